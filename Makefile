@@ -1,0 +1,52 @@
+# A fresh machine needs make and Python 3.11 or later; everything else goes into .venv.
+#   make demo   find, show and replay a bug in a built-in system
+#   make test   run the tests (make test ARGS="-m nightly")
+#   make lint   format, style, types, layers
+#   make venv   only prepare .venv, with the development tools
+#   make clean  remove whatever these targets made
+
+PYTHON ?= python3
+ARGS ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALLED := .venv/.installed
+INSTALLED_DEV := .venv/.installed-dev
+
+.PHONY: demo test lint venv clean
+.DELETE_ON_ERROR:
+# Two installations into one environment must not run at once.
+.NOTPARALLEL:
+
+demo: $(INSTALLED)
+	@scripts/demo $(BIN)/worldline
+
+test: $(INSTALLED_DEV)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+venv: $(INSTALLED_DEV)
+
+clean:
+	rm -rf .venv worldline-out build dist src/*.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "worldline needs Python 3.11 or later: make PYTHON=/path/to/python" >&2; \
+	  exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[dev]'
+	@touch $(INSTALLED) $@

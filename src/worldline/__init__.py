@@ -1,0 +1,120 @@
+"""Find, explain, minimise and prevent bugs in distributed systems.
+
+Layers, bottom to top: ``model`` (what the user writes), ``engine`` (integers),
+``worlds`` (run a system), ``trace`` (runs as files), ``search``, ``cli``. Imports go
+down only. This file is the public face: ``import worldline as wl``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from worldline._version import __version__
+from worldline.model import histories
+from worldline.model import prologue as events
+from worldline.model.canonical import FrozenMap
+from worldline.model.context import Context
+from worldline.model.errors import (
+    InputError,
+    InternalError,
+    ModelError,
+    Nondeterminism,
+    UsageError,
+    WorldlineError,
+)
+from worldline.model.events import Event, Kind
+from worldline.model.faults import Faults
+from worldline.model.fields import durable, field, ghost, ignored, part
+from worldline.model.handlers import (
+    call,
+    ignores,
+    on,
+    start,
+    timer,
+    transport_error,
+    upcall,
+)
+from worldline.model.identity import NodeId, ids
+from worldline.model.message import message
+from worldline.model.network import datagrams, message_set, streams
+from worldline.model.node import node
+from worldline.model.observers import Observer, Step
+from worldline.model.properties import Property, liveness, safety, sometimes
+from worldline.model.system import System
+from worldline.model.time import Duration, Time
+from worldline.model.verdicts import Verdict
+from worldline.model.view import View
+from worldline.model.workload import invoke, script, whenever
+
+if TYPE_CHECKING:
+    from worldline.search.exhaustive import check
+    from worldline.search.report import Report
+    from worldline.trace.replay import replay
+
+_LAZY = {
+    "check": "worldline.search.exhaustive",
+    "Report": "worldline.search.report",
+    "replay": "worldline.trace.replay",
+}
+
+__all__ = [
+    "Context",
+    "Duration",
+    "Event",
+    "Faults",
+    "FrozenMap",
+    "InputError",
+    "InternalError",
+    "Kind",
+    "ModelError",
+    "NodeId",
+    "Nondeterminism",
+    "Observer",
+    "Property",
+    "Report",
+    "Step",
+    "System",
+    "Time",
+    "UsageError",
+    "Verdict",
+    "View",
+    "WorldlineError",
+    "__version__",
+    "call",
+    "check",
+    "datagrams",
+    "durable",
+    "events",
+    "field",
+    "ghost",
+    "histories",
+    "ids",
+    "ignored",
+    "ignores",
+    "invoke",
+    "liveness",
+    "message",
+    "message_set",
+    "node",
+    "on",
+    "part",
+    "replay",
+    "safety",
+    "script",
+    "sometimes",
+    "start",
+    "streams",
+    "timer",
+    "transport_error",
+    "upcall",
+    "whenever",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only some programs need at its first use."""
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module 'worldline' has no attribute {name!r}")
+    return getattr(importlib.import_module(module), name)

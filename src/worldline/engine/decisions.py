@@ -1,0 +1,100 @@
+"""Decision trees: a verdict remembered for exactly what it depends on.
+
+A predicate is deterministic, so the questions it asks, in order, form a tree: inner
+nodes ask one column, leaves are verdicts. Evaluating a known state is a walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, final
+
+from worldline.engine.tables import Row
+
+
+@final
+class Question:
+    """An inner node: one question to one column, or to another tree.
+
+    Attributes
+    ----------
+    column
+        The column asked; -1 if `inner` is asked instead.
+    answers
+        The answer per value of the column, as far as known; shared between trees.
+    inner
+        Another decision whose verdict is the answer.
+    """
+
+    __slots__ = ("answers", "children", "column", "inner", "question")
+
+    def __init__(
+        self,
+        question: Any,
+        column: int,
+        answers: dict[int, int],
+        inner: Decision | None = None,
+    ) -> None:
+        self.question = question
+        self.column = column
+        self.answers = answers
+        self.inner = inner
+        self.children: dict[int, Node] = {}
+
+
+Node: TypeAlias = Question | bool
+
+
+@final
+class Decision:
+    """A predicate on rows, remembered as a decision tree.
+
+    Parameters
+    ----------
+    evaluate
+        Works out the verdict of a row, grows this tree by `learn`, and returns it.
+    """
+
+    __slots__ = ("_evaluate", "evaluations", "root")
+
+    def __init__(self, evaluate: Callable[[Decision, Row], bool]) -> None:
+        self.root: Node | None = None
+        self.evaluations = 0
+        self._evaluate = evaluate
+
+    def __call__(self, row: Row) -> bool:
+        """Return the verdict of a row."""
+        node = self.root
+        while node.__class__ is Question:
+            column = node.column  # type: ignore[union-attr]
+            if column >= 0:
+                answer = node.answers.get(row[column])  # type: ignore[union-attr]
+            else:
+                answer = int(node.inner(row))  # type: ignore[union-attr,misc]
+            node = node.children.get(answer)  # type: ignore[union-attr,arg-type]
+        if node is None:
+            self.evaluations += 1
+            return self._evaluate(self, row)
+        return node is True
+
+    def learn(self, path: list[tuple[Question, int]], verdict: bool) -> None:
+        """Remember that these answers, in this order, lead to a verdict.
+
+        Parameters
+        ----------
+        path
+            Fresh question nodes with the answers got. Nodes that are known already
+            are used instead of those of the path.
+        """
+        if not path:
+            self.root = verdict
+            return
+        if self.root is None:
+            self.root = path[0][0]
+        node = self.root
+        for position, (_, answer) in enumerate(path):
+            if not isinstance(node, Question):
+                return
+            last = position + 1 == len(path)
+            following: Node = verdict if last else path[position + 1][0]
+            node = node.children.setdefault(answer, following)

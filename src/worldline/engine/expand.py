@@ -1,0 +1,103 @@
+"""One step from a row: the innermost loop, in plain Python.
+
+This is the reference that a compiled kernel must agree with.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, final
+
+from worldline.engine.tables import Ask, Entry, Fork, Leaf, Row, Service, Tables, Tree
+
+Successor: TypeAlias = tuple[int, Row, Entry, Leaf]
+"""Fingerprint and row of a state, and the event and outcome that led to it."""
+
+
+@final
+class Expander:
+    """Computes the successors of rows.
+
+    Parameters
+    ----------
+    tables, service
+        What is known, and who works out what is not.
+    """
+
+    def __init__(self, tables: Tables, service: Service) -> None:
+        self._tables = tables
+        self._service = service
+
+    def successors(self, row: Row, fingerprint: int) -> list[Successor]:
+        """Return every successor, in canonical order of events and choices.
+
+        A failed outcome comes with the row it started from.
+        """
+        found: list[Successor] = []
+        mixes, apply = self._tables.mixes, self._service.apply
+        for entry in self.enabled(row):
+            column = entry.column
+            outcomes = entry.outcomes.get(row[column] if column >= 0 else 0)
+            if type(outcomes) is not tuple:
+                outcomes = self._resolve(entry, outcomes, row)
+            for leaf in outcomes:
+                new, total = row.copy(), fingerprint
+                if column >= 0 and leaf.local != new[column]:
+                    mix = mixes[column]
+                    total ^= mix[new[column]] ^ mix[leaf.local]
+                    new[column] = leaf.local
+                for operations in leaf.changes:
+                    at = operations.column
+                    value = new[at]
+                    after = operations.get(value)
+                    if after is None:
+                        after = apply(operations, value)
+                    if after != value:
+                        mix = mixes[at]
+                        total ^= mix[value] ^ mix[after]
+                        new[at] = after
+                found.append((total, new, entry, leaf))
+        return found
+
+    def enabled(self, row: Row) -> list[Entry]:
+        """Return the events offered in a state; those that wait have no outcomes."""
+        found: list[Entry] = []
+        for site in self._tables.sites:
+            entries = site.known.get(site.key(row))
+            if entries is None:
+                entries = self._service.enabled(site, row)
+            found += entries
+        return found
+
+    def outcomes(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
+        """Return the outcomes of one event in a state."""
+        known = entry.outcomes.get(row[entry.column] if entry.column >= 0 else 0)
+        return known if type(known) is tuple else self._resolve(entry, known, row)
+
+    def _resolve(
+        self, entry: Entry, tree: Ask | Fork | tuple[Leaf, ...] | None, row: Row
+    ) -> tuple[Leaf, ...]:
+        if tree is None or isinstance(tree, tuple):
+            return self._service.leaves(entry, row)
+        found: list[Leaf] = []
+        if not self._collect(tree, row, found):
+            return self._service.leaves(entry, row)
+        return tuple(found)
+
+    def _collect(self, tree: Tree, row: Row, found: list[Leaf]) -> bool:
+        """Gather the leaves that the row's answers lead to; False at a gap."""
+        if isinstance(tree, Leaf):
+            found.append(tree)
+            return True
+        if isinstance(tree, Fork):
+            return all(
+                self._collect(child, row, found) for child in tree.children.values()
+            )
+        value = row[tree.column]
+        for operations in tree.before:
+            after = operations.get(value)
+            value = self._service.apply(operations, value) if after is None else after
+        answer = tree.answers.get(value)
+        if answer is None:
+            answer = self._service.answer(tree, value)
+        child = tree.children.get(answer)
+        return child is not None and self._collect(child, row, found)

@@ -1,0 +1,71 @@
+"""Interning: each distinct value gets a small integer and a 64-bit content hash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, final
+
+_MASK = (1 << 64) - 1
+
+
+@final
+class Interner:
+    """A one-to-one map between hashable values and the integers from 0.
+
+    Parameters
+    ----------
+    fingerprint
+        Returns a value's 64-bit content hash, the same in every process.
+    columns
+        The numbers of the columns whose values live here.
+
+    Attributes
+    ----------
+    values
+        The value of each integer.
+    mixes
+        For each column, each integer's contribution to a state's fingerprint.
+    clock, births
+        The depth at which the search is, and at which each value was first met.
+    """
+
+    __slots__ = ("_fingerprint", "_ids", "births", "clock", "mixes", "values")
+
+    def __init__(
+        self, fingerprint: Callable[[Any], int], columns: tuple[int, ...]
+    ) -> None:
+        self._fingerprint = fingerprint
+        self._ids: dict[Hashable, int] = {}
+        self.values: list[Any] = []
+        self.births: list[int] = []
+        self.clock = 1
+        self.mixes: dict[int, list[int]] = {column: [] for column in columns}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def intern(self, value: Hashable) -> int:
+        """Return the integer of a value, a new one at first sight."""
+        known = self._ids.get(value)
+        if known is not None:
+            return known
+        number = len(self.values)
+        self._ids[value] = number
+        self.values.append(value)
+        self.births.append(self.clock)
+        content = self._fingerprint(value)
+        for column, mix in self.mixes.items():
+            mix.append(mixed(content, column))
+        return number
+
+
+def mixed(content: int, column: int) -> int:
+    """Return what a value contributes to a fingerprint when it stands in a column.
+
+    The finaliser of splitmix64 over content and column; contributions are combined
+    with exclusive or, so that a change of one column updates a fingerprint by two.
+    """
+    word = (content + (column + 1) * 0x9E3779B97F4A7C15) & _MASK
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
+    return word ^ (word >> 31)

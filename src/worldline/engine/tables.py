@@ -1,0 +1,283 @@
+"""The tables over which states are explored.
+
+``row``
+    One integer per column.
+``Operations``
+    What one operation does to the values of one column.
+``Entry``
+    One event: per local value of its node, its outcomes.
+``Leaf``
+    One outcome: the new local value, and operations on other columns.
+``Ask``, ``Fork``
+    Inner nodes of an outcome tree: a question that the row answers, and a free
+    choice. An event whose handler asks nothing has a plain tuple of leaves.
+``Site``
+    One group of events: which are enabled, by the values of a few columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from operator import itemgetter
+from typing import Any, Protocol, TypeAlias, final
+
+from worldline.engine.interner import Interner
+
+Row: TypeAlias = list[int]
+
+
+@final
+class Operations(dict[int, int]):
+    """What one operation makes of each value of one column, as far as known.
+
+    Attributes
+    ----------
+    column
+        The column it works on.
+    operation
+        What it is, opaque here.
+    """
+
+    __slots__ = ("column", "operation")
+
+    def __init__(self, column: int, operation: Hashable) -> None:
+        super().__init__()
+        self.column = column
+        self.operation = operation
+
+
+@final
+class Leaf:
+    """One outcome of an event.
+
+    Attributes
+    ----------
+    number
+        Its position among all leaves ever made.
+    local
+        The new value of the node's local column.
+    changes
+        The operations on other columns, in order.
+    failed
+        Whether the handler failed; then there is no new state.
+    detail
+        What happened, opaque here.
+    """
+
+    __slots__ = ("changes", "detail", "failed", "local", "number")
+
+    def __init__(
+        self,
+        number: int,
+        local: int,
+        changes: tuple[Operations, ...],
+        detail: Any,
+        *,
+        failed: bool,
+    ) -> None:
+        self.number = number
+        self.local = local
+        self.changes = changes
+        self.detail = detail
+        self.failed = failed
+
+
+@final
+class Fork:
+    """A free choice in an outcome tree."""
+
+    __slots__ = ("children",)
+
+    def __init__(self) -> None:
+        self.children: dict[int, Tree] = {}
+
+
+@final
+class Ask:
+    """A question in an outcome tree, answered by one column of the row.
+
+    Attributes
+    ----------
+    column, before
+        The column asked, and the operations of the event on it that come first.
+    answers
+        The answer per value of the column, as far as known; shared between trees.
+    question
+        What is asked, opaque here.
+    """
+
+    __slots__ = ("answers", "before", "children", "column", "question")
+
+    def __init__(
+        self,
+        column: int,
+        before: tuple[Operations, ...],
+        question: Any,
+        answers: dict[int, int],
+    ) -> None:
+        self.column = column
+        self.before = before
+        self.question = question
+        self.answers = answers
+        self.children: dict[int, Tree] = {}
+
+
+Tree: TypeAlias = Leaf | Fork | Ask
+Outcomes: TypeAlias = tuple[Leaf, ...] | Ask | Fork
+
+
+@final
+class Entry:
+    """One event, with its outcomes by the local value of its node.
+
+    Attributes
+    ----------
+    number
+        Its position among all events ever seen.
+    column
+        The local column its handler works on; -1 if it runs none.
+    event
+        The event, opaque here.
+    fault
+        Whether it is a fault.
+    changes
+        The event's own operations, before any handler.
+    outcomes
+        By local value; for an event without a handler, by 0.
+    """
+
+    __slots__ = ("changes", "column", "event", "fault", "number", "outcomes")
+
+    def __init__(
+        self,
+        number: int,
+        column: int,
+        event: Any,
+        changes: tuple[Operations, ...],
+        *,
+        fault: bool,
+    ) -> None:
+        self.number = number
+        self.column = column
+        self.event = event
+        self.fault = fault
+        self.changes = changes
+        self.outcomes: dict[int, Outcomes] = {}
+
+
+@final
+class Site:
+    """One group of events, enabled according to the values of a few columns.
+
+    Parameters
+    ----------
+    columns
+        The columns on which the group depends.
+    """
+
+    __slots__ = ("columns", "key", "known", "number")
+
+    def __init__(self, number: int, columns: tuple[int, ...]) -> None:
+        self.number = number
+        self.columns = columns
+        self.key: Callable[[Row], Any] = itemgetter(*columns)
+        self.known: dict[Any, tuple[Entry, ...]] = {}
+
+
+class Service(Protocol):
+    """Who fills the tables: a world, which can run handlers."""
+
+    def apply(self, operations: Operations, value: int) -> int:
+        """Work out, remember and return what an operation makes of a value."""
+
+    def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
+        """Work out, remember and return the events of a site."""
+
+    def answer(self, ask: Ask, value: int) -> int:
+        """Work out, remember and return what a value of a column answers."""
+
+    def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
+        """Work out, remember and return the outcomes of an event in a state."""
+
+
+@final
+class Tables:
+    """All that is known so far about a system, as integers.
+
+    Parameters
+    ----------
+    interners
+        The interner of each column; columns of one kind share theirs.
+    sites
+        The groups of events, in canonical order.
+    """
+
+    def __init__(self, interners: list[Interner], sites: tuple[Site, ...]) -> None:
+        self.interners = interners
+        self.sites = sites
+        self.mixes = [
+            interner.mixes[column] for column, interner in enumerate(interners)
+        ]
+        self.entries: list[Entry] = []
+        self.leaves: list[Leaf] = []
+        self._operations: dict[tuple[int, Hashable], Operations] = {}
+
+    def operations(self, column: int, operation: Hashable) -> Operations:
+        """Return the table of an operation on a column."""
+        key = (column, operation)
+        known = self._operations.get(key)
+        if known is None:
+            known = self._operations[key] = Operations(column, operation)
+        return known
+
+    def new_entry(
+        self,
+        column: int,
+        event: Any,
+        changes: tuple[Operations, ...],
+        *,
+        fault: bool,
+    ) -> Entry:
+        """Add an event."""
+        entry = Entry(len(self.entries), column, event, changes, fault=fault)
+        self.entries.append(entry)
+        return entry
+
+    def new_leaf(
+        self,
+        local: int,
+        changes: tuple[Operations, ...],
+        detail: Any,
+        *,
+        failed: bool,
+    ) -> Leaf:
+        """Add an outcome."""
+        leaf = Leaf(len(self.leaves), local, changes, detail, failed=failed)
+        self.leaves.append(leaf)
+        return leaf
+
+    def tick(self, depth: int) -> None:
+        """Note the depth at which values that are interned now are first met."""
+        for interner in self.interners:
+            interner.clock = depth
+
+    def fingerprint(self, row: Row) -> int:
+        """Return the 64-bit content hash of a state."""
+        total = 0
+        for column, value in enumerate(row):
+            total ^= self.mixes[column][value]
+        return total
+
+    def row_of(self, values: tuple[Hashable, ...]) -> Row:
+        """Intern the value of every column."""
+        return [
+            interner.intern(value)
+            for interner, value in zip(self.interners, values, strict=True)
+        ]
+
+    def values_of(self, row: Row) -> tuple[Any, ...]:
+        """Return the value of every column."""
+        return tuple(
+            interner.values[number]
+            for interner, number in zip(self.interners, row, strict=True)
+        )

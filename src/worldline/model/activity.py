@@ -1,0 +1,19 @@
+"""What is running now: the door of the handler in progress, if there is one.
+
+A stored `Time` and a ghost field must know whether a handler is looking at them,
+and neither can hold a reference to a context. One module-level variable is enough
+because handlers never nest across nodes and never yield.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from worldline.model.context import Door
+
+door: Door | None = None
+"""The door of the handler that is running; None outside handlers."""
+
+guarding: bool = False
+"""True while a guard or a property is being evaluated."""

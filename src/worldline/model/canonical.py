@@ -1,0 +1,204 @@
+"""Sets and dicts that iterate in one canonical order, and an immutable mapping.
+
+Two equal plain sets may iterate differently, depending on how they were built and
+on the hash seed; a handler that loops over one would then do different things in
+equal states. Fields of nodes hold these instead (see `adopt`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeVar, final
+
+from worldline.model.identity import NodeId
+from worldline.model.values import (
+    DICT,
+    MAP,
+    SET,
+    freeze,
+    freeze_mapping,
+    freeze_set,
+    order_key,
+    register_tag,
+    register_type,
+    thaw,
+)
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+_NATURAL = frozenset({int, str, bytes, NodeId})
+
+
+def in_order(values: Iterable[T]) -> list[T]:
+    """Return `values` as a list in canonical order: by type, then naturally."""
+    found = list(values)
+    if len(found) < 2:
+        return found
+    first = type(found[0])
+    if first in _NATURAL and all(type(value) is first for value in found):
+        return sorted(found)  # type: ignore[type-var]
+    return sorted(found, key=lambda value: order_key(freeze(value)))
+
+
+@final
+class CanonicalSet(set[T]):
+    """A set that iterates, pops and prints in canonical order."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(in_order(set.__iter__(self)))
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
+
+    def pop(self) -> T:
+        """Remove and return the first element."""
+        first = next(iter(self))
+        self.remove(first)
+        return first
+
+    def copy(self) -> CanonicalSet[T]:
+        return CanonicalSet(self)
+
+    def union(self, *others: Iterable[Any]) -> CanonicalSet[Any]:
+        return CanonicalSet(set.union(self, *others))
+
+    def intersection(self, *others: Iterable[Any]) -> CanonicalSet[T]:
+        return CanonicalSet(set.intersection(self, *others))
+
+    def difference(self, *others: Iterable[Any]) -> CanonicalSet[T]:
+        return CanonicalSet(set.difference(self, *others))
+
+    def symmetric_difference(self, other: Iterable[Any]) -> CanonicalSet[Any]:
+        return CanonicalSet(set.symmetric_difference(self, other))
+
+    def __or__(self, other: AbstractSet[Any]) -> CanonicalSet[Any]:
+        return self.union(other)
+
+    def __and__(self, other: AbstractSet[Any]) -> CanonicalSet[T]:
+        return self.intersection(other)
+
+    def __sub__(self, other: AbstractSet[Any]) -> CanonicalSet[T]:
+        return self.difference(other)
+
+    def __xor__(self, other: AbstractSet[Any]) -> CanonicalSet[Any]:
+        return self.symmetric_difference(other)
+
+    __ror__ = __or__
+    __rand__ = __and__
+    __rxor__ = __xor__
+
+    def __rsub__(self, other: AbstractSet[T]) -> CanonicalSet[T]:
+        return CanonicalSet(set(other) - self)
+
+
+@final
+class CanonicalDict(dict[K, V]):
+    """A dict that iterates and prints in canonical order of its keys."""
+
+    __slots__ = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self.update(*args, **kwargs)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, adopt(value))
+
+    def setdefault(self, key: K, default: Any = None) -> Any:
+        return super().setdefault(key, adopt(default))
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __ior__(self, other: Any) -> CanonicalDict[K, V]:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def __or__(self, other: Any) -> CanonicalDict[Any, Any]:  # type: ignore[override]
+        merged: CanonicalDict[Any, Any] = self.copy()
+        merged.update(other)
+        return merged
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(in_order(dict.__iter__(self)))
+
+    def keys(self) -> list[K]:  # type: ignore[override]
+        """Return the keys as a list: a plain view would iterate by insertion."""
+        return list(self)
+
+    def values(self) -> list[V]:  # type: ignore[override]
+        return [self[key] for key in self]
+
+    def items(self) -> list[tuple[K, V]]:  # type: ignore[override]
+        return [(key, self[key]) for key in self]
+
+    def popitem(self) -> tuple[K, V]:
+        """Remove and return the first item."""
+        key = next(iter(self))
+        return key, self.pop(key)
+
+    def copy(self) -> CanonicalDict[K, V]:
+        return CanonicalDict(self)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
+
+
+@final
+class FrozenMap(Mapping[K, V]):
+    """An immutable mapping, for the fields of messages.
+
+    Examples
+    --------
+    >>> FrozenMap({"b": 2, "a": 1})
+    FrozenMap({'a': 1, 'b': 2})
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Any = ()) -> None:
+        self._items: dict[K, V] = dict(items)
+
+    def __getitem__(self, key: K) -> V:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(in_order(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key!r}: {self[key]!r}" for key in self)
+        return f"FrozenMap({{{inside}}})"
+
+
+def adopt(value: Any) -> Any:
+    """Return `value`, or its canonical twin if it is a plain set or dict."""
+    kind = type(value)
+    if kind is set:
+        return CanonicalSet(value)
+    if kind is dict:
+        return CanonicalDict(value)
+    return value
+
+
+def _thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
+    return {thaw(frozen[i]): thaw(frozen[i + 1]) for i in range(1, len(frozen), 2)}
+
+
+register_type(CanonicalSet, lambda value: freeze_set(SET, set.__iter__(value)))
+register_type(CanonicalDict, lambda value: freeze_mapping(DICT, value))
+register_type(FrozenMap, lambda value: freeze_mapping(MAP, value))
+register_tag(SET, lambda frozen: CanonicalSet(map(thaw, frozen[1:])))
+register_tag(DICT, lambda frozen: CanonicalDict(_thaw_pairs(frozen)))
+register_tag(MAP, lambda frozen: FrozenMap(_thaw_pairs(frozen)))

@@ -1,0 +1,238 @@
+"""The context: a handler's only door to the world.
+
+`Context` is what the user sees; `Door` is what a world provides behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar, final
+
+from worldline.model.errors import ModelError
+from worldline.model.handlers import HandlerKind, mark_of
+from worldline.model.identity import NodeId
+from worldline.model.message import is_message
+from worldline.model.node import NodeType
+from worldline.model.time import Time
+
+T = TypeVar("T")
+
+
+class Door(Protocol):
+    """What a world does for the handler that is running in it."""
+
+    def send(self, part: str, dst: NodeId, message: Any) -> bool: ...
+    def set_timer(self, part: str, name: str, payload: Any, after: float) -> None: ...
+    def cancel_timer(self, part: str, name: str, payload: Any) -> None: ...
+    def is_pending(self, part: str, name: str, payload: Any) -> bool: ...
+    def choose(self, count: int, weights: Sequence[float] | None) -> int: ...
+    def sequence(self) -> int: ...
+    def now(self) -> Time: ...
+    def compare(self, value: float, other: float | None, *, less: bool) -> bool: ...
+    def log(self, text: str) -> None: ...
+
+
+@final
+class Context:
+    """What a handler can do beside changing its own node.
+
+    Attributes
+    ----------
+    me
+        The node the handler runs at.
+    nodes
+        All nodes of the system, in order of declaration.
+    """
+
+    __slots__ = (
+        "_below", "_door", "_kind", "_above", "_members", "_part", "_service",
+        "me", "nodes",
+    )
+
+    def __init__(
+        self,
+        me: NodeId,
+        nodes: tuple[NodeId, ...],
+        kind: NodeType,
+        door: Door,
+        *,
+        part: str = "",
+        above: Context | None = None,
+    ) -> None:
+        self.me = me
+        self.nodes = nodes
+        self._members = frozenset(nodes)
+        self._door = door
+        self._kind = kind
+        self._part = part
+        self._above = above
+        self._service: Any = None
+        prefix = f"{part}." if part else ""
+        self._below = {
+            name: Context(me, nodes, inner, door, part=prefix + name, above=self)
+            for name, inner in kind.parts.items()
+        }
+
+    def bind(self, service: Any) -> None:
+        """Attach the node object, and its parts, that the next handler works on."""
+        self._service = service
+        for name, below in self._below.items():
+            below.bind(service.__dict__[name])
+
+    def send(self, dst: NodeId, message: Any) -> bool:
+        """Send a message.
+
+        Through the part that has a ``route`` method, if this service is stacked on
+        one, else through the network.
+
+        Returns
+        -------
+        bool
+            False if the send buffer was full and the message was not taken.
+        """
+        if dst not in self._members:
+            raise ModelError(
+                f"{self._where()} sends to {dst!r}, which is no node of the system",
+                remedy=f"send to one of {', '.join(map(str, self.nodes))}",
+            )
+        if not is_message(message):
+            raise ModelError(
+                f"{self._where()} sends {message!r}, which is not a message",
+                remedy="decorate its class with @wl.message",
+            )
+        router = self._kind.router if self._below else None
+        if router is not None:
+            below = self._below[router]
+            taken: bool = below._service.route(below, dst, message)
+            return taken
+        return self._door.send(self._part, dst, message)
+
+    def set_timer(
+        self, timer: Callable[..., None], payload: Any = None, *, after: float = 0.0
+    ) -> None:
+        """Set a timer; setting a pending one again replaces it.
+
+        Parameters
+        ----------
+        timer
+            A handler of this class made with ``@wl.timer``.
+        payload
+            Immutable plain data given back to the handler; timers with different
+            payloads are different timers.
+        after
+            Seconds; they count in deployments, rounds and timed systems only.
+        """
+        self._door.set_timer(self._part, self._timer(timer), payload, after)
+
+    def cancel_timer(self, timer: Callable[..., None], payload: Any = None) -> None:
+        """Cancel a timer if it is pending."""
+        self._door.cancel_timer(self._part, self._timer(timer), payload)
+
+    def is_pending(self, timer: Callable[..., None], payload: Any = None) -> bool:
+        """Say whether a timer is set and has not fired."""
+        return self._door.is_pending(self._part, self._timer(timer), payload)
+
+    def choose(
+        self, options: Sequence[T], weights: Sequence[float] | None = None
+    ) -> T:
+        """Return one of `options`; while checking, every one is tried.
+
+        Parameters
+        ----------
+        weights
+            One positive number per option: how likely each is in a random walk.
+        """
+        if not options:
+            raise ModelError(
+                f"{self._where()} chooses from nothing",
+                remedy="give ctx.choose at least one option",
+            )
+        return options[self._door.choose(len(options), weights)]
+
+    def random(self, n: int) -> int:
+        """Return an int in ``range(n)``."""
+        return self._door.choose(n, None) if n > 1 else 0
+
+    def sequence(self) -> int:
+        """Return the next number of this node: increasing, also across resets."""
+        return self._door.sequence()
+
+    def now(self) -> Time:
+        """Return the time; comparing two times is a choice while checking."""
+        return self._door.now()
+
+    def log(self, text: str) -> None:
+        """Write a line into the trace."""
+        self._door.log(text)
+
+    def part(self, name: str) -> Context:
+        """Return the context in which a part's methods are to be called."""
+        try:
+            return self._below[name]
+        except KeyError:
+            raise ModelError(
+                f"{self._where()} has no part {name!r}",
+                remedy=f"its parts are: {', '.join(self._below) or 'none'}",
+            ) from None
+
+    def up(self, name: str, *arguments: Any) -> Any:
+        """Call an upcall of the service above, in the same atomic step.
+
+        ``deliver`` with ``(src, message)`` and ``error`` with ``(peer,)`` reach the
+        message and transport-error handlers above where no upcall has that name.
+        """
+        above = self._above
+        if above is None:
+            raise ModelError(
+                f"{self._where()} calls ctx.up({name!r}) but nothing is above it",
+                remedy="only a part declared with wl.part() has a service above",
+            )
+        return above._receive(name, arguments)
+
+    def _receive(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        kind, service = self._kind, self._service
+        handler = kind.upcalls.get(name)
+        if handler is not None:
+            return handler.function(service, self, *arguments)
+        if name == "deliver":
+            src, message = arguments
+            handler = kind.on.get(type(message))
+            if handler is None:
+                if type(message) in kind.ignores:
+                    return None
+                raise unknown_message(kind, type(message))
+            when = handler.mark.when
+            if when is None or when(service, src, message):
+                return handler.function(service, self, src, message)
+            return None
+        if name == "error":
+            error = kind.error
+            return error.function(service, self, *arguments) if error else None
+        raise ModelError(
+            f"{kind.cls.__name__} has no upcall {name!r}",
+            remedy="decorate a method of that name with @wl.upcall",
+        )
+
+    def _timer(self, timer: Callable[..., None]) -> str:
+        name = getattr(timer, "__name__", repr(timer))
+        mark = mark_of(timer)
+        known = self._kind.timers.get(name)
+        if mark is None or mark.kind is not HandlerKind.TIMER or known is None:
+            raise ModelError(
+                f"{self._where()} uses the unknown timer {name!r}",
+                remedy="decorate a method of this class with @wl.timer; its timers "
+                f"are: {', '.join(self._kind.timers) or 'none'}",
+            )
+        return name
+
+    def _where(self) -> str:
+        return f"{self._kind.cls.__name__} at {self.me}"
+
+
+def unknown_message(kind: NodeType, message: type) -> ModelError:
+    """Return the error for a message class that a node class never handles."""
+    return ModelError(
+        f"{kind.cls.__name__} received {message.__name__} but never handles it",
+        remedy=f"write @wl.on({message.__name__}), or declare "
+        f"@wl.ignores({message.__name__}) above @wl.node",
+    )

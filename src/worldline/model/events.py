@@ -1,0 +1,195 @@
+"""Events: one handler execution or one fault, identified by value.
+
+An event's key never mentions a position or an interned number, so a schedule means
+the same in every world and every process.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any, TypeAlias, final
+
+from worldline.model.identity import NodeId
+from worldline.model.message import Letter
+from worldline.model.values import (
+    Frozen,
+    freeze,
+    order_key,
+    register_tag,
+    register_type,
+    thaw,
+)
+
+
+class Origin(enum.Enum):
+    """Who brings an event about."""
+
+    EXTERNAL = "external"
+    INTERNAL = "internal"
+    FAULT = "fault"
+
+
+class Kind(enum.Enum):
+    """The kinds of events, in canonical order."""
+
+    START = "start"
+    DELIVER = "deliver"
+    REFUSE = "refuse"
+    TRANSPORT_ERROR = "transport_error"
+    TIMER = "timer"
+    CALL = "call"
+    DROP = "drop"
+    DUPLICATE = "duplicate"
+    DISCONNECT = "disconnect"
+    RESET = "reset"
+    CRASH = "crash"
+    RESTART = "restart"
+    PARTITION = "partition"
+    HEAL = "heal"
+
+
+RANK = {kind: rank for rank, kind in enumerate(Kind)}
+_EXTERNAL = frozenset({Kind.START, Kind.CALL})
+_INTERNAL = frozenset(
+    {Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR, Kind.TIMER}
+)
+LETTER_KINDS = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE})
+"""Kinds whose payload is a message in flight."""
+
+LOST, UNREACHABLE = "lost", "unreachable"
+"""The two names of a transport error: a broken connection, and one never made."""
+
+
+@final
+class Event:
+    """One thing that can happen.
+
+    Attributes
+    ----------
+    kind
+        What sort of event it is.
+    node
+        The node at which it happens; None for partition and heal.
+    part
+        The path of the part concerned; empty for the node itself.
+    name
+        The message's class, the timer's or call's name, or the error's.
+    peer
+        The sender of a message, or the other end of a connection.
+    payload
+        The message, the timer's payload, the call's arguments, the deaf peers of a
+        reset, or the index of a partition's cut.
+    """
+
+    __slots__ = ("_key", "kind", "letter", "name", "node", "part", "payload", "peer")
+
+    def __init__(
+        self,
+        kind: Kind,
+        node: NodeId | None = None,
+        *,
+        part: str = "",
+        name: str = "",
+        peer: NodeId | None = None,
+        payload: Any = None,
+        letter: Letter | None = None,
+    ) -> None:
+        self.kind = kind
+        self.node = node
+        self.part = part
+        self.name = name
+        self.peer = peer
+        self.payload = payload
+        self.letter = letter
+        self._key: Frozen = None
+        if letter is None and kind in LETTER_KINDS and peer is not None:
+            self.letter = Letter(peer, part, payload, freeze(payload))
+
+    @property
+    def key(self) -> Frozen:
+        """The frozen value that identifies this event."""
+        if self._key is None:
+            payload = self.letter.key[3] if self.letter else freeze(self.payload)
+            self._key = (
+                Event,
+                RANK[self.kind],
+                self.node,
+                self.part,
+                self.peer,
+                self.name,
+                payload,
+            )
+        return self._key
+
+    @property
+    def origin(self) -> Origin:
+        """Whether environment, system or fault injection brings it about."""
+        if self.kind in _EXTERNAL:
+            return Origin.EXTERNAL
+        return Origin.INTERNAL if self.kind in _INTERNAL else Origin.FAULT
+
+    @property
+    def fairness(self) -> tuple[NodeId | None, str, str, NodeId | None]:
+        """The class of events that weak fairness treats as one."""
+        return (self.node, self.kind.value, self.name, self.peer)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Event) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        words = [self.kind.value]
+        if self.kind is Kind.PARTITION:
+            words.append(f"cut {self.payload}")
+        if self.node is not None:
+            words.append(f"at {self.node}")
+        if self.part:
+            words.append(f"({self.part})")
+        if self.letter is not None:
+            words.append(f"{self.payload!r}")
+        elif self.name:
+            words.append(self.name)
+        if self.peer is not None:
+            link = "from" if self.letter is not None else "about"
+            words.append(f"{link} {self.peer}")
+        if self.kind is Kind.CALL and self.payload:
+            words.append(f"with {', '.join(map(repr, self.payload))}")
+        elif self.kind is Kind.TIMER and self.payload is not None:
+            words.append(f"with {self.payload!r}")
+        elif self.kind is Kind.RESET and self.payload:
+            words.append(f"unnoticed by {', '.join(map(repr, self.payload))}")
+        return " ".join(words)
+
+
+def event_order(event: Event) -> tuple[Any, ...]:
+    """Return the key by which the events of one site are ordered."""
+    return order_key(event.key)
+
+
+def _freeze_event(event: Event) -> Frozen:
+    return event.key
+
+
+def _thaw_event(frozen: tuple[Any, ...]) -> Event:
+    _, rank, node, part, peer, name, payload = frozen
+    return Event(
+        list(Kind)[rank],
+        node,
+        part=part,
+        peer=peer,
+        name=name,
+        payload=thaw(payload),
+    )
+
+
+register_type(Event, _freeze_event)
+register_tag(Event, _thaw_event)
+
+Choices: TypeAlias = tuple[int, ...]
+"""The indices of the options taken inside one handler, in the order of asking."""
+
+Schedule: TypeAlias = Sequence[tuple[Event, Choices]]
+"""Events with their choices: enough to run a system again exactly."""

@@ -1,0 +1,246 @@
+"""What an event does to the node it happens at: the meaning of handlers.
+
+`find` decides which handler takes an event, `perform` runs it. Both worlds call
+these, so that there is one answer to both questions.
+"""
+
+from __future__ import annotations
+
+import enum
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, TypeAlias, final
+
+from worldline.model import activity, divergence
+from worldline.model.context import Context, Door, unknown_message
+from worldline.model.errors import ModelError
+from worldline.model.events import Event, Kind
+from worldline.model.node import Handler, NodeType
+from worldline.model.system import System
+from worldline.model.workload import Invocation
+
+
+class Result(enum.Enum):
+    """What became of an event."""
+
+    HANDLED = "handled"
+    UNHANDLED = "unhandled"
+    WAITS = "waits"
+    FAILED = "failed"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A handler that raised or did not return, or a message that nobody may ignore.
+
+    Attributes
+    ----------
+    kind
+        ``exception``, ``divergence`` or ``unhandled``: the name of the violation.
+    name
+        The exception's type, or the handler.
+    where
+        File name, line and function.
+    message
+        The exception's text.
+    """
+
+    kind: str
+    name: str
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        text = f": {self.message}" if self.message else ""
+        return f"{self.name}{text} ({self.where})"
+
+
+Found: TypeAlias = Callable[[], Any] | Result
+"""The handler, ready to be called, or why there is none."""
+
+HANDLERLESS = frozenset(
+    {
+        Kind.REFUSE,
+        Kind.DROP,
+        Kind.DUPLICATE,
+        Kind.DISCONNECT,
+        Kind.CRASH,
+        Kind.PARTITION,
+        Kind.HEAL,
+    }
+)
+"""Kinds of events that run no handler."""
+
+
+def make_context(system: System, index: int, door: Door) -> Context:
+    """Return the context of a node, to be bound to a node object before use."""
+    return Context(system.ids[index], system.ids, system.types[index], door)
+
+
+def find(
+    system: System, index: int, node: Any, context: Context, event: Event
+) -> Found:
+    """Return the handler that takes `event`, bound to its arguments.
+
+    Returns
+    -------
+    callable or Result
+        ``UNHANDLED`` if the event is consumed without a handler, ``WAITS`` if it is
+        not enabled.
+    """
+    kind, service, inner = _at_part(system.types[index], node, context, event.part)
+    if event.kind is Kind.DELIVER:
+        return _find_message(system, kind, service, inner, event)
+    if event.kind is Kind.TIMER:
+        return _find_timer(kind, service, inner, event)
+    if event.kind is Kind.CALL:
+        return _find_call(system, index, service, inner, event)
+    if event.kind is Kind.TRANSPORT_ERROR:
+        return _find_error(system.types[index], node, context, event)
+    if event.kind is Kind.START:
+        return lambda: _start(kind, service, inner)
+    if event.kind in (Kind.RESET, Kind.RESTART):
+        prototype = system.prototypes[index]
+
+        def begin_again() -> None:
+            kind.reset(service, prototype)
+            inner.bind(service)
+            _start(kind, service, inner)
+
+        return begin_again
+    return Result.UNHANDLED
+
+
+def perform(
+    system: System,
+    index: int,
+    node: Any,
+    context: Context,
+    door: Door,
+    event: Event,
+) -> Result | Failure:
+    """Run the handler that takes `event`, changing `node` in place.
+
+    The context must be bound to `node`.
+
+    Raises
+    ------
+    ModelError
+        If the handler uses its context wrongly.
+    Suspected
+        If the clock stopped it; the node is then in an undefined state.
+    """
+    if event.kind in HANDLERLESS:
+        return Result.HANDLED
+    try:
+        activity.guarding = True
+        try:
+            found = find(system, index, node, context, event)
+        finally:
+            activity.guarding = False
+        if isinstance(found, Result):
+            if found is Result.UNHANDLED and _is_forbidden(system, event):
+                return _unexpected(event, system.types[index])
+            return found
+        divergence.begin()
+        activity.door = door
+        try:
+            found()
+        finally:
+            activity.door = None
+    except ModelError:
+        raise
+    except divergence.Diverged as diverged:
+        return Failure("divergence", event.name or event.kind.value, diverged.where, "")
+    except Exception as error:
+        return Failure("exception", type(error).__name__, _place(error), str(error))
+    return Result.HANDLED
+
+
+def _is_forbidden(system: System, event: Event) -> bool:
+    return system.unhandled == "error" and event.kind is Kind.DELIVER
+
+
+def _at_part(
+    kind: NodeType, node: Any, context: Context, path: str
+) -> tuple[NodeType, Any, Context]:
+    if path:
+        for name in path.split("."):
+            kind, node = kind.parts[name], node.__dict__[name]
+            context = context.part(name)
+    return kind, node, context
+
+
+def _find_message(
+    system: System, kind: NodeType, service: Any, context: Context, event: Event
+) -> Found:
+    message = event.payload
+    handler = kind.on.get(type(message))
+    if handler is None:
+        if type(message) not in kind.ignores:
+            raise unknown_message(kind, type(message))
+    elif _holds(handler, service, event.peer, message):
+        function, src = handler.function, event.peer
+        return lambda: function(service, context, src, message)
+    return Result.WAITS if system.unhandled == "wait" else Result.UNHANDLED
+
+
+def _find_timer(
+    kind: NodeType, service: Any, context: Context, event: Event
+) -> Found:
+    handler = kind.timers[event.name]
+    arguments = (event.payload,) if handler.mark.takes_payload else ()
+    if not _holds(handler, service, *arguments):
+        return Result.UNHANDLED
+    return lambda: handler.function(service, context, *arguments)
+
+
+def _find_call(
+    system: System, index: int, service: Any, context: Context, event: Event
+) -> Found:
+    handler = system.types[index].calls[event.name]
+    arguments = event.payload
+    if not _holds(handler, service, *arguments):
+        return Result.WAITS
+    if not system.scripts[index]:
+        key = Invocation(event.name, arguments).key
+        guards = [when for call, when in system.whenevers[index] if call.key == key]
+        if all(when is not None and not when(service, *arguments) for when in guards):
+            return Result.WAITS
+    return lambda: handler.function(service, context, *arguments)
+
+
+def _find_error(kind: NodeType, node: Any, context: Context, event: Event) -> Found:
+    path = kind.error_part()
+    if path is None:
+        return Result.UNHANDLED
+    kind, service, inner = _at_part(kind, node, context, path)
+    handler = kind.error
+    if handler is None:
+        return Result.UNHANDLED
+    return lambda: handler.function(service, inner, event.peer)
+
+
+def _start(kind: NodeType, service: Any, context: Context) -> None:
+    """Run the start handlers, those of parts first."""
+    for name, inner in kind.parts.items():
+        _start(inner, service.__dict__[name], context.part(name))
+    if kind.start is not None:
+        kind.start.function(service, context)
+
+
+def _holds(handler: Handler, service: Any, *arguments: Any) -> bool:
+    when = handler.mark.when
+    return when is None or bool(when(service, *arguments))
+
+
+def _unexpected(event: Event, kind: NodeType) -> Failure:
+    return Failure("unhandled", event.name, kind.cls.__name__, f"{event!r}")
+
+
+def _place(error: BaseException) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{PurePath(frame.filename).name}:{frame.lineno} in {frame.name}"

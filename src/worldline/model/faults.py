@@ -1,0 +1,189 @@
+"""Faults: which of them may happen, and how often.
+
+A network's options say what is possible; `Faults` says how often. Probabilities
+are weights of walks and of fuzzing, and live there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, final
+
+from worldline.model.errors import ModelError
+from worldline.model.events import Kind
+from worldline.model.identity import NodeId
+from worldline.model.values import TUPLE, Frozen
+
+BUDGETS = (
+    "drops",
+    "duplicates",
+    "connection_errors",
+    "resets",
+    "silent_resets",
+    "crashes",
+    "restarts",
+    "partitions",
+)
+_SPENT_BY = {
+    Kind.DROP: "drops",
+    Kind.DUPLICATE: "duplicates",
+    Kind.DISCONNECT: "connection_errors",
+    Kind.CRASH: "crashes",
+    Kind.RESTART: "restarts",
+    Kind.PARTITION: "partitions",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """How often each fault may happen in one run; None means without limit.
+
+    Attributes
+    ----------
+    drops, duplicates
+        Messages lost or doubled by a datagram network.
+    connection_errors
+        Connections that break by themselves; both ends learn of it.
+    resets
+        Crashes with an immediate restart, which peers learn of.
+    silent_resets
+        Resets that some of the connected peers do not learn of.
+    crashes, restarts
+        Nodes that stop, and stopped nodes that come back.
+    partitions
+        Times the network splits; healing is free.
+    nodes
+        The nodes that may be reset or crash; None means all.
+    cuts
+        The splits a partition chooses from, each given by the nodes on one side;
+        None means all of them.
+    break_sockets
+        Whether a partition also breaks the connections across it.
+    """
+
+    drops: int | None = 0
+    duplicates: int | None = 0
+    connection_errors: int | None = 0
+    resets: int | None = 0
+    silent_resets: int | None = 0
+    crashes: int | None = 0
+    restarts: int | None = 0
+    partitions: int | None = 0
+    nodes: tuple[NodeId, ...] | None = None
+    cuts: tuple[tuple[NodeId, ...], ...] | None = None
+    break_sockets: bool = False
+
+    def __post_init__(self) -> None:
+        for name in BUDGETS:
+            amount = getattr(self, name)
+            if amount is not None and (type(amount) is not int or amount < 0):
+                raise ModelError(
+                    f"Faults({name}={amount!r}) is not a number of times",
+                    remedy="give an int of at least 0, or None for no limit",
+                )
+        for name in ("nodes", "cuts"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, tuple(value))
+
+    def possible(self) -> list[str]:
+        """Return the names of the faults that may happen at all."""
+        return [f.name for f in fields(self) if f.name in BUDGETS and self._may(f.name)]
+
+    def _may(self, name: str) -> bool:
+        return getattr(self, name) != 0
+
+    def strikes(self, node: NodeId) -> bool:
+        """Say whether `node` may be reset or crash."""
+        return self.nodes is None or node in self.nodes
+
+
+def budget_of(kind: Kind, payload: Any) -> str | None:
+    """Return the budget that an event of `kind` draws on; None if it is free."""
+    if kind is Kind.RESET:
+        return "silent_resets" if payload else "resets"
+    return _SPENT_BY.get(kind)
+
+
+@final
+class Budget:
+    """The cell that counts what is left of each fault's budget."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, faults: Faults) -> None:
+        self.left: list[int | None] = [getattr(faults, name) for name in BUDGETS]
+
+    def allows(self, name: str) -> bool:
+        """Say whether one more fault of this name may happen."""
+        return self.left[BUDGETS.index(name)] != 0
+
+    def spend(self, name: str) -> None:
+        """Take one from a budget."""
+        index = BUDGETS.index(name)
+        amount = self.left[index]
+        if amount is not None:
+            self.left[index] = amount - 1
+
+    def freeze(self) -> Frozen:
+        return (TUPLE, *self.left)
+
+    def restore(self, frozen: Frozen) -> None:
+        self.left = list(frozen[1:])
+
+
+@final
+class Partition:
+    """The cell that says how the network is split, if it is.
+
+    Parameters
+    ----------
+    cuts
+        The possible splits: the set of nodes on one side, each.
+    """
+
+    __slots__ = ("cut", "cuts")
+
+    def __init__(self, cuts: tuple[frozenset[NodeId], ...]) -> None:
+        self.cuts = cuts
+        self.cut: int | None = None
+
+    def split(self, cut: int) -> None:
+        self.cut = cut
+
+    def heal(self) -> None:
+        self.cut = None
+
+    def separates(self, one: NodeId, other: NodeId) -> bool:
+        """Say whether the two nodes are on different sides now."""
+        if self.cut is None:
+            return False
+        side = self.cuts[self.cut]
+        return (one in side) != (other in side)
+
+    def freeze(self) -> Frozen:
+        return self.cut
+
+    def restore(self, frozen: Frozen) -> None:
+        self.cut = frozen
+
+
+def all_cuts(
+    nodes: Iterable[NodeId], declared: tuple[tuple[NodeId, ...], ...] | None
+) -> tuple[frozenset[NodeId], ...]:
+    """Return the cuts a partition chooses from: the declared, or all bipartitions."""
+    members = list(nodes)
+    if declared is not None:
+        return tuple(frozenset(side) for side in declared)
+    if len(members) > 10:
+        raise ModelError(
+            f"{len(members)} nodes can be split in {2 ** (len(members) - 1) - 1} ways",
+            remedy="name the splits of interest: Faults(partitions=..., cuts=[...])",
+        )
+    first, rest = members[0], members[1:]
+    return tuple(
+        frozenset([first, *[n for i, n in enumerate(rest) if chosen >> i & 1]])
+        for chosen in range(2 ** len(rest) - 1)
+    )

@@ -1,0 +1,333 @@
+"""Histories of operations, and whether they are linearizable.
+
+A history is the value of an `Observer`: who invoked what, what came back, and what had
+come back already when an operation was invoked. That alone is part of a state's
+identity; the sequential executions that explain it are derived, and remembered.
+
+Knows nothing of nodes, messages or networks: the caller's ``invoke`` and ``respond``
+read them from a step. Start with `linearizable`; `Linearizer` is the algorithm.
+
+References
+----------
+J. M. Wing, C. Gong, "Testing and verifying concurrent objects", J. Parallel and
+Distributed Computing 17, 1993: search for a sequential order that fits.
+G. Lowe, "Testing for linearizability", Concurrency and Computation: Practice and
+Experience 29(4), 2017: sets of configurations, and just-in-time linearization (an
+operation takes effect only right before a response that needs it). We keep a set for
+each history, shared by all runs that lead to it, not one search for each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, TypeVar, final
+
+from worldline.model.canonical import in_order
+from worldline.model.errors import ModelError
+from worldline.model.observers import Observer, Step
+
+State = TypeVar("State")
+Operation = TypeVar("Operation", contravariant=True)
+Result = TypeVar("Result", covariant=True)
+
+Client: TypeAlias = Any
+Pairs: TypeAlias = tuple[tuple[Client, Any], ...]
+LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
+"""The index of each other client's last completed operation, in order of clients."""
+
+History: TypeAlias = tuple[
+    tuple[
+        Client,
+        tuple[tuple[LastCompleted, Any, Any], ...],
+        tuple[LastCompleted, Any] | None,
+    ],
+    ...,
+]
+"""For each client that has invoked anything, in order of clients: its completed
+operations with their results, and its operation in flight."""
+
+Configurations: TypeAlias = frozenset[tuple[Any, frozenset[tuple[Client, Any]]]]
+"""States of the object, each with the clients whose operation in flight has taken
+effect in it, and with what result."""
+
+_REMEDY = (
+    "report an operation once, with the client that waits for it; a duplicate that the "
+    "client ignores is no response, and in one step responses precede invocations"
+)
+
+
+class SequentialSpec(Protocol[State, Operation, Result]):
+    """What operations do to an object when they come one at a time.
+
+    States, operations and results are hashable plain data, compared with ``==``; equal
+    ones must behave alike. `apply` is a pure function, defined for all of them.
+    """
+
+    @property
+    def initial(self) -> State:
+        """The state before the first operation."""
+
+    def apply(self, state: State, operation: Operation, /) -> tuple[State, Result]:
+        """Return the next state and the result."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Replace a register's value; the result is None."""
+
+    value: Any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Ask for a register's value, which is the result."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The specification of one value, read and written as a whole."""
+
+    initial: Any = None
+
+    def apply(self, state: Any, operation: Write | Read, /) -> tuple[Any, Any]:
+        return (operation.value, None) if type(operation) is Write else (state, state)
+
+
+def register(initial: Any = None) -> Register:
+    """Return the specification of a register that holds `initial`.
+
+    Examples
+    --------
+    >>> register().apply("A", Write("B")), register().apply("B", Read())
+    (('B', None), ('B', 'B'))
+    """
+    return Register(initial)
+
+
+def linearizable(
+    spec: SequentialSpec[Any, Any, Any],
+    *,
+    invoke: Callable[[Step], Iterable[tuple[Client, Any]] | None],
+    respond: Callable[[Step], Iterable[tuple[Client, Any]] | None],
+    name: str = "history",
+) -> Observer:
+    """Return an observer that records a history and decides whether it is linearizable.
+
+    Parameters
+    ----------
+    spec
+        What the object does when operations come one at a time.
+    invoke
+        The ``(client, operation)`` pairs that begin in a step, or None. A client is
+        hashable plain data and has at most one operation in flight.
+    respond
+        The ``(client, result)`` pairs that end in a step, or None. They precede what
+        the same step invokes.
+    name
+        The observer's name.
+
+    Returns
+    -------
+    Observer
+        Its values are of type `History`. It decides True if and only if some order of
+        the completed operations, and of any of those in flight, agrees with `spec` and
+        with real time (what came back precedes what was invoked later).
+
+    Raises
+    ------
+    ModelError
+        While observing: if the functions do not give pairs of hashable data, a
+        response meets no operation in flight, or a client invokes while it waits.
+
+    Notes
+    -----
+    The problem is NP-complete. With ``k`` operations in flight a history has at most
+    ``2**k`` configurations for each state of the object and outcome of those; a
+    response tries each operation on each, an invocation costs nothing. The sets of the
+    last 65,536 to 131,072 histories are kept, and equal sets only once; a history that
+    was forgotten, or comes from another process, is replayed from its records.
+    """
+    linearizer = Linearizer(spec)
+
+    def project(step: Step) -> tuple[Pairs, Pairs] | None:
+        responses = _pairs(respond(step), "respond", "(client, result)")
+        invocations = _pairs(invoke(step), "invoke", "(client, operation)")
+        return (responses, invocations) if responses or invocations else None
+
+    return Observer(name, (), project, linearizer.fold, linearizer.decide)
+
+
+def _pairs(found: Iterable[Any] | None, function: str, pair: str) -> Pairs:
+    """Check what the caller's function gave, and put it in order of clients."""
+    try:
+        pairs = () if found is None else tuple(found)
+        hash(pairs)
+        well_formed = all(type(item) is tuple and len(item) == 2 for item in pairs)
+    except TypeError:
+        well_formed = False
+    if not well_formed:
+        raise ModelError(
+            f"{function} gave {found!r}, not pairs {pair} of hashable data",
+            remedy=f"return a list of such pairs, as in [{pair}], or None",
+        )
+    clients = in_order({who for who, _ in pairs})
+    return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
+
+
+def responded(history: History, client: Client, result: Any) -> History:
+    """Return `history` after the operation in flight of `client` came back."""
+    for at, (who, completed, flying) in enumerate(history):
+        if who == client and flying:
+            record = (who, (*completed, (*flying, result)), None)
+            return (*history[:at], record, *history[at + 1 :])
+    raise ModelError(
+        f"client {client!r} got the response {result!r} with no operation in flight",
+        remedy=_REMEDY,
+    )
+
+
+def invoked(history: History, client: Client, operation: Any) -> History:
+    """Return `history` after `client` has invoked `operation`."""
+    records = {record[0]: record for record in history}
+    _, completed, flying = records.get(client, (client, (), None))
+    if flying:
+        raise ModelError(
+            f"client {client!r} invoked {operation!r} with its {flying[1]!r} in flight",
+            remedy=_REMEDY,
+        )
+    last = tuple([(r[0], len(r[1]) - 1) for r in history if r[1] and r[0] != client])
+    known = client in records
+    records[client] = (client, completed, (last, operation))
+    return tuple([records[who] for who in (records if known else in_order(records))])
+
+
+@final
+class Linearizer:
+    """Decides the histories of one object.
+
+    A configuration is the outcome of a sequential execution that explains every
+    response and ends with an operation that came back, or is empty: one in flight is
+    there only if a completed one follows it. So a history's configurations do not
+    depend on the run, an invocation leaves them as they are, and there is one if and
+    only if the history is linearizable.
+
+    Parameters
+    ----------
+    spec
+        The sequential object.
+    generation
+        A number of histories: so many, and up to twice as many, are remembered.
+    """
+
+    def __init__(
+        self, spec: SequentialSpec[Any, Any, Any], *, generation: int = 65_536
+    ) -> None:
+        self._apply = spec.apply
+        self._generation = generation
+        self._initial: Configurations = frozenset({(spec.initial, frozenset())})
+        self._known: dict[History, Configurations] = {}
+        self._older: dict[History, Configurations] = {}
+        self._responses: dict[tuple[Any, ...], Configurations] = {}
+
+    def fold(self, history: History, projected: tuple[Pairs, Pairs]) -> History:
+        """Return `history` after one step's responses and then its invocations."""
+        configurations = self.configurations(history)
+        for client, result in projected[0]:
+            waiting = tuple([(who, fly[1]) for who, _, fly in history if fly])
+            history = responded(history, client, result)
+            configurations = self._respond(configurations, waiting, client, result)
+        for client, operation in projected[1]:
+            history = invoked(history, client, operation)
+        self._remember(history, configurations)
+        return history
+
+    def decide(self, history: History) -> bool:
+        """Tell whether `history` is linearizable."""
+        return bool(self.configurations(history))
+
+    def configurations(self, history: History) -> Configurations:
+        """Return the configurations of `history`, remembered or replayed."""
+        found = self._known.get(history)
+        if found is None:
+            found = self._older.get(history)
+        if found is None:
+            found = self._initial
+            for waiting, client, result in _responses(history):
+                found = self._respond(found, waiting, client, result)
+            self._remember(history, found)
+        return found
+
+    def _remember(self, history: History, configurations: Configurations) -> None:
+        if len(self._known) >= self._generation:
+            self._older, self._known = self._known, {}
+        self._known[history] = configurations
+
+    def _respond(
+        self, before: Configurations, waiting: Pairs, client: Client, result: Any
+    ) -> Configurations:
+        """Return what is left when `client`, one of those waiting, gets `result`."""
+        key = (before, waiting, client, result)
+        after = self._responses.get(key)
+        if after is None:
+            if len(self._responses) >= self._generation:
+                self._responses.clear()
+            after = frozenset(_explain(self._apply, *key))
+            self._responses[key] = after
+        return after
+
+
+def _explain(
+    apply: Callable[[Any, Any], tuple[Any, Any]],
+    before: Configurations,
+    waiting: Pairs,
+    client: Client,
+    result: Any,
+) -> Iterator[tuple[Any, frozenset[tuple[Client, Any]]]]:
+    """Let any operations in flight take effect, in any order, that of `client` last."""
+    seen, todo = set(before), list(before)
+    while todo:
+        state, effective = todo.pop()
+        outcomes = dict(effective)
+        if client in outcomes:
+            if outcomes[client] == result:
+                yield state, effective - {(client, result)}
+            continue
+        for who, operation in waiting:
+            if who in outcomes:
+                continue
+            following, outcome = apply(state, operation)
+            if who != client:
+                reached = (following, effective | {(who, outcome)})
+                if reached not in seen:
+                    seen.add(reached)
+                    todo.append(reached)
+            elif outcome == result:
+                yield following, effective
+
+
+def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:
+    """Yield who waits, who gets a response and which, along one run with `history`.
+
+    An invocation knows how many operations had completed, by client. Along a run no
+    such number falls: so go by their sum, and let come back just what is needed.
+    """
+    invocations = []
+    for client, completed, flying in history:
+        begun = [entry[:2] for entry in completed] + ([flying] if flying else [])
+        for index, (last, operation) in enumerate(begun):
+            counts = [(who, at + 1) for who, at in last] + [(client, index)]
+            invocations.append((counts, client, operation))
+    invocations.sort(key=lambda begin: sum(count for _, count in begin[0]))
+    end = [(who, len(completed)) for who, completed, _ in history]
+    results = {who: [entry[2] for entry in done][::-1] for who, done, _ in history}
+    waiting: dict[Client, Any] = {}
+    for counts, client, operation in [*invocations, (end, None, None)]:
+        for who, count in counts:
+            for _ in range(count - len(completions[who])):
+                yield tuple(waiting.items()), who, results[who].pop()
+                del waiting[who]
+        waiting[client] = operation

@@ -1,0 +1,92 @@
+"""The names of nodes: `NodeId`, made by `ids` before the nodes exist."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from typing import final
+
+from worldline.model.errors import ModelError
+
+_order = itertools.count()
+
+
+@final
+class NodeId:
+    """The address of one node.
+
+    Equal by name, ordered by declaration. The hash depends on the name alone, so
+    that nothing depends on the interpreter's hash seed.
+    """
+
+    __slots__ = ("_hash", "index", "name")
+
+    name: str
+    index: int
+    """Position among all ids ever made; only comparisons within one system count."""
+
+    def __init__(self, name: str, index: int | None = None) -> None:
+        self.name = name
+        self.index = next(_order) if index is None else index
+        self._hash = zlib.crc32(name.encode())
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, NodeId) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __lt__(self, other: NodeId) -> bool:
+        return self.index < other.index
+
+    def __le__(self, other: NodeId) -> bool:
+        return self == other or self.index < other.index
+
+    def __gt__(self, other: NodeId) -> bool:
+        return self.index > other.index
+
+    def __ge__(self, other: NodeId) -> bool:
+        return self == other or self.index > other.index
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __copy__(self) -> NodeId:
+        return self
+
+    def __deepcopy__(self, memo: object) -> NodeId:
+        return self
+
+
+def ids(*names: str) -> tuple[NodeId, ...]:
+    """Make the ids of a system's nodes.
+
+    Parameters
+    ----------
+    names
+        One name per node, distinct, in the order in which ids compare.
+
+    Returns
+    -------
+    tuple of NodeId
+        In the order given.
+
+    Raises
+    ------
+    ModelError
+        If a name is empty or occurs twice.
+
+    Examples
+    --------
+    >>> a, b = ids("a", "b")
+    >>> a < b, a == b, a
+    (True, False, a)
+    """
+    if len(set(names)) != len(names) or not all(names):
+        raise ModelError(
+            f"node names must be distinct and not empty, got {list(names)}",
+            remedy="give each node a name of its own",
+        )
+    return tuple(NodeId(name) for name in names)

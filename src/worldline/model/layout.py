@@ -1,0 +1,72 @@
+"""The columns of a global state: what is where in a row."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import final
+
+
+class ColumnKind(enum.Enum):
+    """What a column holds. Columns of one kind share their interned values."""
+
+    BUDGET = "budget"
+    PARTITION = "partition"
+    OBSERVER = "observer"
+    LOCAL = "local"
+    HIDDEN = "hidden"
+    INBOX = "inbox"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its kind and which node or observer it belongs to."""
+
+    kind: ColumnKind
+    index: int
+
+
+@final
+class Layout:
+    """Where each piece of the state is: environment first, then node by node.
+
+    Parameters
+    ----------
+    nodes, observers
+        How many there are.
+    """
+
+    BUDGET = 0
+    PARTITION = 1
+
+    __slots__ = ("columns", "first", "nodes", "width")
+
+    def __init__(self, nodes: int, observers: int) -> None:
+        self.nodes = nodes
+        self.columns = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
+        self.columns += [Column(ColumnKind.OBSERVER, k) for k in range(observers)]
+        self.first = len(self.columns)
+        for index in range(nodes):
+            self.columns += [
+                Column(ColumnKind.LOCAL, index),
+                Column(ColumnKind.HIDDEN, index),
+                Column(ColumnKind.INBOX, index),
+            ]
+        self.width = len(self.columns)
+
+    def observer(self, index: int) -> int:
+        """Return the column of an observer."""
+        return 2 + index
+
+    def local(self, node: int) -> int:
+        """Return the column of a node's fields."""
+        return self.first + 3 * node
+
+    def hidden(self, node: int) -> int:
+        """Return the column of a node's hidden state."""
+        return self.first + 3 * node + 1
+
+    def inbox(self, node: int) -> int:
+        """Return the column of a node's mailbox."""
+        return self.first + 3 * node + 2

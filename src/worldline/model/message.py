@@ -1,0 +1,130 @@
+"""Messages: frozen dataclasses that can travel and be stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, TypeVar, dataclass_transform
+
+from worldline.model.errors import ModelError
+from worldline.model.identity import NodeId
+from worldline.model.values import (
+    DICT,
+    LIST,
+    SET,
+    Frozen,
+    freeze_field,
+    register_tag,
+    register_type,
+    thaw,
+)
+
+C = TypeVar("C")
+
+_MUTABLE = re.compile(r"\b(list|set|dict|List|Set|Dict|bytearray|deque|defaultdict)\b")
+_MUTABLE_TAGS = {LIST: "list", SET: "set", DICT: "dict"}
+_REMEDY = "use a tuple, a frozenset or wl.FrozenMap: a message is shared, never copied"
+
+
+@dataclass_transform(frozen_default=True)
+def message(cls: type[C]) -> type[C]:
+    """Make a class a message: a frozen dataclass of immutable plain data.
+
+    Raises
+    ------
+    ModelError
+        If a field is annotated with a mutable type, or has a mutable default.
+
+    Examples
+    --------
+    >>> @message
+    ... class Join:
+    ...     joiner: str
+    >>> Join("a")
+    Join(joiner='a')
+    """
+    for name, annotation in getattr(cls, "__annotations__", {}).items():
+        text = annotation if isinstance(annotation, str) else _spell(annotation)
+        found = _MUTABLE.search(text)
+        if found:
+            raise ModelError(
+                f"message {cls.__name__}: field {name!r} is a {found.group()}",
+                remedy=_REMEDY,
+            )
+    try:
+        made = dataclasses.dataclass(frozen=True)(cls)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"message {cls.__name__}: {error}", remedy=_REMEDY) from error
+    _register(made)
+    return made
+
+
+def is_message(value: object) -> bool:
+    """Say whether `value` is an instance of a message class."""
+    return hasattr(type(value), "__worldline_message__")
+
+
+def _spell(annotation: Any) -> str:
+    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+        return annotation.__name__
+    return str(annotation)
+
+
+def _register(cls: type[Any]) -> None:
+    names = tuple(field.name for field in dataclasses.fields(cls))
+    cls.__worldline_message__ = names
+
+    def freezer(value: Any) -> Frozen:
+        items = [freeze_field(cls, value, name) for name in names]
+        for name, item in zip(names, items, strict=True):
+            if type(item) is tuple:
+                _refuse_mutable(cls, name, item)
+        return (cls, *items)
+
+    def thawer(frozen: tuple[Any, ...]) -> Any:
+        fresh = object.__new__(cls)
+        fresh.__dict__.update(zip(names, map(thaw, frozen[1:]), strict=True))
+        return fresh
+
+    register_type(cls, freezer)
+    register_tag(cls, thawer)
+
+
+def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
+    kind = _MUTABLE_TAGS.get(frozen[0])
+    if kind is not None:
+        raise ModelError(
+            f"message {cls.__name__}: field {name!r} holds a {kind}", remedy=_REMEDY
+        )
+    for item in frozen[1:]:
+        if type(item) is tuple:
+            _refuse_mutable(cls, name, item)
+
+
+class Letter:
+    """A message on its way: who sent it, from which part, and what it says.
+
+    Two letters are equal when their sources, parts and contents are; a network
+    cannot tell them apart, so delivering either is one event.
+    """
+
+    __slots__ = ("_hash", "key", "message", "part", "src")
+
+    def __init__(self, src: NodeId, part: str, message: Any, frozen: Frozen) -> None:
+        self.src = src
+        self.part = part
+        self.message = message
+        self.key = (Letter, src, part, frozen)
+        self._hash = hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Letter) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"{self.message!r} from {self.src}"
+
+
+register_type(Letter, lambda letter: letter)

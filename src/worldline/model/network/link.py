@@ -1,0 +1,120 @@
+"""One connection between two nodes, seen from one of them.
+
+Both ends keep a `Link`, and every change is applied to both, mirrored; so each can
+be questioned alone. The four error and open flags of SimulatorTCP's safety property
+(the pairs (1,1,1)/(1,1,1), (1,0,0)/(0,1,1), (0,0,1)/(0,0,1), (0,0,0)/(0,0,0)) are
+``error_there``, ``error_here`` and ``mine`` here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from worldline.model.message import Letter
+from worldline.model.values import TUPLE
+
+CLOSED, OPEN, HALF = 0, 1, 2
+
+
+@final
+class Link:
+    """The state of a connection and the messages under way to this end.
+
+    Attributes
+    ----------
+    mine, theirs
+        What this end, and the other, believe of the connection over which they
+        send: closed, open, or half open (believed open, but the other end forgot).
+    error_here, error_there
+        Whether an error is under way to this end, or to the other.
+    queue
+        Messages under way from the other end to this one.
+    """
+
+    __slots__ = ("error_here", "error_there", "mine", "queue", "theirs")
+
+    def __init__(self) -> None:
+        self.mine = CLOSED
+        self.theirs = CLOSED
+        self.error_here = False
+        self.error_there = False
+        self.queue: list[Letter] = []
+
+    def connect(self) -> None:
+        """A message went through: open both ends, but for one that is stale."""
+        if self.mine == CLOSED:
+            self.mine = OPEN
+        if self.theirs == CLOSED:
+            self.theirs = OPEN
+
+    def fail_here(self) -> None:
+        """This end takes its error: its connection is gone."""
+        self.error_here = False
+        self.mine = CLOSED
+
+    def fail_there(self) -> None:
+        """The other end takes its error: what it had sent is gone too."""
+        self.error_there = False
+        self.theirs = CLOSED
+        self.queue.clear()
+
+    def reset_here(self, *, silent: bool) -> None:
+        """This end forgets everything."""
+        if self.mine == OPEN:
+            if self.error_here:
+                self.error_here = False
+            elif not silent:
+                self.error_there = True
+            elif self.theirs == OPEN:
+                self.theirs = HALF
+        self.error_here = False
+        self.mine = CLOSED
+
+    def reset_there(self, *, silent: bool) -> None:
+        """The other end forgets everything; what it had sent is gone."""
+        if self.theirs == OPEN:
+            if self.error_there:
+                self.error_there = False
+            elif not silent:
+                self.error_here = True
+            elif self.mine == OPEN:
+                self.mine = HALF
+        self.error_there = False
+        self.theirs = CLOSED
+        self.queue.clear()
+
+    def would_notify(self) -> bool:
+        """Say whether a reset of this end would send the other an error."""
+        return self.mine == OPEN and not self.error_here
+
+    def is_whole(self) -> bool:
+        """Say whether the connection is open and could break."""
+        return (
+            self.mine == OPEN
+            and self.theirs == OPEN
+            and not self.error_here
+            and not self.error_there
+        )
+
+    def is_idle(self) -> bool:
+        """Say whether there is nothing to remember."""
+        return not (
+            self.queue
+            or self.mine
+            or self.theirs
+            or self.error_here
+            or self.error_there
+        )
+
+    def freeze(self) -> tuple[Any, ...]:
+        flags = self.error_here + 2 * self.error_there
+        return (self.mine, self.theirs, flags, (TUPLE, *self.queue))
+
+    @classmethod
+    def thaw(cls, frozen: tuple[Any, ...]) -> Link:
+        link = cls()
+        link.mine, link.theirs, flags, queue = frozen
+        link.error_here = bool(flags & 1)
+        link.error_there = bool(flags & 2)
+        link.queue = list(queue[1:])
+        return link

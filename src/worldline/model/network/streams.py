@@ -1,0 +1,250 @@
+"""Streams: connections like TCP's, in order and reliable until they break.
+
+The model is MaceMC's SimulatorTCP (MaceMC, sections 3.1 and 7.6) with its bugs
+fixed. For each pair of nodes there is a `Link`, seen from both ends, with
+
+* the state of either end's connection: closed, open, or half open, which means
+  that this end does not know yet that the other was reset;
+* an error under way to either end, which overtakes the messages before it;
+* the messages under way, at most `buffer` in each direction.
+
+A connection opens when a message arrives. A node that is reset loses what it has
+sent and its connected peers get an error; a peer that misses it (a silent reset)
+stays half open, until what it sends next is refused and becomes an error for it.
+What was sent on a connection that is not open yet survives the receiver's reset.
+There are no incarnation counters: two runs that end in the same situation meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.errors import ModelError
+from worldline.model.events import LOST, UNREACHABLE, Event, Kind
+from worldline.model.identity import NodeId
+from worldline.model.message import Letter
+from worldline.model.network.datagrams import delivery
+from worldline.model.network.link import HALF, Link
+from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.values import TUPLE, Frozen
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """The network made by `streams`."""
+
+    buffer: int | None
+    name: str = "streams"
+    capabilities: frozenset[Capability] = frozenset(
+        {Capability.DISCONNECT, Capability.SILENT_RESET, Capability.ORDERED}
+    )
+
+    def mailbox(self, node: NodeId, nodes: tuple[NodeId, ...]) -> Sockets:
+        return Sockets(node)
+
+    def operations(self, event: Event, nodes: tuple[NodeId, ...]) -> list[MailOperation]:
+        node, peer, kind = event.node, event.peer, event.kind
+        if node is None:
+            return []
+        if kind in (Kind.RESET, Kind.CRASH):
+            deaf = event.payload or ()
+            found: list[MailOperation] = [(node, ("reset", deaf))]
+            for other in nodes:
+                if other != node:
+                    found.append((other, ("peer_reset", node, other in deaf)))
+            return found
+        if peer is None:
+            return []
+        return self._of_pair(event, node, peer)
+
+    def _of_pair(
+        self, event: Event, node: NodeId, peer: NodeId
+    ) -> list[MailOperation]:
+        if event.kind is Kind.DELIVER and event.letter is not None:
+            taken: MailOperation = (node, ("take", event.letter))
+            return [taken] if node == peer else [taken, (peer, ("heard", node))]
+        names = {
+            Kind.REFUSE: ("refuse", "refused"),
+            Kind.DISCONNECT: ("disconnect", "disconnect"),
+        }
+        if event.kind is Kind.TRANSPORT_ERROR:
+            here, there = (
+                ("fail", "failed") if event.name == LOST else ("give_up", "given_up")
+            )
+        else:
+            here, there = names[event.kind]
+        return [(node, (here, peer)), (peer, (there, node))]
+
+
+def streams(*, buffer: int | None = 20) -> Streams:
+    """Make a network of connections, like TCP.
+
+    Parameters
+    ----------
+    buffer
+        How many messages a node can have under way to one peer before
+        `Context.send` returns False and does not take the message; None means that
+        it never refuses.
+    """
+    if buffer is not None and (type(buffer) is not int or buffer < 1):
+        raise ModelError(
+            f"streams(buffer={buffer!r}) can hold no message",
+            remedy="give a positive number of messages, or None for no limit",
+        )
+    return Streams(buffer)
+
+
+@final
+class Sockets:
+    """A mailbox of links, one for each peer that this node has to do with."""
+
+    __slots__ = ("links", "node")
+
+    def __init__(self, node: NodeId) -> None:
+        self.node = node
+        self.links: dict[NodeId, Link] = {}
+
+    def _link(self, peer: NodeId) -> Link:
+        link = self.links.get(peer)
+        if link is None:
+            link = self.links[peer] = Link()
+        return link
+
+    def put(self, letter: Letter) -> None:
+        self._link(letter.src).queue.append(letter)
+
+    def take(self, letter: Letter) -> None:
+        link = self._link(letter.src)
+        link.queue.remove(letter)
+        if letter.src != self.node:
+            link.connect()
+
+    def heard(self, peer: NodeId) -> None:
+        """Learn that a message to `peer` has arrived there."""
+        self._link(peer).connect()
+
+    def refuse(self, peer: NodeId) -> None:
+        """Answer a message on a connection unknown here with an error."""
+        link = self._link(peer)
+        link.queue.clear()
+        link.error_there = True
+
+    def refused(self, peer: NodeId) -> None:
+        self._link(peer).error_here = True
+
+    def fail(self, peer: NodeId) -> None:
+        """Learn that the connection to `peer` is lost."""
+        self._link(peer).fail_here()
+
+    def failed(self, peer: NodeId) -> None:
+        self._link(peer).fail_there()
+
+    def give_up(self, peer: NodeId) -> None:
+        """Learn that `peer` cannot be reached."""
+        self._link(peer).fail_here()
+
+    def given_up(self, peer: NodeId) -> None:
+        self._link(peer).fail_there()
+
+    def disconnect(self, peer: NodeId) -> None:
+        """Break the connection; both ends will learn of it."""
+        link = self._link(peer)
+        link.error_here = link.error_there = True
+
+    def sever(self, peers: tuple[NodeId, ...]) -> None:
+        """Break the open connections with all of `peers`."""
+        for peer in peers:
+            link = self.links.get(peer)
+            if link is not None and link.is_whole():
+                link.error_here = link.error_there = True
+
+    def reset(self, deaf: tuple[NodeId, ...]) -> None:
+        """Lose every connection of this node; `deaf` peers do not notice."""
+        for peer, link in self.links.items():
+            if peer == self.node:
+                link.queue.clear()
+            else:
+                link.reset_here(silent=peer in deaf)
+
+    def peer_reset(self, peer: NodeId, silent: bool) -> None:  # noqa: FBT001
+        link = self.links.get(peer)
+        if link is not None:
+            link.reset_there(silent=silent)
+
+    def is_ready(self, letter: Letter) -> bool:
+        link = self.links.get(letter.src)
+        return (
+            link is not None
+            and bool(link.queue)
+            and link.queue[0] == letter
+            and not (link.error_here or link.error_there or link.theirs == HALF)
+        )
+
+    def holds(self, src: NodeId) -> int:
+        link = self.links.get(src)
+        return len(link.queue) if link is not None else 0
+
+    def letters(self) -> Iterator[Letter]:
+        for peer in sorted(self.links):
+            yield from self.links[peer].queue
+
+    def arrivals(self, *, up: bool) -> list[Event]:
+        found: list[Event] = []
+        for peer in sorted(self.links):
+            link = self.links[peer]
+            event = self._arrival(peer, link) if up else self._connect_error(peer, link)
+            if event is not None:
+                found.append(event)
+        return found
+
+    def _arrival(self, peer: NodeId, link: Link) -> Event | None:
+        if link.error_here:
+            return Event(Kind.TRANSPORT_ERROR, self.node, name=LOST, peer=peer)
+        if not link.queue or link.error_there:
+            return None
+        event = delivery(self.node, link.queue[0])
+        if link.theirs == HALF:
+            return Event(
+                Kind.REFUSE,
+                self.node,
+                part=event.part,
+                name=event.name,
+                peer=peer,
+                payload=event.payload,
+                letter=event.letter,
+            )
+        return event
+
+    def _connect_error(self, peer: NodeId, link: Link) -> Event | None:
+        if link.queue and not link.error_there and peer != self.node:
+            return Event(
+                Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node
+            )
+        return None
+
+    def losable(self) -> list[Letter]:
+        return []
+
+    def silent_peers(self) -> list[NodeId]:
+        return [p for p in sorted(self.links) if self.links[p].would_notify()]
+
+    def breakable(self) -> list[NodeId]:
+        return [p for p in sorted(self.links) if self.links[p].is_whole()]
+
+    def freeze(self) -> Frozen:
+        return (
+            Sockets,
+            *[
+                (TUPLE, peer, *self.links[peer].freeze())
+                for peer in sorted(self.links)
+                if not self.links[peer].is_idle()
+            ],
+        )
+
+    def restore(self, frozen: Frozen) -> None:
+        self.links = {item[1]: Link.thaw(item[2:]) for item in frozen[1:]}
+
+

@@ -1,0 +1,272 @@
+"""Nodes: dataclasses of plain data whose methods are handlers.
+
+`node` is the decorator; `NodeType` is what it learned about a class: its fields by
+role, its handlers by what wakes them, its parts, and how to freeze, thaw and reset
+an instance.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform, final
+
+from worldline.model import fields as roles
+from worldline.model.canonical import adopt
+from worldline.model.errors import ModelError
+from worldline.model.fields import GhostField, Role, role_of
+from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
+from worldline.model.values import (
+    Frozen,
+    Unfreezable,
+    freeze,
+    freeze_field,
+    register_type,
+    thaw,
+)
+
+C = TypeVar("C")
+
+
+@final
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Handler:
+    """A method of a node class and what wakes it."""
+
+    function: Callable[..., Any]
+    name: str
+    mark: HandlerMark
+
+
+@final
+class NodeType:
+    """What Worldline knows about a node class.
+
+    Attributes
+    ----------
+    identity
+        Names of the fields that are part of a state's identity, in order.
+    on, timers, calls, upcalls
+        Handlers by message class, or by name.
+    start, error
+        The boot handler and the transport-error handler, if there are any.
+    parts
+        The `NodeType` of each part, by field name, in order of declaration.
+    """
+
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
+        declared = dataclasses.fields(cls)
+        self.roles = {field.name: role_of(field) for field in declared}
+        self.identity = tuple(
+            name for name, role in self.roles.items() if role is not Role.IGNORED
+        )
+        self.ignored = tuple(
+            name for name, role in self.roles.items() if role is Role.IGNORED
+        )
+        self.parts: dict[str, NodeType] = {
+            field.name: node_type(field.default_factory)
+            for field in declared
+            if role_of(field) is Role.PART
+        }
+        self.on: dict[type, Handler] = {}
+        self.timers: dict[str, Handler] = {}
+        self.calls: dict[str, Handler] = {}
+        self.upcalls: dict[str, Handler] = {}
+        self.start: Handler | None = None
+        self.error: Handler | None = None
+        for name in dir(cls):
+            function = getattr(cls, name, None)
+            mark = mark_of(function)
+            if mark is not None and function is not None:
+                self._collect(Handler(function, name, mark))
+
+    @property
+    def ignores(self) -> frozenset[type]:
+        """Message classes that the user declared as rightly not handled."""
+        declared: frozenset[type] = getattr(
+            self.cls, "__worldline_ignores__", frozenset()
+        )
+        return declared
+
+    @property
+    def router(self) -> str | None:
+        """The part through which this service sends: the first with a ``route``."""
+        for name, kind in self.parts.items():
+            if callable(getattr(kind.cls, "route", None)):
+                return name
+        return None
+
+    def _collect(self, handler: Handler) -> None:
+        kind = handler.mark.kind
+        if kind is HandlerKind.ON and handler.mark.message is not None:
+            self._claim(self.on, handler.mark.message, handler)
+        elif kind is HandlerKind.TIMER:
+            self.timers[handler.name] = handler
+        elif kind is HandlerKind.CALL:
+            self.calls[handler.name] = handler
+        elif kind is HandlerKind.UPCALL:
+            self.upcalls[handler.name] = handler
+        elif kind is HandlerKind.START:
+            self.start = self._only(self.start, handler, "start")
+        else:
+            self.error = self._only(self.error, handler, "transport_error")
+
+    def _claim(
+        self, table: dict[type, Handler], key: type, handler: Handler
+    ) -> None:
+        if key in table:
+            raise ModelError(
+                f"{self.cls.__name__} has two handlers for message {key.__name__}: "
+                f"{table[key].name} and {handler.name}",
+                remedy="keep one and branch inside it",
+            )
+        table[key] = handler
+
+    def _only(self, known: Handler | None, handler: Handler, what: str) -> Handler:
+        if known is not None:
+            raise ModelError(
+                f"{self.cls.__name__} has two {what} handlers: "
+                f"{known.name} and {handler.name}",
+                remedy="keep one",
+            )
+        return handler
+
+    def freeze(self, node: Any) -> Frozen:
+        """Return the identity of `node`: a record of all but its ignored fields."""
+        values = node.__dict__
+        try:
+            return (self.cls, *[freeze(values[name]) for name in self.identity])
+        except Unfreezable:
+            for name in self.identity:
+                freeze_field(self.cls, _Raw(values), name)
+            raise
+
+    def thaw(self, frozen: Frozen, prototype: Any) -> Any:
+        """Return a fresh node; ignored fields get the prototype's value."""
+        fresh = object.__new__(self.cls)
+        values = fresh.__dict__
+        for name, item in zip(self.identity, frozen[1:], strict=True):
+            inner = self.parts.get(name)
+            if inner is None:
+                values[name] = thaw(item)
+            else:
+                values[name] = inner.thaw(item, prototype.__dict__[name])
+        for name in self.ignored:
+            values[name] = _fresh(self.cls, prototype, name)
+        return fresh
+
+    def reset(self, node: Any, prototype: Any) -> None:
+        """Make `node` its prototype again, in place; durable and ghost fields stay."""
+        for name, role in self.roles.items():
+            if role is Role.PART:
+                inner = self.parts[name]
+                inner.reset(node.__dict__[name], prototype.__dict__[name])
+            elif role not in (Role.DURABLE, Role.GHOST):
+                node.__dict__[name] = _fresh(self.cls, prototype, name)
+
+    def error_part(self) -> str | None:
+        """Return the path of the lowest part that hears of transport errors."""
+        for name, inner in self.parts.items():
+            below = inner.error_part()
+            if below is not None:
+                return f"{name}.{below}" if below else name
+        return "" if self.error is not None else None
+
+
+class _Raw:
+    """Reads fields past the descriptors that guard ghosts."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        return self._values[name]
+
+
+def _fresh(cls: type, prototype: Any, name: str) -> Any:
+    return thaw(freeze_field(cls, _Raw(prototype.__dict__), name))
+
+
+@dataclass_transform(field_specifiers=(
+    roles.field, roles.durable, roles.ignored, roles.ghost, roles.part,
+))
+def node(cls: type[C]) -> type[C]:
+    """Make a class a node: a dataclass of plain data with handlers.
+
+    Raises
+    ------
+    ModelError
+        If a field or a handler is declared wrongly; the message names class and
+        field, and says what to write instead.
+    """
+    for name, annotation in list(cls.__dict__.get("__annotations__", {}).items()):
+        value = cls.__dict__.get(name)
+        if isinstance(value, dataclasses.Field) and role_of(value) is Role.PART:
+            _complete_part(cls, name, annotation, value)
+    try:
+        made: Any = dataclasses.dataclass(eq=False)(cls)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"node {cls.__name__}: {error}",
+            remedy="give every field a default; for a set, list or dict write "
+            "wl.field(default_factory=set)",
+        ) from error
+    for declared in dataclasses.fields(made):
+        if role_of(declared) is Role.GHOST:
+            setattr(made, declared.name, GhostField(cls.__name__, declared.name))
+    made.__setattr__ = _checked_setattr(made)
+    made.__worldline_node__ = NodeType(made)
+    register_type(made, made.__worldline_node__.freeze)
+    result: type[C] = made
+    return result
+
+
+def node_type(cls: Any) -> NodeType:
+    """Return what is known about a node class.
+
+    Raises
+    ------
+    ModelError
+        If `cls` was not made with ``@wl.node``.
+    """
+    known = getattr(cls, "__worldline_node__", None)
+    if not isinstance(known, NodeType) or known.cls is not cls:
+        raise ModelError(
+            f"{getattr(cls, '__name__', cls)!s} is not a node class",
+            remedy="decorate it with @wl.node",
+        )
+    return known
+
+
+def _complete_part(
+    cls: type, name: str, annotation: Any, declared: dataclasses.Field[Any]
+) -> None:
+    service = declared.metadata["service"]
+    if service is None and isinstance(annotation, str):
+        service = vars(sys.modules[cls.__module__]).get(annotation)
+    elif service is None:
+        service = annotation
+    if not isinstance(getattr(service, "__worldline_node__", None), NodeType):
+        raise ModelError(
+            f"{cls.__name__}.{name}: a part must be a node class, got {annotation}",
+            remedy=f"decorate it with @wl.node, or write {name} = wl.part(TheClass)",
+        )
+    declared.default_factory = service
+
+
+def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
+    names = frozenset(field.name for field in dataclasses.fields(cls))
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        if name not in names:
+            raise ModelError(
+                f"{cls.__name__} has no field {name!r}, so its value would be lost",
+                remedy=f"declare it in the class: {name}: TYPE = DEFAULT",
+            )
+        object.__setattr__(self, name, adopt(value))
+
+    return __setattr__

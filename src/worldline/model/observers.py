@@ -1,0 +1,108 @@
+"""Observers: pure folds over the steps of a run, part of the global state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.events import Choices, Event
+from worldline.model.identity import NodeId
+from worldline.model.values import Frozen, freeze, thaw
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One attempt to send.
+
+    Attributes
+    ----------
+    src, dst, part
+        From where to where, and from which part.
+    message
+        What was sent.
+    taken
+        False if the send buffer was full.
+    """
+
+    src: NodeId
+    dst: NodeId
+    part: str
+    message: Any
+    taken: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happened in one event, as an observer sees it.
+
+    Attributes
+    ----------
+    event
+        The event, with its kind, node, peer and payload.
+    handled
+        Whether a handler took it.
+    sends
+        What was sent, in order.
+    choices
+        The indices of the options taken.
+    """
+
+    event: Event
+    handled: bool
+    sends: tuple[Sent, ...]
+    choices: Choices
+
+    @property
+    def node(self) -> NodeId | None:
+        """Where it happened."""
+        return self.event.node
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Observer:
+    """A value carried along a run, changed by a pure function of each step.
+
+    Attributes
+    ----------
+    name
+        By which properties read it: ``view.history(name)``.
+    initial
+        The value before the first step; immutable plain data.
+    project
+        What of a step concerns the observer, as immutable plain data; None if
+        nothing does. The coarser it is, the more is remembered.
+    fold
+        ``(value, projected) -> value``, pure.
+    decide
+        An optional verdict on a value.
+    """
+
+    name: str
+    initial: Any
+    project: Callable[[Step], Any | None]
+    fold: Callable[[Any, Any], Any]
+    decide: Callable[[Any], bool] | None = None
+
+
+@final
+class Record:
+    """The cell that holds an observer's value."""
+
+    __slots__ = ("observer", "value")
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+        self.value: Any = observer.initial
+
+    def fold(self, projected: Any) -> None:
+        self.value = self.observer.fold(self.value, projected)
+
+    def freeze(self) -> Frozen:
+        return freeze(self.value)
+
+    def restore(self, frozen: Frozen) -> None:
+        self.value = thaw(frozen)

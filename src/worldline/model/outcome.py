@@ -1,0 +1,49 @@
+"""What happened in one event, as every world reports it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.events import Choices, Event
+from worldline.model.execute import Failure, Result
+from worldline.model.hidden import Alarm
+from worldline.model.observers import Sent, Step
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TimerChange:
+    """A timer that a handler set or cancelled; `after` is None for a cancellation."""
+
+    alarm: Alarm
+    after: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an event led to, beside the new state.
+
+    Attributes
+    ----------
+    result, failure
+        Whether a handler took it, and how the handler failed, if it did.
+    sends, timers, log
+        What the handler did, in order.
+    choices, widths
+        The options it took, and how many there were each time.
+    """
+
+    result: Result
+    failure: Failure | None
+    sends: tuple[Sent, ...]
+    timers: tuple[TimerChange, ...]
+    log: tuple[str, ...]
+    choices: Choices
+    widths: tuple[int, ...]
+
+    def as_step(self, event: Event) -> Step:
+        """Return what an observer sees of it."""
+        handled = self.result is Result.HANDLED
+        return Step(event, handled, self.sends, self.choices)

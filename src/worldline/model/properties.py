@@ -1,0 +1,106 @@
+"""Properties: what must hold in every state, in the end, or somewhere."""
+
+from __future__ import annotations
+
+import enum
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model import activity
+from worldline.model.errors import ModelError
+from worldline.model.view import View
+
+
+class PropertyKind(enum.Enum):
+    """When a property must be true."""
+
+    SAFETY = "safety"
+    LIVENESS = "liveness"
+    SOMETIMES = "sometimes"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Property:
+    """A predicate over all nodes, with its name and kind."""
+
+    name: str
+    kind: PropertyKind
+    predicate: Callable[[View], Any]
+
+    def __call__(self, view: View) -> Any:
+        return self.predicate(view)
+
+    def judge(self, view: View) -> Judgement:
+        """Evaluate the property in one state.
+
+        Raises
+        ------
+        ModelError
+            If the predicate returns anything but a bool or None, or raises anything
+            but AssertionError.
+        """
+        activity.guarding = True
+        try:
+            value = self.predicate(view)
+        except AssertionError as error:
+            return Judgement(False, str(error) or _asserted(error))
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"property {self.name} raised {type(error).__name__}: {error} "
+                f"({_line(error)})",
+                remedy="a property returns a bool or fails an assert in every state",
+            ) from error
+        finally:
+            activity.guarding = False
+        if value is None or value is True:
+            return Judgement(True, "")
+        if value is False:
+            return Judgement(False, "")
+        raise ModelError(
+            f"property {self.name} returned {value!r}",
+            remedy="return a bool, or assert and return nothing",
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether a property holds in one state, and the message of a failed assert."""
+
+    holds: bool
+    message: str
+
+
+def _line(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    return f"line {last.lineno}: {last.line}"
+
+
+def _asserted(error: AssertionError) -> str:
+    return traceback.extract_tb(error.__traceback__)[-1].line or "assert"
+
+
+def _named(predicate: Callable[[View], Any], kind: PropertyKind) -> Property:
+    name = getattr(predicate, "__name__", "property")
+    return Property(name, kind, predicate)
+
+
+def safety(predicate: Callable[[View], Any]) -> Property:
+    """Declare what must hold in every reachable state."""
+    return _named(predicate, PropertyKind.SAFETY)
+
+
+def liveness(predicate: Callable[[View], Any]) -> Property:
+    """Declare what must hold eventually, and for good."""
+    return _named(predicate, PropertyKind.LIVENESS)
+
+
+def sometimes(predicate: Callable[[View], Any]) -> Property:
+    """Declare what must hold in at least one reachable state."""
+    return _named(predicate, PropertyKind.SOMETIMES)

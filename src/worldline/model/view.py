@@ -1,0 +1,284 @@
+"""The read-only view of a global state that properties see.
+
+Every question a property asks becomes a `Read` of one column. The tabulated world
+records them in order, so that a verdict can be kept for what it depends on; the
+direct world answers from its live state. `answer` gives the meaning of each read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+from worldline.model.errors import ModelError
+from worldline.model.fields import Role
+from worldline.model.hidden import Alarm, Status
+from worldline.model.identity import NodeId
+from worldline.model.message import Letter
+
+if TYPE_CHECKING:
+    from worldline.model.system import System
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """A predicate without captured variables, equal to others of the same code."""
+
+    function: Callable[..., Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pure) and self._code() is other._code()
+
+    def __hash__(self) -> int:
+        return hash(self._code())
+
+    def _code(self) -> CodeType:
+        code: CodeType = self.function.__code__
+        return code
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Pure:
+        """Wrap a function after checking that its code says all about it."""
+        if not hasattr(function, "__code__") or function.__closure__:
+            name = getattr(function, "__name__", repr(function))
+            raise ModelError(
+                f"{name} captures variables, so what it says cannot be remembered",
+                remedy="use a function that depends on its arguments alone",
+            )
+        return cls(function)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One question about one column.
+
+    Attributes
+    ----------
+    column
+        Which column of the row.
+    what
+        ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any`` or
+        ``history``.
+    detail
+        The field's name, or the filter of messages; hashable.
+    """
+
+    column: int
+    what: str
+    detail: tuple[Any, ...] = ()
+
+
+class Reader(Protocol):
+    """What a world provides behind a view."""
+
+    def read(self, read: Read) -> Any:
+        """Return the answer; mutating it must not change the world."""
+
+    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+        """Evaluate ``function(view, *nodes)``, perhaps from memory."""
+
+
+@final
+class View:
+    """All nodes, timers and messages of one state.
+
+    ``view[node].field`` reads a field; reading an ignored field is an error, and
+    crashed nodes are included.
+    """
+
+    __slots__ = ("_reader", "_system")
+
+    def __init__(self, system: System, reader: Reader) -> None:
+        self._system = system
+        self._reader = reader
+
+    @property
+    def nodes(self) -> tuple[NodeId, ...]:
+        """All nodes, in order of declaration."""
+        return self._system.ids
+
+    def of(self, kind: type) -> tuple[NodeId, ...]:
+        """Return the nodes of one class, in order of declaration."""
+        system = self._system
+        return tuple(n for n in system.ids if isinstance(system.nodes[n], kind))
+
+    def __getitem__(self, node: NodeId) -> NodeView:
+        return NodeView(self._system, self._reader, self._index(node))
+
+    def __iter__(self) -> Iterator[NodeId]:
+        return iter(self._system.ids)
+
+    def is_up(self, node: NodeId) -> bool:
+        """Say whether a node has started and has not crashed."""
+        column = self._system.layout.hidden(self._index(node))
+        status: Status = self._reader.read(Read(column, "status"))
+        return status is Status.UP
+
+    def is_finished(self, node: NodeId) -> bool:
+        """Say whether all scripts of a node have come to their end."""
+        column = self._system.layout.hidden(self._index(node))
+        finished: bool = self._reader.read(Read(column, "finished"))
+        return finished
+
+    def timers(self, node: NodeId, name: str | None = None) -> tuple[Alarm, ...]:
+        """Return the pending timers of a node, all or those of one name."""
+        column = self._system.layout.hidden(self._index(node))
+        found: tuple[Alarm, ...] = self._reader.read(Read(column, "timers", (name,)))
+        return found
+
+    def messages(
+        self,
+        kind: type | None = None,
+        *,
+        src: NodeId | None = None,
+        dst: NodeId | None = None,
+    ) -> tuple[Letter, ...]:
+        """Return the messages under way: ``letter.src`` and ``letter.message``."""
+        found: list[Letter] = []
+        for index in self._boxes(dst):
+            column = self._system.layout.inbox(index)
+            found += self._reader.read(Read(column, "messages", (kind, src)))
+        return tuple(found)
+
+    def any_message(
+        self,
+        predicate: Callable[[Any], bool],
+        kind: type | None = None,
+        *,
+        src: NodeId | None = None,
+        dst: NodeId | None = None,
+    ) -> bool:
+        """Say whether a message under way satisfies a predicate of it alone."""
+        pure = Pure.of(predicate)
+        layout, read = self._system.layout, self._reader.read
+        return any(
+            read(Read(layout.inbox(index), "any", (pure, kind, src)))
+            for index in self._boxes(dst)
+        )
+
+    def history(self, name: str) -> Any:
+        """Return the value of an observer."""
+        for index, observer in enumerate(self._system.observers):
+            if observer.name == name:
+                return self._reader.read(
+                    Read(self._system.layout.observer(index), "history")
+                )
+        raise ModelError(
+            f"a property reads the history {name!r}",
+            remedy="add an observer of that name to System(observers=[...])",
+        )
+
+    def for_each_node(self, predicate: Callable[[View, NodeId], bool]) -> bool:
+        """Say whether ``predicate(view, node)`` holds for every node.
+
+        Verdicts are remembered per node, so this is faster than a loop.
+        """
+        pure = Pure.of(predicate)
+        return all(self._reader.nested(self, pure, (node,)) for node in self.nodes)
+
+    def for_each_pair(self, predicate: Callable[[View, NodeId, NodeId], bool]) -> bool:
+        """Say whether ``predicate(view, a, b)`` holds for every pair ``a < b``."""
+        pure = Pure.of(predicate)
+        return all(
+            self._reader.nested(self, pure, (one, other))
+            for position, one in enumerate(self.nodes)
+            for other in self.nodes[position + 1 :]
+        )
+
+    def _boxes(self, dst: NodeId | None) -> range | tuple[int, ...]:
+        return range(len(self.nodes)) if dst is None else (self._index(dst),)
+
+    def _index(self, node: NodeId) -> int:
+        try:
+            return self._system.index[node]
+        except (KeyError, TypeError):
+            raise ModelError(
+                f"a property looks at {node!r}, which is no node of the system",
+                remedy=f"its nodes are {', '.join(map(str, self.nodes))}",
+            ) from None
+
+
+@final
+class NodeView:
+    """One node's fields, read-only; its plain methods can be called too."""
+
+    __slots__ = ("_index", "_path", "_reader", "_system", "_type")
+
+    def __init__(
+        self, system: System, reader: Reader, index: int, path: tuple[str, ...] = ()
+    ) -> None:
+        self._system = system
+        self._reader = reader
+        self._index = index
+        self._path = path
+        kind = system.types[index]
+        for name in path:
+            kind = kind.parts[name]
+        self._type = kind
+
+    def __getattr__(self, name: str) -> Any:
+        role = self._type.roles.get(name)
+        if role is Role.PART:
+            path = (*self._path, name)
+            return NodeView(self._system, self._reader, self._index, path)
+        if role is Role.IGNORED:
+            raise ModelError(
+                f"a property reads {self._type.cls.__name__}.{name}, an ignored field",
+                remedy="make it a plain or a ghost field",
+            )
+        if role is None:
+            function = getattr(self._type.cls, name, None)
+            if callable(function):
+                return function.__get__(self)
+            raise ModelError(
+                f"a property reads {self._type.cls.__name__}.{name}, which is no field",
+                remedy=f"its fields are {', '.join(self._type.roles)}",
+            )
+        column = self._system.layout.local(self._index)
+        return self._reader.read(Read(column, "field", (*self._path, name)))
+
+
+def of_messages(letters: Iterator[Letter], detail: tuple[Any, ...]) -> tuple[Letter, ...]:
+    """Filter letters by message class and source."""
+    kind, src = detail
+    return tuple(
+        letter
+        for letter in letters
+        if (kind is None or type(letter.message) is kind)
+        and (src is None or letter.src == src)
+    )
+
+
+def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
+    """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
+    try:
+        return function.function(view, *nodes) is not False
+    except AssertionError:
+        return False
+
+
+def answer(read: Read, cell: Any) -> Any:
+    """Answer a read of any column but a local one from its cell."""
+    if read.what == "status":
+        return cell.status
+    if read.what == "finished":
+        return cell.finished()
+    if read.what == "timers":
+        name = read.detail[0]
+        return tuple(a for a in sorted_alarms(cell) if name is None or a.name == name)
+    if read.what == "messages":
+        return of_messages(cell.letters(), read.detail)
+    if read.what == "any":
+        pure, kind, src = read.detail
+        letters = of_messages(cell.letters(), (kind, src))
+        return any(pure.function(letter.message) for letter in letters)
+    return cell.value
+
+
+def sorted_alarms(cell: Any) -> list[Alarm]:
+    """Return the pending timers of a hidden cell, in canonical order."""
+    return sorted(cell.timers, key=lambda alarm: (alarm.part, alarm.name, str(alarm)))

@@ -1,0 +1,144 @@
+"""From a hit of the engine to a confirmed counterexample in a file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from worldline.engine.expand import Expander
+from worldline.engine.explore import Hit
+from worldline.engine.tables import Row
+from worldline.model.errors import Nondeterminism
+from worldline.model.properties import Property
+from worldline.model.system import System
+from worldline.model.verdicts import Verdict
+from worldline.search.confirm import confirm
+from worldline.search.report import PropertyReport
+from worldline.search.start import Start
+from worldline.trace.explain import explain
+from worldline.trace.format import write
+from worldline.trace.record import Ending, record
+from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.tabulated import TabulatedWorld
+
+DIRECTORY = Path("worldline-out")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation as the engine found it.
+
+    Attributes
+    ----------
+    text
+        Why it is one, where no property says so.
+    known
+        The property, to be evaluated again; None for failures and deadlocks.
+    """
+
+    name: str
+    kind: str
+    text: str
+    hit: Hit
+    known: Property | None = None
+
+
+@final
+class Counterexamples:
+    """Confirms findings and writes their traces.
+
+    Parameters
+    ----------
+    out
+        The file of the first trace; the others, and the first if it is None, are
+        named by system and property in ``worldline-out``.
+    write
+        Whether to write files.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        world: TabulatedWorld,
+        starts: list[Start],
+        out: Path | None,
+        *,
+        write: bool,
+        seed: int,
+        engine: str,
+    ) -> None:
+        self.starts = starts
+        self._system = system
+        self._world = world
+        self._out = out
+        self._write = write
+        self._seed = seed
+        self._engine = engine
+
+    def violated(self, finding: Finding) -> PropertyReport:
+        """Confirm a finding in the direct world, and write its trace."""
+        start, path = self.starts[finding.hit.root], finding.hit.path
+        expected = [(entry.event, leaf.detail) for entry, leaf in path]
+        direct = DirectWorld(self._system)
+        schedule = confirm(direct, start, expected, self._end(finding.hit, start))
+        text = finding.text
+        if finding.known is not None:
+            if finding.known.judge(direct.view).holds:
+                raise Nondeterminism(
+                    f"property {finding.name}", "was false", "true in the same state"
+                )
+            text = str(explain(direct, finding.known))
+        ending = Ending(finding.name, finding.kind, Verdict.VIOLATED, text)
+        file = command = None
+        if self._write:
+            trace = record(
+                self._system,
+                start.boot,
+                start.prologue,
+                schedule,
+                ending=ending,
+                engine=self._engine,
+                seed=self._seed,
+            )
+            file = self._file(finding.name)
+            write(trace, file)
+            command = self._command(file)
+        return PropertyReport(
+            name=finding.name,
+            kind=finding.kind,
+            verdict=Verdict.VIOLATED,
+            trace=file,
+            steps=len(schedule),
+            replay=command,
+            explanation=text,
+        )
+
+    def _end(self, hit: Hit, start: Start) -> Snapshot | None:
+        """Return the state in which a path ends, by the tables."""
+        if start.snapshot is None:
+            return None
+        row: Row = self._world.encode(start.snapshot)
+        expander = Expander(self._world.tables, self._world)
+        for entry, leaf in hit.path:
+            if leaf.failed:
+                return None
+            for _, new, found, outcome in expander.successors(row, 0):
+                if found is entry and outcome.detail.choices == leaf.detail.choices:
+                    row = new
+                    break
+        return self._world.decode(row)
+
+    def _file(self, name: str) -> Path:
+        out, self._out = self._out, None
+        if out is not None:
+            return out
+        stem = re.sub(r"[^\w.-]+", "-", f"{self._system.name}-{name}").strip("-")
+        return DIRECTORY / f"{stem}.wl"
+
+    def _command(self, file: Path) -> str:
+        if self._system.origin is None:
+            return f"wl.replay({str(file)!r}, system=...)"
+        return f"worldline replay {file}"

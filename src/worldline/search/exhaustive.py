@@ -1,0 +1,340 @@
+"""Exhaustive search: every state that the faults, choices and bounds allow.
+
+`check` is what users call. Breadth-first search gives the shortest counterexamples;
+depth-first search is bounded by a depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, final
+
+from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
+from worldline.engine.explore import (
+    Check,
+    Exploration,
+    Hit,
+    Options,
+    Statistics,
+    breadth_first,
+    depth_first,
+)
+from worldline.model.divergence import watched
+from worldline.model.errors import InternalError, UsageError
+from worldline.model.execute import Failure
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.system import System
+from worldline.model.verdicts import Verdict, combine
+from worldline.model.view import View
+from worldline.search.counterexample import Counterexamples, Finding
+from worldline.search.growth import growing
+from worldline.search.report import Progress, PropertyReport, Report
+from worldline.search.start import Start, starts
+from worldline.search.vacuity import never
+from worldline.worlds.tabulated import TabulatedWorld
+
+Strategy = Literal["breadth-first", "depth-first"]
+_STRATEGIES = {"breadth-first": breadth_first, "depth-first": depth_first}
+_GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
+
+
+def check(
+    system: System,
+    *,
+    strategy: Strategy = "breadth-first",
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+    prune: Callable[[View], bool] | None = None,
+    assume: Callable[[View], bool] | None = None,
+    deadlock: bool = False,
+    keep_going: bool = False,
+    properties: list[str] | None = None,
+    engine: str = "python",
+    seed: int = 0,
+    out: Path | str | None = None,
+    traces: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Search every reachable state for violations.
+
+    Parameters
+    ----------
+    system
+        What to check.
+    strategy
+        ``breadth-first`` for shortest counterexamples; ``depth-first`` needs
+        `max_depth`.
+    max_depth
+        States on a path, the initial one counted.
+    max_states, max_seconds, max_memory_mb
+        Further bounds; a search that hits one answers UNKNOWN.
+    prune
+        States for which it is true are not expanded; the verdict is then UNKNOWN.
+    assume
+        States for which it is false are not expanded; the verdict holds under this
+        assumption.
+    deadlock
+        Whether a state where only faults can happen, and that is not done, is a
+        violation.
+    keep_going
+        Whether to search on after a violation, for the counts.
+    properties
+        Names of the properties to check; all by default.
+    out
+        Where the first trace is written; by default in ``worldline-out``.
+    traces
+        Whether to write traces at all.
+    progress
+        Called now and then.
+
+    Returns
+    -------
+    Report
+        A verdict for each property. HOLDS only if the space was exhausted.
+
+    Raises
+    ------
+    ModelError
+        If the system is described wrongly, or a handler is not deterministic.
+    UsageError
+        If the options contradict each other.
+    """
+    if strategy not in _STRATEGIES:
+        raise UsageError(
+            f"strategy {strategy!r} is unknown",
+            remedy=f"use one of {', '.join(_STRATEGIES)}",
+        )
+    if strategy == "depth-first" and max_depth is None:
+        raise UsageError("depth-first search has no bound", remedy="give max_depth")
+    if engine != "python":
+        raise UsageError(f"engine {engine!r} is unknown", remedy="use 'python'")
+    bounds = Bounds(
+        depth=max_depth,
+        states=max_states,
+        seconds=max_seconds,
+        memory_mb=max_memory_mb,
+    )
+    question = _Question(system, _chosen(system, properties), prune, assume)
+    search = question.search(bounds, progress, deadlock, keep_going)
+    with watched():
+        search.run(_STRATEGIES[strategy])
+        writer = Counterexamples(
+            system, question.world, question.starts, Path(out) if out else None,
+            write=traces, seed=seed, engine=engine,
+        )
+        return _report(question, search, writer, engine, seed)
+
+
+def _chosen(system: System, names: list[str] | None) -> list[Property]:
+    if names is None:
+        return list(system.properties)
+    known = {declared.name: declared for declared in system.properties}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"{system.name} has no property {name!r}",
+                remedy=f"its properties are {', '.join(known) or 'none'}",
+            )
+    return [known[name] for name in names]
+
+
+@final
+class _Question:
+    """What is asked of a system: where to begin and what to evaluate."""
+
+    def __init__(
+        self,
+        system: System,
+        properties: list[Property],
+        prune: Callable[[View], bool] | None,
+        assume: Callable[[View], bool] | None,
+    ) -> None:
+        self.system = system
+        self.properties = properties
+        self.searched = [
+            p for p in properties if p.kind is not PropertyKind.LIVENESS
+        ]
+        self.world = TabulatedWorld(system)
+        with watched():
+            self.starts = starts(system)
+        self.prune = prune
+        self.assume = assume
+
+    def search(
+        self,
+        bounds: Bounds,
+        progress: Callable[[Progress], None] | None,
+        deadlock: bool,
+        keep_going: bool,
+    ) -> Exploration:
+        world = self.world
+        checks = [
+            Check(
+                world.decision(p),
+                target=p.kind is PropertyKind.SOMETIMES,
+                fatal=p.kind is PropertyKind.SAFETY,
+            )
+            for p in self.searched
+        ]
+        done = world.decision(self.system.done or _all_done) if deadlock else None
+        cut = None
+        if self.prune is not None or self.assume is not None:
+            cut = world.decision(self._is_cut)
+        return Exploration(
+            world.tables,
+            world,
+            [world.encode(s.snapshot) for s in self.starts if s.snapshot is not None],
+            checks,
+            bounds=bounds,
+            options=Options(prune=cut, done=done, keep_going=keep_going),
+            progress=None if progress is None else _reporter(progress),
+        )
+
+    def _is_cut(self, view: View) -> bool:
+        if self.prune is not None and self.prune(view):
+            return True
+        return self.assume is not None and not self.assume(view)
+
+
+def _all_done(view: View) -> bool:
+    """Say whether every script is finished and nothing is in flight."""
+    return all(map(view.is_finished, view.nodes)) and not view.messages()
+
+
+def _reporter(
+    progress: Callable[[Progress], None],
+) -> Callable[[Statistics, float], None]:
+    def report(statistics: Statistics, seconds: float) -> None:
+        progress(
+            Progress(
+                states=statistics.states,
+                generated=statistics.generated,
+                depth=statistics.depth,
+                frontier=statistics.frontier,
+                seconds=seconds,
+                memory_mb=memory_mb(),
+            )
+        )
+
+    return report
+
+
+def _report(
+    question: _Question,
+    search: Exploration,
+    writer: Counterexamples,
+    engine: str,
+    seed: int,
+) -> Report:
+    statistics = search.statistics
+    failed = [s for s in question.starts if s.failure is not None]
+    complete = search.exhausted and not failed
+    complete &= not (statistics.pruned and question.prune is not None)
+    rows = [_boot_failure(writer, start) for start in failed[:1]]
+    rows += [_failure(writer, kind, hit) for kind, hit in search.failures.items()]
+    if search.deadlock is not None:
+        text = "only faults can happen and the system is not done"
+        finding = Finding("deadlock", "safety", text, search.deadlock)
+        rows.append(writer.violated(finding))
+    numbers = {p.name: n for n, p in enumerate(question.searched)}
+    rows += [
+        _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
+        for p in question.properties
+    ]
+    verdict = combine([row.verdict for row in rows])
+    if verdict is Verdict.HOLDS and not complete:
+        verdict = Verdict.UNKNOWN
+    bound = search.bound
+    if bound is None and not complete:
+        bound = "boot failure" if failed else "pruned"
+    return Report(
+        system=question.system.name,
+        verdict=verdict,
+        properties=tuple(rows),
+        states=statistics.states,
+        generated=statistics.generated,
+        depth=statistics.depth,
+        seconds=search.meter.seconds,
+        peak_mb=peak_memory_mb(),
+        bound=bound,
+        engine=engine,
+        seed=seed,
+        assumptions=_assumptions(question, statistics),
+        notes=_notes(question, search, complete),
+    )
+
+
+def _verdict(
+    writer: Counterexamples, known: Property, hit: Hit | None, complete: bool
+) -> PropertyReport:
+    kind = known.kind.value
+    if known.kind is PropertyKind.LIVENESS:
+        return PropertyReport(
+            name=known.name, kind=kind, verdict=Verdict.NOT_SEARCHED
+        )
+    if known.kind is PropertyKind.SOMETIMES:
+        verdict = Verdict.VIOLATED if complete else Verdict.UNKNOWN
+        if hit is not None:
+            verdict = Verdict.HOLDS
+        text = "reached" if hit is not None else ""
+        if verdict is Verdict.VIOLATED:
+            text = "never true in any reachable state"
+        steps = None if hit is None else len(hit.path)
+        return PropertyReport(
+            name=known.name, kind=kind, verdict=verdict, explanation=text, steps=steps
+        )
+    if hit is not None:
+        return writer.violated(Finding(known.name, kind, "", hit, known))
+    verdict = Verdict.HOLDS if complete else Verdict.UNKNOWN
+    return PropertyReport(name=known.name, kind=kind, verdict=verdict)
+
+
+def _failure(writer: Counterexamples, kind: str, hit: Hit) -> PropertyReport:
+    failure: Failure | None = hit.path[-1][1].detail.failure
+    if failure is None:
+        raise InternalError(f"a failed outcome without a failure at {hit.path[-1]}")
+    return writer.violated(Finding(kind, "safety", str(failure), hit))
+
+
+def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
+    failure = start.failure
+    if failure is None:
+        raise InternalError("a start without a failure was reported as one")
+    number = writer.starts.index(start)
+    hit = Hit(number, [])
+    return writer.violated(Finding(failure.kind, "safety", str(failure), hit))
+
+
+def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]:
+    system = question.system
+    faults = system.faults
+    amounts: list[str] = []
+    for name in faults.possible():
+        amount: Any = getattr(faults, name)
+        limit = "without limit" if amount is None else f"at most {amount}"
+        amounts.append(f"{name} {limit}")
+    collision = statistics.states**2 / 2**65
+    found = [
+        f"network {system.network.name}",
+        f"faults: {', '.join(amounts) or 'none'}",
+        f"expected fingerprint collisions {collision:.1e}",
+    ]
+    if question.assume is not None:
+        found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
+    return tuple(found)
+
+
+def _notes(
+    question: _Question, search: Exploration, complete: bool
+) -> tuple[str, ...]:
+    found: list[str] = []
+    if search.bound in _GROWTH_BOUNDS:
+        found += growing(question.world)
+    if complete or search.bound in _GROWTH_BOUNDS:
+        found += never(question.world)
+    return tuple(found)
+
+

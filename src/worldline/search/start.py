@@ -1,0 +1,73 @@
+"""Where a search begins: the states after the start handlers and the prologue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.events import Choices, Event
+from worldline.model.execute import Failure
+from worldline.model.system import System
+from worldline.worlds.direct import DirectWorld, Snapshot
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One initial state and how it came about.
+
+    Attributes
+    ----------
+    boot, prologue
+        The schedules that lead to it.
+    snapshot
+        The state, or None if a handler failed on the way.
+    failure
+        How it failed.
+    """
+
+    boot: tuple[tuple[Event, Choices], ...]
+    prologue: tuple[tuple[Event, Choices], ...]
+    snapshot: Snapshot | None
+    failure: Failure | None
+
+
+def starts(system: System) -> list[Start]:
+    """Return every initial state: one per combination of choices while booting.
+
+    With a prologue there is one: it begins with the first choices.
+    """
+    found: list[Start] = []
+    for choices in _odometer(system):
+        found.append(choices)
+        if system.prologue or choices.failure is not None:
+            break
+    return found
+
+
+def _odometer(system: System) -> Iterator[Start]:
+    given: list[int] | None = []
+    while given is not None:
+        world = DirectWorld(system)
+        taken: list[int] = []
+        widths: list[int] = []
+        boot: list[tuple[Event, Choices]] = []
+        for event in world.boot_events():
+            outcome = world.step(event, tuple(given[len(taken) :]))
+            boot.append((event, outcome.choices))
+            taken += outcome.choices
+            widths += outcome.widths
+            if world.failure is not None:
+                break
+        prologue = [] if world.failure else world.prepare(system.prologue)
+        snapshot = None if world.failure else world.snapshot()
+        yield Start(tuple(boot), tuple(prologue), snapshot, world.failure)
+        given = _next(taken, widths)
+
+
+def _next(taken: list[int], widths: list[int]) -> list[int] | None:
+    for position in range(len(taken) - 1, -1, -1):
+        if taken[position] + 1 < widths[position]:
+            return [*taken[:position], taken[position] + 1]
+    return None

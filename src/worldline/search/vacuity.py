@@ -1,0 +1,109 @@
+"""What never happened in a search: a pass says nothing about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from worldline.model.events import Event, Kind
+from worldline.model.execute import Result
+from worldline.model.faults import budget_of
+from worldline.model.node import NodeType
+from worldline.worlds.tabulated import TabulatedWorld
+
+_BY_NAME = {Kind.TIMER: "timer", Kind.CALL: "call"}
+
+
+def never(world: TabulatedWorld) -> list[str]:
+    """Return a sentence for each kind of thing that never happened."""
+    ran, met, spent = _happened(world)
+    idle, refused = [], []
+    for label, guarded in _declared(world):
+        if label in ran:
+            continue
+        if guarded and label in met:
+            refused.append(label)
+        else:
+            idle.append(label)
+    unhandled = sorted(
+        label
+        for label in met - ran
+        if " message " in label and label not in idle and label not in refused
+    )
+    unused = [name for name in world.system.faults.possible() if name not in spent]
+    found = [
+        ("handlers that never ran", idle),
+        ("guards that were never true", refused),
+        ("messages that were never handled", unhandled),
+        ("faults that were never used", unused),
+    ]
+    return [f"{what}: {', '.join(names)}" for what, names in found if names]
+
+
+def _happened(world: TabulatedWorld) -> tuple[set[str], set[str], set[str]]:
+    """Return what ran, what was met, and the budgets that were drawn on."""
+    ran: set[str] = set()
+    met: set[str] = set()
+    spent: set[str] = set()
+    for entry in world.tables.entries:
+        if not entry.outcomes:
+            continue
+        event: Event = entry.event
+        spent.add(budget_of(event.kind, event.payload) or "")
+        label = _label(world, event)
+        if label is None:
+            continue
+        met.add(label)
+        if any(_handled(outcomes) for outcomes in entry.outcomes.values()):
+            ran.add(label)
+    return ran, met, spent
+
+
+def _handled(outcomes: Any) -> bool:
+    """Say whether a handler took an event, in some outcome of a tree."""
+    if not isinstance(outcomes, tuple):
+        return True
+    return any(leaf.detail.result is not Result.UNHANDLED for leaf in outcomes)
+
+
+def _label(world: TabulatedWorld, event: Event) -> str | None:
+    if event.node is None:
+        return None
+    kind = world.system.types[world.system.index[event.node]]
+    if event.kind is Kind.TRANSPORT_ERROR:
+        path = kind.error_part()
+        return None if path is None else f"{_at(kind, path)} transport_error"
+    name = f"{_at(kind, event.part)}"
+    if event.kind is Kind.DELIVER:
+        return f"{name} message {event.name}"
+    word = _BY_NAME.get(event.kind)
+    return None if word is None else f"{name} {word} {event.name}"
+
+
+def _at(kind: NodeType, path: str) -> str:
+    for name in path.split(".") if path else ():
+        kind = kind.parts[name]
+    return kind.cls.__name__
+
+
+def _declared(world: TabulatedWorld) -> Iterator[tuple[str, bool]]:
+    """Yield every handler whose events the search can see, and if it is guarded."""
+    pending = list(world.system.types)
+    done: set[type] = set()
+    while pending:
+        kind = pending.pop(0)
+        pending += kind.parts.values()
+        if kind.cls in done:
+            continue
+        done.add(kind.cls)
+        name = kind.cls.__name__
+        # What a part hands up is a plain call inside one event: not seen here.
+        if not kind.parts:
+            for message, handler in kind.on.items():
+                label = f"{name} message {message.__name__}"
+                yield label, handler.mark.when is not None
+            if kind.error is not None:
+                yield f"{name} transport_error", False
+        for word, table in (("timer", kind.timers), ("call", kind.calls)):
+            for handler in table.values():
+                yield f"{name} {word} {handler.name}", handler.mark.when is not None

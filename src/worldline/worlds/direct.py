@@ -1,0 +1,328 @@
+"""The direct world: real node objects, handlers run in place, nothing frozen.
+
+For running rather than exploring: replay, long random runs, minimisation. It takes
+a snapshot only when asked, and accepts and produces the same schedules as the
+tabulated world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+from worldline.model.divergence import within_budget
+from worldline.model.errors import ModelError
+from worldline.model.events import Choices, Event, Kind
+from worldline.model.execute import (
+    HANDLERLESS,
+    Failure,
+    Result,
+    find,
+    make_context,
+    perform,
+)
+from worldline.model.faults import BUDGETS, Budget, Faults, Partition
+from worldline.model.hidden import Alarm, Hidden
+from worldline.model.identity import NodeId
+from worldline.model.layout import ColumnKind, Layout
+from worldline.model.network import Mailbox
+from worldline.model.outcome import Outcome
+from worldline.model.prologue import Pattern
+from worldline.model.semantics import (
+    Operation,
+    ambient_events,
+    arrivals,
+    changes,
+    own_events,
+)
+from worldline.model.system import System
+from worldline.model.values import Frozen, freeze, thaw
+from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.worlds.door import HandlerDoor, Query
+from worldline.worlds.trial import is_noop
+
+_UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
+
+ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
+"""Picks one of ``n`` options, given their weights if there are any."""
+
+Snapshot = tuple[Frozen, ...]
+"""The frozen value of every column of a state."""
+
+
+class NotEnabled(ModelError):
+    """A schedule asks for an event that cannot happen."""
+
+    def __init__(self, event: Event, place: str) -> None:
+        super().__init__(
+            f"{event!r} is not enabled {place}",
+            remedy="the schedule does not fit this system or these parameters",
+        )
+        self.event = event
+
+
+@final
+class LiveDoor(HandlerDoor):
+    """Applies what a handler does at once to the cells of a direct world."""
+
+    def __init__(self, system: System, cells: list[Any]) -> None:
+        self.cells = cells
+        self.given: Iterator[int] = iter(())
+        self.source: ChoiceSource | None = None
+        super().__init__(system)
+
+    def ask(self, query: Query) -> int:
+        what = query[0]
+        if what == "choose":
+            taken = next(self.given, None)
+            if taken is None:
+                taken = 0 if self.source is None else self.source(query[1], query[2])
+            if not 0 <= taken < query[1]:
+                raise ModelError(
+                    f"a schedule takes option {taken} of {query[1]} at {self.me}",
+                    remedy="the schedule does not fit this system",
+                )
+            return taken
+        layout = self.system.layout
+        if what == "full":
+            inbox: Mailbox = self.cells[layout.inbox(query[1])]
+            return int(inbox.holds(self.me) >= (self.system.network.buffer or 0))
+        hidden: Hidden = self.cells[layout.hidden(self.index)]
+        return hidden.counter if what == "sequence" else int(query[1] in hidden.timers)
+
+    def emit(self, column: int, operation: Operation) -> None:
+        getattr(self.cells[column], operation[0])(*operation[1:])
+
+
+@final
+class DirectWorld:
+    """A system in one state, which `step` changes.
+
+    Parameters
+    ----------
+    system
+        The system to run. It is not started; see `boot`.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.nodes = [
+            kind.thaw(frozen, prototype)
+            for kind, frozen, prototype in zip(
+                system.types, system.initial, system.prototypes, strict=True
+            )
+        ]
+        self.cells: list[Any] = [
+            None if column.kind is ColumnKind.LOCAL else system.cell(number)
+            for number, column in enumerate(system.layout.columns)
+        ]
+        self.door = LiveDoor(system, self.cells)
+        self.contexts = [
+            make_context(system, i, self.door) for i in range(len(system.ids))
+        ]
+        for context, node in zip(self.contexts, self.nodes, strict=True):
+            context.bind(node)
+        self.failure: Failure | None = None
+        self.view = View(system, _LiveReader(self))
+
+    def boot_events(self) -> list[Event]:
+        """Return the events that happen before state 0."""
+        if self.system.boot == "events":
+            return []
+        return [Event(Kind.START, node) for node in self.system.ids]
+
+    def enabled(self, *, charge: bool = True) -> list[Event]:
+        """Return the events that can happen now, in canonical order.
+
+        Parameters
+        ----------
+        charge
+            Whether faults must be within their budgets.
+        """
+        if self.failure is not None:
+            return []
+        system, cells, layout = self.system, self.cells, self.system.layout
+        budget = cells[Layout.BUDGET] if charge else _UNLIMITED
+        partition = cells[Layout.PARTITION]
+        found: list[Event] = []
+        for index in range(len(system.ids)):
+            hidden, inbox = cells[layout.hidden(index)], cells[layout.inbox(index)]
+            found += arrivals(system, index, hidden, inbox, budget, partition)
+            found += own_events(system, index, hidden, inbox, budget)
+        found += ambient_events(system, budget, partition)
+        return [event for event in found if not self._is_idle(event)]
+
+    def step(
+        self,
+        event: Event,
+        choices: Choices = (),
+        *,
+        charge: bool = True,
+        source: ChoiceSource | None = None,
+        lines: int | None = None,
+    ) -> Outcome:
+        """Let `event` happen.
+
+        Parameters
+        ----------
+        choices
+            The options its handler takes.
+        charge
+            Whether a fault draws on its budget.
+        source
+            Picks options beyond `choices`; without one, the first is taken.
+        lines
+            Runs the handler under a budget of that many lines.
+
+        Raises
+        ------
+        NotEnabled
+            If the event cannot happen; the state is unchanged.
+        """
+        if not self.is_enabled(event, charge=charge):
+            raise NotEnabled(event, "in this state")
+        door = self.door
+        index = 0 if event.node is None else self.system.index[event.node]
+        door.begin(index)
+        door.given, door.source = iter(choices), source
+        for column, operation in changes(self.system, event, charge=charge):
+            door.emit(column, operation)
+        result: Result | Failure = Result.HANDLED
+        if event.kind not in HANDLERLESS:
+            result = self._perform(index, event, lines)
+        outcome = door.outcome(result)
+        self.failure = outcome.failure
+        if self.failure is None:
+            self._observe(event, outcome)
+        return outcome
+
+    def run(self, schedule: list[tuple[Event, Choices]]) -> None:
+        """Let every event of a schedule happen; nothing is recorded."""
+        for event, choices in schedule:
+            self.step(event, choices)
+
+    def prepare(self, patterns: tuple[Pattern, ...]) -> list[tuple[Event, Choices]]:
+        """Run a prologue, and return the schedule that it turned out to be.
+
+        Raises
+        ------
+        ModelError
+            If a pattern matches no enabled event.
+        """
+        done: list[tuple[Event, Choices]] = []
+        for number, pattern in enumerate(patterns, 1):
+            if pattern.kind is None:
+                while (event := self._next_arrival()) is not None:
+                    done.append((event, self.step(event, charge=False).choices))
+                continue
+            event = self._match(number, pattern)
+            outcome = self.step(event, pattern.choices, charge=False)
+            done.append((event, outcome.choices))
+        return done
+
+    def snapshot(self) -> Snapshot:
+        """Return the frozen value of every column."""
+        frozen = [None if cell is None else cell.freeze() for cell in self.cells]
+        for index, node in enumerate(self.nodes):
+            frozen[self.system.layout.local(index)] = self.system.types[index].freeze(
+                node
+            )
+        return tuple(frozen)
+
+    def is_enabled(self, event: Event, *, charge: bool = True) -> bool:
+        """Say whether an event can happen now; faults within budget if `charge`."""
+        if self.failure is not None:
+            return False
+        system, layout = self.system, self.system.layout
+        if event.node is None or event.node not in system.index:
+            return event in self.enabled(charge=charge)
+        index = system.index[event.node]
+        hidden: Hidden = self.cells[layout.hidden(index)]
+        if event.kind is Kind.START:
+            return hidden.status.value == "new"
+        if event.kind is Kind.DELIVER and event.letter is not None:
+            inbox: Mailbox = self.cells[layout.inbox(index)]
+            partition: Partition = self.cells[Layout.PARTITION]
+            return (
+                inbox.is_ready(event.letter)
+                and hidden.status.value == "up"
+                and not partition.separates(event.letter.src, event.node)
+                and not self._is_idle(event)
+            )
+        if event.kind is Kind.TIMER and not hidden.timed:
+            return Alarm(event.part, event.name, event.payload) in hidden.timers
+        return event in self.enabled(charge=charge)
+
+    def _perform(
+        self, index: int, event: Event, lines: int | None
+    ) -> Result | Failure:
+        def run() -> Result | Failure:
+            return perform(
+                self.system,
+                index,
+                self.nodes[index],
+                self.contexts[index],
+                self.door,
+                event,
+            )
+
+        return run() if lines is None else within_budget(run, lines)
+
+    def _observe(self, event: Event, outcome: Outcome) -> None:
+        for number, observer in enumerate(self.system.observers):
+            projected = observer.project(outcome.as_step(event))
+            if projected is not None:
+                self.cells[self.system.layout.observer(number)].fold(projected)
+
+    def _is_idle(self, event: Event) -> bool:
+        """Say whether an offered event waits for its guard, or is a no-op."""
+        system = self.system
+        if event.kind not in (Kind.DELIVER, Kind.CALL) or event.node is None:
+            return False
+        index = system.index[event.node]
+        if event.kind is Kind.CALL or system.unhandled == "wait":
+            context = self.contexts[index]
+            if find(system, index, self.nodes[index], context, event) is Result.WAITS:
+                return True
+        return system.ignore_noops and event.kind is Kind.DELIVER and is_noop(
+            system, index, self.nodes[index], event
+        )
+
+    def _next_arrival(self) -> Event | None:
+        wanted = (Kind.DELIVER, Kind.TRANSPORT_ERROR, Kind.REFUSE)
+        return next((e for e in self.enabled() if e.kind in wanted), None)
+
+    def _match(self, number: int, pattern: Pattern) -> Event:
+        for event in self.enabled(charge=False):
+            if pattern.matches(event):
+                return event
+        known = "; ".join(map(repr, self.enabled())) or "nothing"
+        raise ModelError(
+            f"prologue step {number}: no enabled event is like '{pattern}'",
+            remedy=f"enabled are: {known}",
+        )
+
+
+@final
+class _LiveReader:
+    """Answers a view's reads from the present state."""
+
+    __slots__ = ("_world",)
+
+    def __init__(self, world: DirectWorld) -> None:
+        self._world = world
+
+    def read(self, read: Read) -> Any:
+        world = self._world
+        if read.what != "field":
+            return answer(read, world.cells[read.column])
+        value: Any = world.nodes[world.system.layout.columns[read.column].index]
+        for name in read.detail:
+            value = value.__dict__[name]
+        return value if type(value) in _IMMUTABLE else thaw(freeze(value))
+
+    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+        return holds_for(function, view, nodes)
+
+
+_IMMUTABLE = frozenset({int, str, bytes, bool, type(None), float, tuple, NodeId})

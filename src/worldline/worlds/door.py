@@ -1,0 +1,151 @@
+"""The door that handlers meet while a system is checked: one meaning for all worlds.
+
+What a handler does becomes operations on columns; what it wants to know becomes a
+query. A world says how an operation is applied and where an answer comes from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from worldline.model.errors import ModelError
+from worldline.model.execute import Failure, Result
+from worldline.model.hidden import Alarm
+from worldline.model.identity import NodeId
+from worldline.model.message import Letter
+from worldline.model.observers import Sent
+from worldline.model.outcome import Outcome, TimerChange
+from worldline.model.semantics import Operation
+from worldline.model.system import System
+from worldline.model.time import EPOCH, Time
+from worldline.model.values import freeze
+
+Query: TypeAlias = tuple[Any, ...]
+"""``("choose", n, weights)``, ``("full", dst, k)``, ``("sequence",)`` or
+``("pending", alarm)``: the first is answered freely, the others by the state."""
+
+_LONGEST = 10_000
+"""Free choices that one handler may make before it counts as a mistake."""
+
+
+class HandlerDoor(ABC):
+    """Turns the calls of a handler into operations and queries.
+
+    Parameters
+    ----------
+    system
+        The system that is run.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.begin(0)
+
+    def begin(self, index: int) -> None:
+        """Prepare for a handler at the node of this index."""
+        self.index = index
+        self.me = self.system.ids[index]
+        self._sends: list[Sent] = []
+        self._timers: list[TimerChange] = []
+        self._log: list[str] = []
+        self._choices: list[int] = []
+        self._widths: list[int] = []
+        self._pending: dict[Alarm, bool] = {}
+        self._taken: dict[int, int] = {}
+        self._next_number: int | None = None
+
+    @abstractmethod
+    def ask(self, query: Query) -> int:
+        """Return the answer to a query; 0 or 1 for a yes-or-no question."""
+
+    @abstractmethod
+    def emit(self, column: int, operation: Operation) -> None:
+        """Apply an operation to a column, now or later."""
+
+    def outcome(self, result: Result | Failure) -> Outcome:
+        """Return what the handler did since `begin`."""
+        failure = result if isinstance(result, Failure) else None
+        return Outcome(
+            result=Result.FAILED if isinstance(result, Failure) else result,
+            failure=failure,
+            sends=tuple(self._sends) if failure is None else (),
+            timers=tuple(self._timers) if failure is None else (),
+            log=tuple(self._log),
+            choices=tuple(self._choices),
+            widths=tuple(self._widths),
+        )
+
+    def send(self, part: str, dst: NodeId, message: Any) -> bool:
+        index = self.system.index[dst]
+        if self.system.network.buffer is not None:
+            count = self._taken.get(index, 0)
+            if self.ask(("full", index, count)):
+                self._sends.append(Sent(self.me, dst, part, message, False))
+                return False
+            self._taken[index] = count + 1
+        letter = Letter(self.me, part, message, freeze(message))
+        self._sends.append(Sent(self.me, dst, part, message, True))
+        self.emit(self.system.layout.inbox(index), ("put", letter))
+        return True
+
+    def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
+        alarm = Alarm(part, name, payload)
+        self._pending[alarm] = True
+        self._timers.append(TimerChange(alarm, after))
+        delay = float(after) if self.system.timed else 0.0
+        self._on_hidden(("set_timer", alarm, delay))
+
+    def cancel_timer(self, part: str, name: str, payload: Any) -> None:
+        alarm = Alarm(part, name, payload)
+        self._pending[alarm] = False
+        self._timers.append(TimerChange(alarm, None))
+        self._on_hidden(("cancel_timer", alarm))
+
+    def is_pending(self, part: str, name: str, payload: Any) -> bool:
+        alarm = Alarm(part, name, payload)
+        known = self._pending.get(alarm)
+        if known is None:
+            known = self._pending[alarm] = bool(self.ask(("pending", alarm)))
+        return known
+
+    def choose(self, count: int, weights: Sequence[float] | None) -> int:
+        if weights is not None and len(weights) != count:
+            raise ModelError(
+                f"ctx.choose has {count} options but {len(weights)} weights",
+                remedy="give one weight for each option",
+            )
+        if len(self._choices) >= _LONGEST:
+            raise ModelError(
+                f"a handler at {self.me} made {_LONGEST} choices in one event",
+                remedy="bound the loop around ctx.choose",
+            )
+        taken = 0
+        if count > 1:
+            taken = self.ask(
+                ("choose", count, None if weights is None else tuple(weights))
+            )
+        self._choices.append(taken)
+        self._widths.append(count)
+        return taken
+
+    def sequence(self) -> int:
+        if self._next_number is None:
+            self._next_number = self.ask(("sequence",))
+        number = self._next_number
+        self._next_number += 1
+        self._on_hidden(("count",))
+        return number
+
+    def now(self) -> Time:
+        return EPOCH
+
+    def compare(self, value: float, other: float | None, *, less: bool) -> bool:
+        return self.choose(2, None) == 0
+
+    def log(self, text: str) -> None:
+        self._log.append(text)
+
+    def _on_hidden(self, operation: Operation) -> None:
+        self.emit(self.system.layout.hidden(self.index), operation)

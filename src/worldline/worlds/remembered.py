@@ -1,0 +1,143 @@
+"""Verdicts on rows, remembered for exactly the reads that they depend on.
+
+A predicate is evaluated over a view that records its questions; what was recorded
+becomes a path of a decision tree (engine ``decisions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, final
+
+from worldline.engine.decisions import Decision, Question
+from worldline.engine.tables import Row, Tables
+from worldline.model.identity import NodeId
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.system import System
+from worldline.model.values import thaw
+from worldline.model.view import Pure, Read, View, answer, holds_for
+
+CellOf = Callable[[int, int], Any]
+"""Returns the cell of a column, restored to an interned value."""
+
+
+@final
+class Answers:
+    """The answers to one read: a small integer per distinct answer."""
+
+    __slots__ = ("by_value", "numbers")
+
+    def __init__(self) -> None:
+        self.by_value: dict[int, int] = {}
+        self.numbers: dict[Hashable, int] = {}
+
+    def number(self, value: int, distinct: Hashable) -> int:
+        """Return the integer of the answer that a column's value gives."""
+        found = self.numbers.setdefault(distinct, len(self.numbers))
+        self.by_value[value] = found
+        return found
+
+
+@final
+class Recall:
+    """Makes decisions out of predicates.
+
+    Parameters
+    ----------
+    system, tables
+        What the rows mean.
+    cell_of
+        How to thaw a column.
+    """
+
+    def __init__(self, system: System, tables: Tables, cell_of: CellOf) -> None:
+        self.system = system
+        self._tables = tables
+        self._cell_of = cell_of
+        self._answers: dict[Read, Answers] = {}
+        self._inner: dict[tuple[Pure, tuple[NodeId, ...]], Decision] = {}
+
+    def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
+        """Return a decision that remembers the verdicts of a predicate."""
+        known = (
+            predicate
+            if isinstance(predicate, Property)
+            else Property(
+                getattr(predicate, "__name__", "predicate"),
+                PropertyKind.SAFETY,
+                predicate,
+            )
+        )
+
+        def evaluate(decision: Decision, row: Row) -> bool:
+            reader = _Recorder(self, row)
+            verdict = known.judge(View(self.system, reader)).holds
+            decision.learn(reader.path, verdict)
+            return verdict
+
+        return Decision(evaluate)
+
+    def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
+        """Return the decision for one element of a ``for_each`` form."""
+        known = self._inner.get((function, nodes))
+        if known is None:
+
+            def evaluate(decision: Decision, row: Row) -> bool:
+                reader = _Recorder(self, row)
+                verdict = holds_for(function, View(self.system, reader), nodes)
+                decision.learn(reader.path, verdict)
+                return verdict
+
+            known = self._inner[function, nodes] = Decision(evaluate)
+        return known
+
+    def answers(self, read: Read) -> Answers:
+        """Return what is known about a read."""
+        known = self._answers.get(read)
+        if known is None:
+            known = self._answers[read] = Answers()
+        return known
+
+    def look(self, read: Read, value: int) -> tuple[Any, Hashable]:
+        """Return the answer to a read, and what distinguishes it from others."""
+        if read.what == "field":
+            frozen = self._tables.interners[read.column].values[value]
+            kind = self.system.types[self.system.layout.columns[read.column].index]
+            for name in read.detail:
+                frozen = frozen[1 + kind.identity.index(name)]
+                kind = kind.parts.get(name, kind)
+            return thaw(frozen), frozen
+        found = answer(read, self._cell_of(read.column, value))
+        return found, value if read.what == "history" else found
+
+
+@final
+class _Recorder:
+    """A view's reader over one row, which notes what is asked."""
+
+    def __init__(self, recall: Recall, row: Row) -> None:
+        self._recall = recall
+        self._row = row
+        self._seen: dict[Hashable, Any] = {}
+        self.path: list[tuple[Question, int]] = []
+
+    def read(self, read: Read) -> Any:
+        value = self._row[read.column]
+        found, distinct = self._recall.look(read, value)
+        if read not in self._seen:
+            self._seen[read] = True
+            answers = self._recall.answers(read)
+            number = answers.number(value, distinct)
+            question = Question(read, read.column, answers.by_value)
+            self.path.append((question, number))
+        return found
+
+    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+        decision = self._recall.inner(function, nodes)
+        verdict = decision(self._row)
+        key = (function, nodes)
+        if key not in self._seen:
+            self._seen[key] = True
+            question = Question(key, -1, {}, decision)
+            self.path.append((question, int(verdict)))
+        return verdict

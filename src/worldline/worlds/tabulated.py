@@ -1,0 +1,313 @@
+"""The tabulated world: states are rows of integers, and nothing is worked out twice.
+
+It fills the engine's tables where they miss: runs handlers from frozen nodes (with
+`trial`), applies operations to cells that it thaws, and answers what properties read
+(`remembered`). The engine above it sees integers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.engine.decisions import Decision
+from worldline.engine.interner import Interner
+from worldline.engine.tables import Ask, Entry, Fork, Leaf, Operations, Row, Site, Tables
+from worldline.model.errors import InternalError, Nondeterminism
+from worldline.model.events import Event, Kind, Origin
+from worldline.model.execute import HANDLERLESS, Result
+from worldline.model.layout import Column, ColumnKind, Layout
+from worldline.model.properties import Property
+from worldline.model.semantics import (
+    Change,
+    ambient_events,
+    arrivals,
+    changes,
+    own_events,
+)
+from worldline.model.system import System
+from worldline.model.values import fingerprint
+from worldline.model.view import View
+from worldline.worlds.direct import Snapshot
+from worldline.worlds.door import Query
+from worldline.worlds.remembered import Recall
+from worldline.worlds.trial import Trial, Trials, changes_nothing
+
+_PER_NODE = 2
+"""Sites of each node: what arrives, and what it does of its own."""
+
+
+@final
+class TabulatedWorld:
+    """A system as tables of integers; the engine's `Service`.
+
+    Parameters
+    ----------
+    system
+        The system to explore.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.tables = Tables(self._interners(), self._sites())
+        self._trials = Trials(system)
+        self._entries: dict[Event, Entry] = {}
+        self._answers: dict[tuple[int, Any], dict[int, int]] = {}
+        self._cells = [
+            None if column.kind is ColumnKind.LOCAL else system.cell(number)
+            for number, column in enumerate(system.layout.columns)
+        ]
+        self._recall = Recall(system, self.tables, self.cell)
+
+    def encode(self, snapshot: Snapshot) -> Row:
+        """Return the row of a state of the direct world."""
+        return self.tables.row_of(snapshot)
+
+    def decode(self, row: Row) -> Snapshot:
+        """Return the frozen value of every column of a row."""
+        return self.tables.values_of(row)
+
+    def cell(self, column: int, value: int) -> Any:
+        """Return the cell of a column, restored to an interned value.
+
+        There is one cell per column, used again at the next call.
+        """
+        cell: Any = self._cells[column]
+        cell.restore(self.tables.interners[column].values[value])
+        return cell
+
+    def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
+        """Return a property or predicate as a decision on rows."""
+        return self._recall.decision(predicate)
+
+    def entry(self, event: Event) -> Entry:
+        """Return the tables' entry for an event."""
+        known = self._entries.get(event)
+        if known is None:
+            column = -1
+            if event.kind not in HANDLERLESS and event.node is not None:
+                column = self.system.layout.local(self.system.index[event.node])
+            known = self._entries[event] = self.tables.new_entry(
+                column,
+                event,
+                self._operations(changes(self.system, event)),
+                fault=event.origin is Origin.FAULT,
+            )
+        return known
+
+    def apply(self, operations: Operations, value: int) -> int:
+        """Work out, remember and return what an operation makes of a value."""
+        column, operation = operations.column, operations.operation
+        cell = self.cell(column, value)
+        getattr(cell, operation[0])(*operation[1:])  # type: ignore[index]
+        after = self.tables.interners[column].intern(cell.freeze())
+        operations[value] = after
+        return after
+
+    def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
+        """Work out, remember and return the events of a site."""
+        events = self._events(site, row)
+        found = site.known[site.key(row)] = tuple(map(self.entry, events))
+        return found
+
+    def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
+        """Work out, remember and return the outcomes of an event in a state."""
+        event: Event = entry.event
+        if entry.column < 0:
+            trial = self._handlerless(event)
+            leaves = (self._leaf(entry, 0, trial, event),)
+            entry.outcomes[0] = leaves
+            return leaves
+        number = row[entry.column]
+        local = self.tables.interners[entry.column].values[number]
+        index = self.system.layout.columns[entry.column].index
+        trials = self._trials.all_choices(
+            index, local, event, self._environment(entry, row)
+        )
+        if self._is_no_transition(event, trials, local):
+            entry.outcomes[number] = ()
+            return ()
+        leaves = tuple(
+            self._leaf(
+                entry,
+                self.tables.interners[entry.column].intern(trial.local),
+                trial,
+                event,
+            )
+            for trial in trials
+        )
+        if all(query[0] == "choose" for trial in trials for query, _ in trial.path):
+            entry.outcomes[number] = leaves
+        else:
+            self._plant(entry, number, trials, leaves)
+        return leaves
+
+    def answer(self, ask: Ask, value: int) -> int:
+        """Work out, remember and return what a value of a column answers."""
+        known = ask.answers.get(value)
+        if known is None:
+            index, query = ask.question
+            cell = self.cell(ask.column, value)
+            if query[0] == "full":
+                under_way = cell.holds(self.system.ids[index]) + query[2]
+                known = int(under_way >= (self.system.network.buffer or 0))
+            elif query[0] == "sequence":
+                known = cell.counter
+            else:
+                known = int(query[1] in cell.timers)
+            ask.answers[value] = known
+        return known
+
+    def _handlerless(self, event: Event) -> Trial:
+        index = 0 if event.node is None else self.system.index[event.node]
+        local = self.system.initial[index]
+        return self._trials.run(index, local, event, [], _no_answer)
+
+    def _is_no_transition(self, event: Event, trials: list[Trial], local: Any) -> bool:
+        first = trials[0]
+        if first.outcome.result is Result.WAITS:
+            return True
+        return (
+            self.system.ignore_noops
+            and event.kind is Kind.DELIVER
+            and len(trials) == 1
+            and changes_nothing(first, local)
+        )
+
+    def _leaf(self, entry: Entry, local: int, trial: Trial, event: Event) -> Leaf:
+        outcome = trial.outcome
+        operations = entry.changes + self._operations(trial.changes)
+        if outcome.failure is None:
+            operations += self._observed(event, trial)
+        return self.tables.new_leaf(
+            local, operations, outcome, failed=outcome.failure is not None
+        )
+
+    def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:
+        layout, found = self.system.layout, []
+        for number, observer in enumerate(self.system.observers):
+            projected = observer.project(trial.outcome.as_step(event))
+            if projected is not None:
+                change = ("fold", projected)
+                found.append(self.tables.operations(layout.observer(number), change))
+        return tuple(found)
+
+    def _operations(self, found: list[Change]) -> tuple[Operations, ...]:
+        return tuple(self.tables.operations(*change) for change in found)
+
+    def _plant(
+        self, entry: Entry, number: int, trials: list[Trial], leaves: tuple[Leaf, ...]
+    ) -> None:
+        """Add executions that depend on the state to the outcome tree."""
+        tree: Any = entry.outcomes.get(number)
+        if tree is None:
+            tree = entry.outcomes[number] = self._inner(entry, trials[0].path[0][0])
+        for trial, leaf in zip(trials, leaves, strict=True):
+            node = tree
+            for position, (query, answer) in enumerate(trial.path):
+                self._expect(node, query, entry)
+                if position + 1 == len(trial.path):
+                    node.children.setdefault(answer, leaf)
+                    break
+                child = node.children.get(answer)
+                if child is None:
+                    child = self._inner(entry, trial.path[position + 1][0])
+                    node.children[answer] = child
+                node = child
+
+    def _inner(self, entry: Entry, query: Query) -> Fork | Ask:
+        if query[0] == "choose":
+            return Fork()
+        column, index = self._asked(entry, query)
+        before = tuple(o for o in entry.changes if o.column == column)
+        question = (index, query)
+        answers = self._answers.setdefault((column, question), {})
+        return Ask(column, before, question, answers)
+
+    def _expect(self, node: Any, query: Query, entry: Entry) -> None:
+        """Refuse a handler that asks something else than the last time."""
+        before: Query | None = None
+        if isinstance(node, Ask):
+            before = node.question[1]
+        elif isinstance(node, Fork):
+            before = ("choose",)
+        if before is None or before[0] != query[0]:
+            raise Nondeterminism(
+                f"the handler of {entry.event!r}",
+                "did not ask" if before is None else f"asked {before}",
+                f"asked {query}",
+            )
+
+    def _asked(self, entry: Entry, query: Query) -> tuple[int, int]:
+        """Return the column that a query is about, and the index of the asker."""
+        layout = self.system.layout
+        index = layout.columns[entry.column].index
+        if query[0] == "full":
+            return layout.inbox(query[1]), index
+        return layout.hidden(index), index
+
+    def _environment(self, entry: Entry, row: Row) -> Callable[[Query], int]:
+        """Return what answers a handler's queries from a row.
+
+        The event's own operations come first: a timer that fires is not pending.
+        """
+
+        def answer(query: Query) -> int:
+            ask = self._inner(entry, query)
+            value = row[ask.column]  # type: ignore[union-attr]
+            for operations in ask.before:  # type: ignore[union-attr]
+                after = operations.get(value)
+                value = self.apply(operations, value) if after is None else after
+            return self.answer(ask, value)  # type: ignore[arg-type]
+
+        return answer
+
+    def _interners(self) -> list[Interner]:
+        columns = self.system.layout.columns
+        shared: dict[object, Interner] = {}
+        found: list[Interner] = []
+        for column in columns:
+            key = _shelf(column)
+            if key not in shared:
+                members = tuple(
+                    n for n, other in enumerate(columns) if _shelf(other) == key
+                )
+                shared[key] = Interner(fingerprint, members)
+            found.append(shared[key])
+        return found
+
+    def _sites(self) -> tuple[Site, ...]:
+        layout = self.system.layout
+        found: list[Site] = []
+        for index in range(len(self.system.ids)):
+            hidden, inbox = layout.hidden(index), layout.inbox(index)
+            arriving = (inbox, hidden, Layout.BUDGET, Layout.PARTITION)
+            own = (hidden, inbox, Layout.BUDGET)
+            found.append(Site(len(found), arriving))
+            found.append(Site(len(found), own))
+        found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
+        return tuple(found)
+
+    def _events(self, site: Site, row: Row) -> list[Event]:
+        system, layout = self.system, self.system.layout
+        budget = self.cell(Layout.BUDGET, row[Layout.BUDGET])
+        index, own = divmod(site.number, _PER_NODE)
+        if index == len(system.ids):
+            partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
+            return ambient_events(system, budget, partition)
+        hidden = self.cell(layout.hidden(index), row[layout.hidden(index)])
+        inbox = self.cell(layout.inbox(index), row[layout.inbox(index)])
+        if own:
+            return own_events(system, index, hidden, inbox, budget)
+        partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
+        return arrivals(system, index, hidden, inbox, budget, partition)
+
+
+def _shelf(column: Column) -> object:
+    """Return what columns that share their interned values have in common."""
+    shared = column.kind in (ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX)
+    return column.kind if shared else column
+
+
+def _no_answer(query: Query) -> int:
+    raise InternalError(f"an event without a handler asked {query}")

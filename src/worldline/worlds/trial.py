@@ -1,0 +1,180 @@
+"""Trying a handler without doing anything: its operations are only collected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.model.divergence import Suspected, within_budget
+from worldline.model.errors import ModelError, Nondeterminism
+from worldline.model.events import Event
+from worldline.model.execute import (
+    HANDLERLESS,
+    Failure,
+    Result,
+    make_context,
+    perform,
+)
+from worldline.model.outcome import Outcome
+from worldline.model.semantics import Change, Operation
+from worldline.model.system import System
+from worldline.model.values import Frozen
+from worldline.worlds.door import HandlerDoor, Query
+
+Environment = Callable[[Query], int]
+"""Answers the queries that depend on the state."""
+
+Path = list[tuple[Query, int]]
+"""The queries of one execution with their answers."""
+
+
+@final
+class TrialDoor(HandlerDoor):
+    """Collects the operations of a handler; answers from a given path, then anew."""
+
+    def prepare(self, index: int, given: Path, environment: Environment) -> None:
+        """Make ready for one execution at node `index`."""
+        self.begin(index)
+        self.path: Path = []
+        self.changes: list[Change] = []
+        self._given = given
+        self._environment = environment
+
+    def ask(self, query: Query) -> int:
+        position = len(self.path)
+        if position < len(self._given):
+            expected, known = self._given[position]
+            if expected != query:
+                raise Nondeterminism(
+                    f"a handler at {self.me}", f"asked {expected}", f"asked {query}"
+                )
+        else:
+            known = 0 if query[0] == "choose" else self._environment(query)
+        self.path.append((query, known))
+        return known
+
+    def emit(self, column: int, operation: Operation) -> None:
+        self.changes.append((column, operation))
+
+
+@final
+class Trial:
+    """What one trial execution gave.
+
+    Attributes
+    ----------
+    local
+        The frozen node afterwards.
+    changes
+        The operations on other columns, in order.
+    path
+        The queries and their answers.
+    """
+
+    __slots__ = ("changes", "local", "outcome", "path")
+
+    def __init__(
+        self, local: Frozen, changes: list[Change], path: Path, outcome: Outcome
+    ) -> None:
+        self.local = local
+        self.changes = changes
+        self.path = path
+        self.outcome = outcome
+
+
+@final
+class Trials:
+    """Runs handlers from frozen nodes, for every combination of free choices.
+
+    Parameters
+    ----------
+    system
+        Whose handlers they are.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.door = TrialDoor(system)
+        self.contexts = [
+            make_context(system, i, self.door) for i in range(len(system.ids))
+        ]
+
+    def run(
+        self, index: int, local: Frozen, event: Event, given: Path, env: Environment
+    ) -> Trial:
+        """Execute the handler that takes `event`, once."""
+        system, door, context = self.system, self.door, self.contexts[index]
+        kind = system.types[index]
+
+        def execute() -> tuple[Any, Result | Failure]:
+            node = kind.thaw(local, system.prototypes[index])
+            context.bind(node)
+            door.prepare(index, given, env)
+            if event.kind in HANDLERLESS:
+                return node, Result.HANDLED
+            return node, perform(system, index, node, context, door, event)
+
+        try:
+            node, result = execute()
+        except Suspected:
+            node, result = within_budget(execute)
+        outcome = door.outcome(result)
+        after = local if outcome.failure is not None else kind.freeze(node)
+        return Trial(after, door.changes, door.path, outcome)
+
+    def all_choices(
+        self, index: int, local: Frozen, event: Event, env: Environment
+    ) -> list[Trial]:
+        """Execute it for every combination of choices, first options first."""
+        found: list[Trial] = []
+        given: Path | None = []
+        while given is not None:
+            trial = self.run(index, local, event, given, env)
+            found.append(trial)
+            if len(found) > LARGEST_FAN:
+                raise too_many_leaves(self.system, index, event)
+            given = next_path(trial.path)
+        return found
+
+
+LARGEST_FAN = 10_000
+"""Outcomes that one event may have before it counts as a mistake."""
+
+
+def next_path(path: Path) -> Path | None:
+    """Return the next combination of choices in order; None after the last.
+
+    Answers of the state are never changed: only free choices are.
+    """
+    for position in range(len(path) - 1, -1, -1):
+        query, answer = path[position]
+        if query[0] == "choose" and answer + 1 < query[1]:
+            return [*path[:position], (query, answer + 1)]
+    return None
+
+
+def too_many_leaves(system: System, index: int, event: Event) -> ModelError:
+    return ModelError(
+        f"{event!r} has more than {LARGEST_FAN} outcomes at "
+        f"{system.types[index].cls.__name__}",
+        remedy="choose from fewer options, or in several events",
+    )
+
+
+def changes_nothing(trial: Trial, local: Frozen) -> bool:
+    """Say whether an execution did nothing that the state would show."""
+    outcome = trial.outcome
+    return (
+        outcome.failure is None
+        and trial.local == local
+        and not trial.changes
+        and not outcome.sends
+        and not outcome.choices
+    )
+
+
+def is_noop(system: System, index: int, node: Any, event: Event) -> bool:
+    """Say whether delivering a message to a live node would do nothing at all."""
+    local = system.types[index].freeze(node)
+    trial = Trials(system).run(index, local, event, [], lambda query: 0)
+    return changes_nothing(trial, local)

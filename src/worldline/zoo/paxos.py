@@ -1,0 +1,312 @@
+"""Single-decree Paxos, every process in every role, with the bugs it was built with.
+
+Acceptors answer a leader's `Prepare` with what they accepted last; the leader then
+proposes the value of the highest round among the answers of a majority. Messages
+between processes can be overtaken and lost: one that is never delivered is lost.
+
+Start with `Process`; `SWITCHES` are the bugs.
+
+References
+----------
+L. Lamport, "Paxos Made Simple", ACM SIGACT News 32(4), 2001, section 2.
+M. Yabandeh, N. Knežević, D. Kostić and V. Kuncak, "Predicting and Preventing
+Inconsistencies in Deployed Distributed Systems", ACM TOCS 28(1), 2010, section 5.4.2
+and figures 14 and 15: ``cb1`` and ``cb2``.
+X. Liu, W. Lin, A. Pan and Z. Zhang, "WiDS Checker: Combating Bugs in Distributed
+Systems", NSDI 2007, section 4.1: ``wids1``, the same defect as ``cb1``, and ``wids2``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import worldline as wl
+
+SWITCHES = ("cb1", "cb2", "wids1", "wids2")
+"""``cb1``, ``wids1``: the last promise decides, not the one of the highest round.
+``cb2``: promises and accepted values are not written to disk, so a reset loses them.
+``wids2``: to accept in a round is not to promise it, so a lower round can follow."""
+
+BUGS = {
+    "paxos-cb1": "check zoo:paxos -p bugs=cb1 -p start=chosen",
+    "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p start=chosen -p resets=1",
+    "paxos-wids1": "check zoo:paxos -p bugs=wids1 -p size=5 -p start=chosen",
+    "paxos-wids2": "check zoo:paxos -p bugs=wids2",
+}
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A value and the round in which it was accepted."""
+
+    round: int
+    value: str
+
+
+@wl.message
+class Prepare:
+    """Promise to take part in no lower round (WiDS: Collect)."""
+
+    round: int
+
+
+@wl.message
+class Promise:
+    """The promise, with the sender's last vote."""
+
+    round: int
+    last: Vote | None
+
+
+@wl.message
+class Accept:
+    """Accept this value (WiDS: Begin)."""
+
+    vote: Vote
+
+
+@wl.message
+class Learn:
+    """The sender has accepted this value."""
+
+    vote: Vote
+
+
+@wl.node
+class Process:
+    """Leader, acceptor and learner in one; what it tells itself takes no message.
+
+    Attributes
+    ----------
+    rank, size
+        Its position among the processes, and how many they are; its rounds are
+        ``rank + 1``, ``rank + 1 + size`` and so on.
+    rounds
+        How many rounds it may lead.
+    """
+
+    rank: int
+    size: int
+    rounds: int
+    bugs: frozenset[str] = frozenset()
+
+    led: int = wl.durable(default=0)
+    current: int = 0
+    promises: dict[wl.NodeId, Vote | None] = wl.field(default_factory=dict)
+
+    promised: int = wl.durable(default=0)
+    accepted: Vote | None = wl.durable(default=None)
+    previous: int = wl.ghost(default=0)
+
+    votes: set[tuple[wl.NodeId, Vote]] = wl.field(default_factory=set)
+    decided: str | None = None
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        if "cb2" in self.bugs:
+            self.promised, self.accepted = 0, None
+
+    @wl.call(when=lambda self: self.led < self.rounds and self.decided is None)
+    def propose(self, ctx: wl.Context) -> None:
+        self.current = self.rank + 1 + self.led * self.size
+        self.led += 1
+        self.promises = {}
+        if self.current > self.promised:
+            self.promised = self.current
+            self.promises[ctx.me] = self.accepted
+        self.broadcast(ctx, Prepare(self.current))
+
+    @wl.on(Prepare, when=lambda self, src, msg: msg.round > self.promised)
+    def promise(self, ctx: wl.Context, src: wl.NodeId, msg: Prepare) -> None:
+        self.promised = msg.round
+        ctx.send(src, Promise(msg.round, self.accepted))
+
+    @wl.on(Promise, when=lambda self, src, msg: self.collects(src, msg.round))
+    def collect(self, ctx: wl.Context, src: wl.NodeId, msg: Promise) -> None:
+        self.promises[src] = msg.last
+        if len(self.promises) == self.majority():
+            vote = Vote(self.current, self.choice(ctx, msg.last))
+            self.broadcast(ctx, Accept(vote))
+            if self.may_accept(vote):
+                self.vote(ctx, vote)
+
+    @wl.on(Accept, when=lambda self, src, msg: self.may_accept(msg.vote))
+    def accept(self, ctx: wl.Context, src: wl.NodeId, msg: Accept) -> None:
+        self.vote(ctx, msg.vote)
+
+    @wl.on(Learn, when=lambda self, src, msg: self.decided is None)
+    def learn(self, ctx: wl.Context, src: wl.NodeId, msg: Learn) -> None:
+        self.note(src, msg.vote)
+
+    def choice(self, ctx: wl.Context, latest: Vote | None) -> str:
+        """Return the value to propose; `latest` came with the latest promise."""
+        votes = [vote for vote in self.promises.values() if vote is not None]
+        if self.bugs & {"cb1", "wids1"}:
+            votes = [] if latest is None else [latest]
+        best = max(votes, key=lambda vote: vote.round, default=None)
+        return ctx.me.name if best is None else best.value
+
+    def vote(self, ctx: wl.Context, vote: Vote) -> None:
+        self.previous = 0 if self.accepted is None else self.accepted.round
+        self.accepted = vote
+        if "wids2" not in self.bugs:
+            self.promised = vote.round
+        self.broadcast(ctx, Learn(vote))
+        if self.decided is None:
+            self.note(ctx.me, vote)
+
+    def note(self, voter: wl.NodeId, vote: Vote) -> None:
+        self.votes.add((voter, vote))
+        if sum(known == vote for _, known in self.votes) == self.majority():
+            self.decided = vote.value
+            self.votes = set()
+
+    def collects(self, src: wl.NodeId, number: int) -> bool:
+        return (
+            number == self.current
+            and src not in self.promises
+            and len(self.promises) < self.majority()
+        )
+
+    def may_accept(self, vote: Vote) -> bool:
+        return vote.round >= self.promised and vote != self.accepted
+
+    def majority(self) -> int:
+        return self.size // 2 + 1
+
+    def broadcast(self, ctx: wl.Context, message: object) -> None:
+        for node in ctx.nodes:
+            if node != ctx.me:
+                ctx.send(node, message)
+
+
+def first_vote(step: wl.Step) -> tuple[wl.NodeId, Vote] | None:
+    """Return who accepted what in a step; every acceptance is announced."""
+    for sent in step.sends:
+        if isinstance(sent.message, Learn):
+            return sent.src, sent.message.vote
+    return None
+
+
+VOTES = wl.Observer(
+    name="votes",
+    initial=frozenset(),
+    project=first_vote,
+    fold=lambda votes, vote: votes | {vote},
+)
+"""All votes ever cast: what a process forgets later stays chosen."""
+
+
+@wl.safety
+def agreement(view: wl.View) -> bool:
+    """At most one value is ever accepted by a majority in one round."""
+    votes = [vote for _, vote in view.history(VOTES.name)]
+    majority = len(view.nodes) // 2 + 1
+    return len({vote.value for vote in votes if votes.count(vote) >= majority}) < 2
+
+
+@wl.safety
+def decisions_agree(view: wl.View) -> bool:
+    """No two processes decide on different values."""
+    return view.for_each_pair(
+        lambda view, one, other: view[one].decided is None
+        or view[other].decided is None
+        or view[one].decided == view[other].decided
+    )
+
+
+@wl.safety
+def accepted_round_never_decreases(view: wl.View) -> bool:
+    """An acceptor goes from one accepted round to a higher one only."""
+    return view.for_each_node(
+        lambda view, node: view[node].accepted is None
+        or view[node].accepted.round >= view[node].previous
+    )
+
+
+@wl.sometimes
+def a_value_is_decided(view: wl.View) -> bool:
+    """A process can learn that a value was chosen."""
+    return not view.for_each_node(lambda view, node: view[node].decided is None)
+
+
+def chosen(names: tuple[wl.NodeId, ...]) -> list[wl.events.Pattern]:
+    """Return round 1 of figure 14: the first process and just enough others accept.
+
+    Only the first learns of it: the rest are cut off, and its messages are lost.
+    """
+    leader, majority = names[0], len(names) // 2 + 1
+    voters, others = names[1:majority], names[majority:]
+    steps = [wl.events.call(leader, Process.propose)]
+    for node in voters:
+        steps.append(wl.events.deliver(node, Prepare, leader))
+        steps.append(wl.events.deliver(leader, Promise, node))
+    for node in voters:
+        steps.append(wl.events.deliver(node, Accept, leader))
+        steps.append(wl.events.deliver(leader, Learn, node))
+    for node in others:
+        steps.append(wl.events.drop(node, Prepare, leader))
+        steps.append(wl.events.drop(node, Accept, leader))
+    for src in (leader, *voters):
+        steps += [
+            wl.events.drop(dst, Learn, src) for dst in names[1:] if dst != src
+        ]
+    return steps
+
+
+def system(
+    *,
+    size: int = 3,
+    leaders: int = 2,
+    rounds: int = 1,
+    drops: int = 0,
+    resets: int = 0,
+    start: str = "",
+    bugs: tuple[str, ...] = (),
+) -> wl.System:
+    """Return `size` processes, the first `leaders` of which lead up to `rounds` rounds.
+
+    Parameters
+    ----------
+    size, leaders, rounds
+        How many processes there are, how many lead, and how often each does.
+    drops, resets
+        How many messages may be lost on purpose, and processes reset, in one run.
+    start
+        ``chosen``: from the state in which the first leader's value was chosen and it
+        alone has learned of it; else from the beginning.
+    bugs
+        Some of `SWITCHES`.
+
+    Raises
+    ------
+    ValueError
+        If a bug or the start is unknown.
+    """
+    unknown = sorted(set(bugs) - set(SWITCHES))
+    if unknown:
+        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
+    if start not in ("", "chosen"):
+        raise ValueError(f"start={start!r}: say 'chosen' or nothing")
+    names = wl.ids(*[f"p{i}" for i in range(1, size + 1)])
+    return wl.System(
+        nodes={
+            name: Process(i, size, rounds if i < leaders else 0, frozenset(bugs))
+            for i, name in enumerate(names)
+        },
+        network=wl.datagrams(),
+        workload=[wl.whenever(Process.propose)],
+        faults=wl.Faults(drops=drops, resets=resets),
+        properties=[
+            agreement,
+            decisions_agree,
+            accepted_round_never_decreases,
+            a_value_is_decided,
+        ],
+        observers=[VOTES],
+        ignore_noops=True,
+        prologue=chosen(names) if start else (),
+        # Leaders that block each other may get no further.
+        done=lambda view: True,
+        name="paxos",
+    )

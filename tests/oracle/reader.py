@@ -1,0 +1,68 @@
+"""What properties see of an oracle's state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.oracle.networks import Parcel
+from tests.oracle.state import State
+
+import worldline as wl
+from worldline.model.hidden import Alarm, Status
+from worldline.model.message import Letter
+from worldline.model.values import freeze, order_key, thaw
+from worldline.model.view import Pure, Read
+
+
+class StateReader:
+    """Answers a view's questions from one state."""
+
+    def __init__(self, system: wl.System, state: State) -> None:
+        self.system, self.state = system, state
+
+    def read(self, read: Read) -> Any:
+        index = self.system.layout.columns[read.column].index
+        if read.what == "history":
+            return self.state.histories[index]
+        if read.what in ("messages", "any"):
+            return self.look_under_way(index, read)
+        node = self.state.nodes[index]
+        if read.what == "status":
+            return Status(node.status)
+        if read.what == "finished":
+            scripts = self.system.scripts[index]
+            ends = [len(script.calls) for script in scripts]
+            return node.positions == ends
+        if read.what == "timers":
+            return tuple(
+                Alarm(part, name, payload)
+                for (part, name, _), (payload, _) in sorted(
+                    node.timers.items(), key=lambda item: order_key(item[0])
+                )
+                if read.detail[0] in (None, name)
+            )
+        value = node.fields
+        for name in read.detail:
+            value = value.__dict__[name]
+        return thaw(freeze(value))
+
+    def look_under_way(self, index: int, read: Read) -> Any:
+        *pure, kind, src = read.detail
+        letters = [
+            as_letter(parcel)
+            for parcel in self.state.wire.parcels(self.system.ids[index])
+            if src in (None, parcel.src)
+            and (kind is None or type(parcel.message) is kind)
+        ]
+        if read.what == "messages":
+            return tuple(letters)
+        return any(pure[0].function(letter.message) for letter in letters)
+
+    def nested(
+        self, view: wl.View, function: Pure, nodes: tuple[wl.NodeId, ...]
+    ) -> bool:
+        return bool(function.function(view, *nodes))
+
+
+def as_letter(parcel: Parcel) -> Letter:
+    return Letter(parcel.src, parcel.part, parcel.message, parcel.key[3])

@@ -1,0 +1,175 @@
+"""Worlds behind one small protocol, so that their runs can be compared."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from tests.oracle import Oracle
+
+import worldline as wl
+from worldline.model.execute import Failure
+from worldline.model.layout import Layout
+from worldline.model.outcome import Outcome
+from worldline.model.values import freeze
+from worldline.worlds.direct import DirectWorld, Snapshot
+
+Plain = dict[str, Any]
+
+
+class Adapter(Protocol):
+    """What a world must offer to be compared."""
+
+    def __init__(self, system: wl.System) -> None: ...
+
+    def reset(self) -> None:
+        """Go back to state 0, taking the first option of every choice."""
+
+    def enabled(self) -> list[wl.Event]:
+        """The events that can happen now, in canonical order."""
+
+    def step(self, event: wl.Event, choices: Sequence[int]) -> Outcome:
+        """Let an event happen; options beyond `choices` are the first ones."""
+
+    def describe(self) -> Plain:
+        """The state as plain values; see `describe_snapshot` for their form."""
+
+
+class OracleAdapter:
+    """The oracle, changing one state in place."""
+
+    def __init__(self, system: wl.System) -> None:
+        self.oracle = Oracle(system)
+        self.first = self.oracle.initial()[0]
+        self.failure: Failure | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        self.state = copy.deepcopy(self.first)
+        self.failure = None
+
+    def enabled(self) -> list[wl.Event]:
+        return [] if self.failure else self.oracle.enabled(self.state)
+
+    def step(self, event: wl.Event, choices: Sequence[int]) -> Outcome:
+        outcome = self.oracle.advance(self.state, event, choices)
+        self.failure = outcome.failure
+        return outcome
+
+    def describe(self) -> Plain:
+        return self.oracle.describe(self.state)
+
+
+class DirectAdapter:
+    """The direct world."""
+
+    def __init__(self, system: wl.System) -> None:
+        self.system = system
+        self.reset()
+
+    def reset(self) -> None:
+        self.world = DirectWorld(self.system)
+        for event in self.world.boot_events():
+            self.world.step(event)
+        self.world.prepare(self.system.prologue)
+
+    def enabled(self) -> list[wl.Event]:
+        return self.world.enabled()
+
+    def step(self, event: wl.Event, choices: Sequence[int]) -> Outcome:
+        return self.world.step(event, tuple(choices))
+
+    def describe(self) -> Plain:
+        return describe_snapshot(self.system, self.world.snapshot())
+
+
+def describe_snapshot(system: wl.System, snapshot: Snapshot) -> Plain:
+    """The frozen columns of a state in the form in which the oracle describes one.
+
+    Raises
+    ------
+    AssertionError
+        If the two mailboxes that know of one connection contradict each other.
+    """
+    layout, cut = system.layout, snapshot[Layout.PARTITION]
+    inboxes = [snapshot[layout.inbox(index)] for index in range(len(system.ids))]
+    return {
+        "nodes": [_node(system, snapshot, index) for index in range(len(system.ids))],
+        "flight": {
+            pair: letters
+            for node, inbox in zip(system.ids, inboxes, strict=True)
+            for pair, letters in _under_way(node, inbox).items()
+        },
+        "connections": _connections(system, inboxes),
+        "left": snapshot[Layout.BUDGET][1:],
+        "cut": None if cut is None else system.cuts[cut],
+        "histories": [
+            snapshot[layout.observer(number)] for number in range(len(system.observers))
+        ],
+    }
+
+
+def _node(system: wl.System, snapshot: Snapshot, index: int) -> tuple[Any, ...]:
+    _, status, timers, positions, counter = snapshot[system.layout.hidden(index)]
+    pending: Any
+    if system.timed:
+        pending = tuple((item[1].key[1:], item[2][1]) for item in timers[1:])
+    else:
+        pending = frozenset(alarm.key[1:] for alarm in timers[1:])
+    local = snapshot[system.layout.local(index)]
+    return (local, status, pending, positions[1:], counter)
+
+
+def _under_way(node: wl.NodeId, inbox: Any) -> dict[Any, Any]:
+    kind, *items = inbox
+    if kind.__name__ == "Bag":
+        letters = [letter for _, letter, count in items for _ in range(count)]
+    elif kind.__name__ == "Pool":
+        letters = items
+    else:
+        queues = [item[-1] if kind.__name__ == "Sockets" else item[1:] for item in items]
+        letters = [letter for queue in queues for letter in queue[1:]]
+    found: dict[Any, Any] = {}
+    for letter in letters:
+        _, src, part, content = letter.key
+        found[src, node] = (*found.get((src, node), ()), (part, content))
+    return found
+
+
+def _connections(system: wl.System, inboxes: list[Any]) -> dict[Any, Any]:
+    """Read every connection from the mailboxes of both ends, which must agree."""
+    seen: dict[tuple[Any, Any], set[Any]] = {}
+    for node, inbox in zip(system.ids, inboxes, strict=True):
+        known = {item[1]: item[2:5] for item in inbox[1:] if len(item) == 6}
+        for peer in system.ids if inbox[0].__name__ == "Sockets" else ():
+            mine, theirs, flags = known.get(peer, (0, 0, 0))
+            seen.setdefault((node, peer), set()).add((mine, bool(flags & 1)))
+            seen.setdefault((peer, node), set()).add((theirs, bool(flags & 2)))
+    assert all(len(views) == 1 for views in seen.values()), seen
+    words = ("closed", "open", "half open")
+    return {
+        pair: (words[belief], error)
+        for pair, ((belief, error),) in seen.items()
+        if belief or error
+    }
+
+
+def describe_outcome(outcome: Outcome) -> Plain:
+    """What a handler did, by value."""
+    return {
+        "result": outcome.result,
+        "failure": outcome.failure,
+        "sends": [
+            (sent.src, sent.dst, sent.part, freeze(sent.message), sent.taken)
+            for sent in outcome.sends
+        ],
+        "timers": [(change.alarm.key, change.after) for change in outcome.timers],
+        "log": outcome.log,
+        "choices": outcome.choices,
+        "widths": outcome.widths,
+    }
+
+
+WORLDS: list[type[Adapter]] = [OracleAdapter, DirectAdapter]
+"""The worlds that must agree; the first is the reference."""
