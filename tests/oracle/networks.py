@@ -233,7 +233,7 @@ class Connected(Fifo):
         for peer in self.nodes:
             self.queues.pop((node, peer), None)
             if peer in deaf:
-                if self.belief[peer, node] == OPEN and not self.error[peer, node]:
+                if self.belief[peer, node] == OPEN:
                     self.belief[peer, node] = HALF
             elif peer in connected:
                 self.error[peer, node] = True
@@ -241,12 +241,17 @@ class Connected(Fifo):
             self.belief[node, peer] = CLOSED
 
     def deaf_candidates(self, node: wl.NodeId) -> list[wl.NodeId]:
-        """The peers with a connection, of which an end may have heard the end."""
+        """The peers to which a reset would send an error.
+
+        One end has a connection, and no error about it is under way to that end; nor
+        one to the peer, which would not need another.
+        """
+        pairs = [((node, peer), (peer, node)) for peer in sorted(self.nodes)]
         return [
-            peer
-            for peer in sorted(self.nodes)
-            if self.belief[peer, node] == OPEN
-            or (self.belief[node, peer] == OPEN and not self.error[node, peer])
+            there[0]
+            for here, there in pairs
+            if not self.error[there]
+            and any(self.belief[p] == OPEN and not self.error[p] for p in (here, there))
         ]
 
     def is_whole(self, one: wl.NodeId, other: wl.NodeId) -> bool:

@@ -140,9 +140,11 @@ def _under_way(node: wl.NodeId, inbox: Any) -> dict[Any, Any]:
 def _connections(system: wl.System, inboxes: list[Any]) -> dict[Any, Any]:
     """Read every connection from the mailboxes of both ends, which must agree."""
     seen: dict[tuple[Any, Any], set[Any]] = {}
+    if inboxes[0][0].__name__ != "Sockets":
+        return {}
     for node, inbox in zip(system.ids, inboxes, strict=True):
-        known = {item[1]: item[2:5] for item in inbox[1:] if len(item) == 6}
-        for peer in system.ids if inbox[0].__name__ == "Sockets" else ():
+        known = {item[1]: item[2:5] for item in inbox[1:]}
+        for peer in system.ids:
             mine, theirs, flags = known.get(peer, (0, 0, 0))
             seen.setdefault((node, peer), set()).add((mine, bool(flags & 1)))
             seen.setdefault((peer, node), set()).add((theirs, bool(flags & 2)))

@@ -84,7 +84,7 @@ def peak_memory_mb() -> float:
     Zero where the platform does not tell.
     """
     try:
-        import resource  # noqa: PLC0415  Unix only
+        import resource
     except ImportError:
         return 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -64,14 +64,14 @@ class Decision:
 
     def __call__(self, row: Row) -> bool:
         """Return the verdict of a row."""
-        node = self.root
+        node: Any = self.root
         while node.__class__ is Question:
-            column = node.column  # type: ignore[union-attr]
+            column = node.column
             if column >= 0:
-                answer = node.answers.get(row[column])  # type: ignore[union-attr]
+                answer = node.answers.get(row[column])
             else:
-                answer = int(node.inner(row))  # type: ignore[union-attr,misc]
-            node = node.children.get(answer)  # type: ignore[union-attr,arg-type]
+                answer = int(node.inner(row))  # type: ignore[misc]
+            node = node.children.get(answer)  # type: ignore[arg-type]
         if node is None:
             self.evaluations += 1
             return self._evaluate(self, row)

@@ -116,11 +116,11 @@ class CanonicalDict(dict[K, V]):
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 
-    def __ior__(self, other: Any) -> CanonicalDict[K, V]:  # type: ignore[override,misc]
+    def __ior__(self, other: Any) -> CanonicalDict[K, V]:  # type: ignore[override]
         self.update(other)
         return self
 
-    def __or__(self, other: Any) -> CanonicalDict[Any, Any]:  # type: ignore[override]
+    def __or__(self, other: Any) -> CanonicalDict[Any, Any]:
         merged: CanonicalDict[Any, Any] = self.copy()
         merged.update(other)
         return merged
@@ -183,13 +183,17 @@ class FrozenMap(Mapping[K, V]):
 
 
 def adopt(value: Any) -> Any:
-    """Return `value`, or its canonical twin if it is a plain set or dict."""
+    """Return what a field stores for `value`: a canonical copy of a collection.
+
+    Storing always copies sets, dicts and lists, so that no two fields share one: a
+    state is a value, and thawing it must not change what a handler does.
+    """
     kind = type(value)
-    if kind is set:
+    if kind is set or kind is CanonicalSet:
         return CanonicalSet(value)
-    if kind is dict:
+    if kind is dict or kind is CanonicalDict:
         return CanonicalDict(value)
-    return value
+    return value.copy() if kind is list else value
 
 
 def _thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:

@@ -45,8 +45,15 @@ class Context:
     """
 
     __slots__ = (
-        "_below", "_door", "_kind", "_above", "_members", "_part", "_service",
-        "me", "nodes",
+        "_below",
+        "_door",
+        "_kind",
+        "_above",
+        "_members",
+        "_part",
+        "_service",
+        "me",
+        "nodes",
     )
 
     def __init__(
@@ -132,9 +139,7 @@ class Context:
         """Say whether a timer is set and has not fired."""
         return self._door.is_pending(self._part, self._timer(timer), payload)
 
-    def choose(
-        self, options: Sequence[T], weights: Sequence[float] | None = None
-    ) -> T:
+    def choose(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
         """Return one of `options`; while checking, every one is tried.
 
         Parameters

@@ -51,9 +51,7 @@ class Kind(enum.Enum):
 
 RANK = {kind: rank for rank, kind in enumerate(Kind)}
 _EXTERNAL = frozenset({Kind.START, Kind.CALL})
-_INTERNAL = frozenset(
-    {Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR, Kind.TIMER}
-)
+_INTERNAL = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR, Kind.TIMER})
 LETTER_KINDS = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE})
 """Kinds whose payload is a message in flight."""
 

@@ -188,9 +188,7 @@ def _find_message(
     return Result.WAITS if system.unhandled == "wait" else Result.UNHANDLED
 
 
-def _find_timer(
-    kind: NodeType, service: Any, context: Context, event: Event
-) -> Found:
+def _find_timer(kind: NodeType, service: Any, context: Context, event: Event) -> Found:
     handler = kind.timers[event.name]
     arguments = (event.payload,) if handler.mark.takes_payload else ()
     if not _holds(handler, service, *arguments):

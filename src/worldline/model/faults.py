@@ -7,7 +7,7 @@ are weights of walks and of fuzzing, and live there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.errors import ModelError
@@ -90,10 +90,7 @@ class Faults:
 
     def possible(self) -> list[str]:
         """Return the names of the faults that may happen at all."""
-        return [f.name for f in fields(self) if f.name in BUDGETS and self._may(f.name)]
-
-    def _may(self, name: str) -> bool:
-        return getattr(self, name) != 0
+        return [name for name in BUDGETS if getattr(self, name) != 0]
 
     def strikes(self, node: NodeId) -> bool:
         """Say whether `node` may be reset or crash."""

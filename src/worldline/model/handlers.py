@@ -93,7 +93,9 @@ def _count_parameters(function: Any) -> int | None:
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
-    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    return sum(
+        p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
+    )
 
 
 def start(function: Plain) -> Plain:
@@ -175,7 +177,7 @@ def ignores(*messages: type) -> Callable[[type[M]], type[M]]:
     """Declare, above ``@wl.node``, that a node is right not to handle `messages`."""
 
     def decorate(cls: type[M]) -> type[M]:
-        known = getattr(cls, "__worldline_ignores__", frozenset())
+        known: frozenset[type] = getattr(cls, "__worldline_ignores__", frozenset())
         cls.__worldline_ignores__ = known | set(messages)  # type: ignore[attr-defined]
         return cls
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from typing import Any, final
 
-from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
 from worldline.model.values import (
     FLOAT,
@@ -108,9 +107,8 @@ class Hidden:
     def cancel_timer(self, alarm: Alarm) -> None:
         self.timers.pop(alarm, None)
 
-    def called(self, name: str, arguments: tuple[Any, ...]) -> None:
-        """Advance the first script whose next call is this one."""
-        key = Invocation(name, arguments).key
+    def called(self, key: tuple[str, Frozen]) -> None:
+        """Advance the first script whose next call has this key."""
         for index in range(len(self.scripts)):
             head = self.next_call(index)
             if head is not None and head.key == key:
@@ -133,21 +131,28 @@ class Hidden:
 
     def due(self) -> list[Alarm]:
         """Return the timers that may fire now, in canonical order."""
-        alarms = list(self.timers)
-        if self.timed:
-            delays = list(self.timers.values())
-            alarms = [
-                alarm
-                for index, alarm in enumerate(alarms)
-                if not any(earlier <= delays[index] for earlier in delays[:index])
-            ]
-        return sorted(alarms, key=lambda alarm: order_key(alarm.key))
+        if not self.timed:
+            return self.pending()
+        delays = list(self.timers.values())
+        blocked = {
+            alarm
+            for index, alarm in enumerate(self.timers)
+            if any(earlier <= delays[index] for earlier in delays[:index])
+        }
+        return [alarm for alarm in self.pending() if alarm not in blocked]
+
+    def pending(self) -> list[Alarm]:
+        """Return the timers that are set, in canonical order."""
+        if len(self.timers) < 2:
+            return list(self.timers)
+        return sorted(self.timers, key=lambda alarm: order_key(alarm.key))
 
     def freeze(self) -> Frozen:
+        timers: list[Frozen]
         if self.timed:
             timers = [(TUPLE, a, (FLOAT, after)) for a, after in self.timers.items()]
         else:
-            timers = sorted(self.timers, key=lambda alarm: order_key(alarm.key))
+            timers = self.pending()
         return (
             Hidden,
             self.status.value,
@@ -164,16 +169,3 @@ class Hidden:
             self.timers = {item[1]: item[2][1] for item in timers[1:]}
         else:
             self.timers = dict.fromkeys(timers[1:], 0.0)
-
-
-def check_scripts(scripts: tuple[Script, ...]) -> None:
-    """Refuse calls whose arguments are not plain data."""
-    for script in scripts:
-        for call in script.calls:
-            try:
-                _ = call.key
-            except ModelError as error:
-                raise ModelError(
-                    f"script of {script.node}: call {call.name}: {error.what}",
-                    remedy=error.remedy,
-                ) from None

@@ -3,53 +3,42 @@
 A history is the value of an `Observer`: who invoked what, what came back, and what had
 come back already when an operation was invoked. That alone is part of a state's
 identity; the sequential executions that explain it are derived, and remembered.
-
-Knows nothing of nodes, messages or networks: the caller's ``invoke`` and ``respond``
-read them from a step. Start with `linearizable`; `Linearizer` is the algorithm.
+Knows nothing of messages: the caller's ``invoke`` and ``respond`` read them from a
+step. Start with `linearizable`; `Linearizer` is the algorithm.
 
 References
 ----------
-J. M. Wing, C. Gong, "Testing and verifying concurrent objects", J. Parallel and
-Distributed Computing 17, 1993: search for a sequential order that fits.
-G. Lowe, "Testing for linearizability", Concurrency and Computation: Practice and
-Experience 29(4), 2017: sets of configurations, and just-in-time linearization (an
-operation takes effect only right before a response that needs it). We keep a set for
-each history, shared by all runs that lead to it, not one search for each run.
+J. M. Wing and C. Gong, "Testing and verifying concurrent objects", JPDC 17, 1993: the
+search for a sequential order. G. Lowe, "Testing for linearizability", CCPE 29(4), 2017:
+configurations, and just-in-time linearization (an operation takes effect only right
+before a response that needs it). We keep the configurations of each history, for all
+runs that lead to it, instead of one search per run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar, final
+from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.canonical import in_order
 from worldline.model.errors import ModelError
 from worldline.model.observers import Observer, Step
-
-State = TypeVar("State")
-Operation = TypeVar("Operation", contravariant=True)
-Result = TypeVar("Result", covariant=True)
 
 Client: TypeAlias = Any
 Pairs: TypeAlias = tuple[tuple[Client, Any], ...]
 LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
 """The index of each other client's last completed operation, in order of clients."""
 
-History: TypeAlias = tuple[
-    tuple[
-        Client,
-        tuple[tuple[LastCompleted, Any, Any], ...],
-        tuple[LastCompleted, Any] | None,
-    ],
-    ...,
-]
-"""For each client that has invoked anything, in order of clients: its completed
-operations with their results, and its operation in flight."""
+Completed: TypeAlias = tuple[LastCompleted, Any, Any]
+InFlight: TypeAlias = tuple[LastCompleted, Any]
+History: TypeAlias = tuple[tuple[Client, tuple[Completed, ...], InFlight | None], ...]
+"""What each client that has invoked anything did, in order of clients; an operation is
+preceded by what had completed when it was invoked, and followed by its result."""
 
-Configurations: TypeAlias = frozenset[tuple[Any, frozenset[tuple[Client, Any]]]]
-"""States of the object, each with the clients whose operation in flight has taken
-effect in it, and with what result."""
+Configuration: TypeAlias = tuple[Any, frozenset[tuple[Client, Any]]]
+Configurations: TypeAlias = frozenset[Configuration]
+"""A state of the object, with the results of those in flight that led there."""
 
 _REMEDY = (
     "report an operation once, with the client that waits for it; a duplicate that the "
@@ -57,19 +46,18 @@ _REMEDY = (
 )
 
 
-class SequentialSpec(Protocol[State, Operation, Result]):
-    """What operations do to an object when they come one at a time.
+class SequentialSpec(Protocol):
+    """An object whose operations come one at a time.
 
-    States, operations and results are hashable plain data, compared with ``==``; equal
-    ones must behave alike. `apply` is a pure function, defined for all of them.
+    States, operations and results are hashable plain data; equal ones behave alike.
     """
 
     @property
-    def initial(self) -> State:
+    def initial(self) -> Any:
         """The state before the first operation."""
 
-    def apply(self, state: State, operation: Operation, /) -> tuple[State, Result]:
-        """Return the next state and the result."""
+    def apply(self, state: Any, operation: Any, /) -> tuple[Any, Any]:
+        """Return the next state and the result: a pure function, total on both."""
 
 
 @final
@@ -89,7 +77,7 @@ class Read:
 @final
 @dataclass(frozen=True, slots=True)
 class Register:
-    """The specification of one value, read and written as a whole."""
+    """One value, read and written as a whole."""
 
     initial: Any = None
 
@@ -98,18 +86,12 @@ class Register:
 
 
 def register(initial: Any = None) -> Register:
-    """Return the specification of a register that holds `initial`.
-
-    Examples
-    --------
-    >>> register().apply("A", Write("B")), register().apply("B", Read())
-    (('B', None), ('B', 'B'))
-    """
+    """Return the specification of a register that holds `initial` at first."""
     return Register(initial)
 
 
 def linearizable(
-    spec: SequentialSpec[Any, Any, Any],
+    spec: SequentialSpec,
     *,
     invoke: Callable[[Step], Iterable[tuple[Client, Any]] | None],
     respond: Callable[[Step], Iterable[tuple[Client, Any]] | None],
@@ -120,7 +102,7 @@ def linearizable(
     Parameters
     ----------
     spec
-        What the object does when operations come one at a time.
+        The object that the history has to look like.
     invoke
         The ``(client, operation)`` pairs that begin in a step, or None. A client is
         hashable plain data and has at most one operation in flight.
@@ -128,50 +110,49 @@ def linearizable(
         The ``(client, result)`` pairs that end in a step, or None. They precede what
         the same step invokes.
     name
-        The observer's name.
+        By which properties read the history.
 
     Returns
     -------
     Observer
-        Its values are of type `History`. It decides True if and only if some order of
-        the completed operations, and of any of those in flight, agrees with `spec` and
-        with real time (what came back precedes what was invoked later).
+        Its values are a `History`. It decides True if and only if some order of the
+        completed operations, and of any of those in flight, agrees with `spec` and with
+        real time: what came back precedes what was invoked later.
 
     Raises
     ------
     ModelError
-        While observing: if the functions do not give pairs of hashable data, a
+        While observing: the functions give anything but pairs of hashable data, a
         response meets no operation in flight, or a client invokes while it waits.
 
     Notes
     -----
-    The problem is NP-complete. With ``k`` operations in flight a history has at most
-    ``2**k`` configurations for each state of the object and outcome of those; a
-    response tries each operation on each, an invocation costs nothing. The sets of the
-    last 65,536 to 131,072 histories are kept, and equal sets only once; a history that
-    was forgotten, or comes from another process, is replayed from its records.
+    NP-complete: ``k`` operations in flight make up to ``2**k`` configurations for each
+    state of the object and outcome of those. A response tries each operation on each;
+    an invocation costs nothing. Kept are those of the last 65,536 to 131,072 histories;
+    one that was forgotten, or that another process made, is replayed from its records.
     """
     linearizer = Linearizer(spec)
 
     def project(step: Step) -> tuple[Pairs, Pairs] | None:
-        responses = _pairs(respond(step), "respond", "(client, result)")
-        invocations = _pairs(invoke(step), "invoke", "(client, operation)")
+        responses = _pairs(respond(step) or (), "respond", "(client, result)")
+        invocations = _pairs(invoke(step) or (), "invoke", "(client, operation)")
         return (responses, invocations) if responses or invocations else None
 
     return Observer(name, (), project, linearizer.fold, linearizer.decide)
 
 
-def _pairs(found: Iterable[Any] | None, function: str, pair: str) -> Pairs:
+def _pairs(found: object, function: str, pair: str) -> Pairs:
     """Check what the caller's function gave, and put it in order of clients."""
+    pairs = tuple(found) if isinstance(found, Iterable) else (found,)
     try:
-        pairs = () if found is None else tuple(found)
         hash(pairs)
         well_formed = all(type(item) is tuple and len(item) == 2 for item in pairs)
     except TypeError:
         well_formed = False
     if not well_formed:
         raise ModelError(
-            f"{function} gave {found!r}, not pairs {pair} of hashable data",
+            f"{function} gave {list(pairs)!r}, not pairs {pair} of hashable data",
             remedy=f"return a list of such pairs, as in [{pair}], or None",
         )
     clients = in_order({who for who, _ in pairs})
@@ -200,9 +181,9 @@ def invoked(history: History, client: Client, operation: Any) -> History:
             remedy=_REMEDY,
         )
     last = tuple([(r[0], len(r[1]) - 1) for r in history if r[1] and r[0] != client])
-    known = client in records
+    clients = list(records) if client in records else in_order([*records, client])
     records[client] = (client, completed, (last, operation))
-    return tuple([records[who] for who in (records if known else in_order(records))])
+    return tuple([records[who] for who in clients])
 
 
 @final
@@ -210,25 +191,15 @@ class Linearizer:
     """Decides the histories of one object.
 
     A configuration is the outcome of a sequential execution that explains every
-    response and ends with an operation that came back, or is empty: one in flight is
+    response and is empty or ends with an operation that came back: one in flight is
     there only if a completed one follows it. So a history's configurations do not
     depend on the run, an invocation leaves them as they are, and there is one if and
-    only if the history is linearizable.
-
-    Parameters
-    ----------
-    spec
-        The sequential object.
-    generation
-        A number of histories: so many, and up to twice as many, are remembered.
+    only if the history is linearizable. Up to twice `generation` histories are kept.
     """
 
-    def __init__(
-        self, spec: SequentialSpec[Any, Any, Any], *, generation: int = 65_536
-    ) -> None:
-        self._apply = spec.apply
+    def __init__(self, spec: SequentialSpec, *, generation: int = 65_536) -> None:
+        self._spec = spec
         self._generation = generation
-        self._initial: Configurations = frozenset({(spec.initial, frozenset())})
         self._known: dict[History, Configurations] = {}
         self._older: dict[History, Configurations] = {}
         self._responses: dict[tuple[Any, ...], Configurations] = {}
@@ -255,7 +226,7 @@ class Linearizer:
         if found is None:
             found = self._older.get(history)
         if found is None:
-            found = self._initial
+            found = frozenset({(self._spec.initial, frozenset())})
             for waiting, client, result in _responses(history):
                 found = self._respond(found, waiting, client, result)
             self._remember(history, found)
@@ -275,38 +246,32 @@ class Linearizer:
         if after is None:
             if len(self._responses) >= self._generation:
                 self._responses.clear()
-            after = frozenset(_explain(self._apply, *key))
-            self._responses[key] = after
+            after = self._responses[key] = frozenset(self._explain(*key))
         return after
 
-
-def _explain(
-    apply: Callable[[Any, Any], tuple[Any, Any]],
-    before: Configurations,
-    waiting: Pairs,
-    client: Client,
-    result: Any,
-) -> Iterator[tuple[Any, frozenset[tuple[Client, Any]]]]:
-    """Let any operations in flight take effect, in any order, that of `client` last."""
-    seen, todo = set(before), list(before)
-    while todo:
-        state, effective = todo.pop()
-        outcomes = dict(effective)
-        if client in outcomes:
-            if outcomes[client] == result:
-                yield state, effective - {(client, result)}
-            continue
-        for who, operation in waiting:
-            if who in outcomes:
+    def _explain(
+        self, before: Configurations, waiting: Pairs, client: Client, result: Any
+    ) -> Iterator[Configuration]:
+        """Let any operations take effect, in any order, that of `client` last."""
+        seen, todo = set(before), list(before)
+        while todo:
+            state, effective = todo.pop()
+            outcomes = dict(effective)
+            if client in outcomes:
+                if outcomes[client] == result:
+                    yield state, effective - {(client, result)}
                 continue
-            following, outcome = apply(state, operation)
-            if who != client:
-                reached = (following, effective | {(who, outcome)})
-                if reached not in seen:
-                    seen.add(reached)
-                    todo.append(reached)
-            elif outcome == result:
-                yield following, effective
+            for who, operation in waiting:
+                if who in outcomes:
+                    continue
+                following, outcome = self._spec.apply(state, operation)
+                if who != client:
+                    reached = (following, effective | {(who, outcome)})
+                    if reached not in seen:
+                        seen.add(reached)
+                        todo.append(reached)
+                elif outcome == result:
+                    yield following, effective
 
 
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:
@@ -323,11 +288,13 @@ def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:
             invocations.append((counts, client, operation))
     invocations.sort(key=lambda begin: sum(count for _, count in begin[0]))
     end = [(who, len(completed)) for who, completed, _ in history]
-    results = {who: [entry[2] for entry in done][::-1] for who, done, _ in history}
+    results = {who: [entry[2] for entry in done] for who, done, _ in history}
+    arrived = dict.fromkeys(results, 0)
     waiting: dict[Client, Any] = {}
     for counts, client, operation in [*invocations, (end, None, None)]:
         for who, count in counts:
-            for _ in range(count - len(completions[who])):
-                yield tuple(waiting.items()), who, results[who].pop()
+            for index in range(arrived[who], count):
+                yield tuple(waiting.items()), who, results[who][index]
                 del waiting[who]
+            arrived[who] = count
         waiting[client] = operation

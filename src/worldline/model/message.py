@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 from typing import Any, TypeVar, dataclass_transform
 
@@ -43,7 +44,7 @@ def message(cls: type[C]) -> type[C]:
     >>> Join("a")
     Join(joiner='a')
     """
-    for name, annotation in getattr(cls, "__annotations__", {}).items():
+    for name, annotation in inspect.get_annotations(cls).items():
         text = annotation if isinstance(annotation, str) else _spell(annotation)
         found = _MUTABLE.search(text)
         if found:

@@ -8,6 +8,7 @@ an instance.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform, final
@@ -113,9 +114,7 @@ class NodeType:
         else:
             self.error = self._only(self.error, handler, "transport_error")
 
-    def _claim(
-        self, table: dict[type, Handler], key: type, handler: Handler
-    ) -> None:
+    def _claim(self, table: dict[type, Handler], key: type, handler: Handler) -> None:
         if key in table:
             raise ModelError(
                 f"{self.cls.__name__} has two handlers for message {key.__name__}: "
@@ -191,9 +190,15 @@ def _fresh(cls: type, prototype: Any, name: str) -> Any:
     return thaw(freeze_field(cls, _Raw(prototype.__dict__), name))
 
 
-@dataclass_transform(field_specifiers=(
-    roles.field, roles.durable, roles.ignored, roles.ghost, roles.part,
-))
+@dataclass_transform(
+    field_specifiers=(
+        roles.field,
+        roles.durable,
+        roles.ignored,
+        roles.ghost,
+        roles.part,
+    )
+)
 def node(cls: type[C]) -> type[C]:
     """Make a class a node: a dataclass of plain data with handlers.
 
@@ -203,7 +208,7 @@ def node(cls: type[C]) -> type[C]:
         If a field or a handler is declared wrongly; the message names class and
         field, and says what to write instead.
     """
-    for name, annotation in list(cls.__dict__.get("__annotations__", {}).items()):
+    for name, annotation in inspect.get_annotations(cls).items():
         value = cls.__dict__.get(name)
         if isinstance(value, dataclasses.Field) and role_of(value) is Role.PART:
             _complete_part(cls, name, annotation, value)

@@ -98,8 +98,9 @@ class Record:
         self.observer = observer
         self.value: Any = observer.initial
 
-    def fold(self, projected: Any) -> None:
-        self.value = self.observer.fold(self.value, projected)
+    def fold(self, projected: Frozen) -> None:
+        """Fold in what a step was projected to, frozen."""
+        self.value = self.observer.fold(self.value, thaw(projected))
 
     def freeze(self) -> Frozen:
         return freeze(self.value)

@@ -18,6 +18,7 @@ from worldline.model.identity import NodeId
 from worldline.model.network import Mailbox
 from worldline.model.system import System
 from worldline.model.values import freeze, order_key
+from worldline.model.workload import Invocation
 
 Operation: TypeAlias = tuple[Any, ...]
 """The name of a cell's method, then its arguments; hashable."""
@@ -62,7 +63,7 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
         return [("cancel_timer", Alarm(event.part, event.name, event.payload))]
     if kind is Kind.CALL and event.node is not None:
         if system.scripts[system.index[event.node]]:
-            return [("called", event.name, event.payload)]
+            return [("called", Invocation(event.name, event.payload).key)]
         return []
     if kind in (Kind.START, Kind.RESTART):
         return [("boot",)]
@@ -180,9 +181,7 @@ def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
     return found
 
 
-def ambient_events(
-    system: System, budget: Budget, partition: Partition
-) -> list[Event]:
+def ambient_events(system: System, budget: Budget, partition: Partition) -> list[Event]:
     """Return what can happen to the network as a whole, in canonical order."""
     if partition.cut is not None:
         return [Event(Kind.HEAL)]

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
-from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
-from worldline.model.hidden import Hidden, check_scripts
+from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind, Layout
 from worldline.model.network import Capability, Mailbox, Network, datagrams
@@ -16,6 +15,7 @@ from worldline.model.node import NodeType, node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
+from worldline.model.validate import check_keys, validate
 from worldline.model.view import View
 from worldline.model.workload import Invocation, Script, Whenever
 
@@ -41,14 +41,6 @@ class Origin:
     target: str
     parameters: tuple[tuple[str, str], ...]
     source: str
-
-
-_NEEDS = {
-    "drops": Capability.DROP,
-    "duplicates": Capability.DUPLICATE,
-    "connection_errors": Capability.DISCONNECT,
-    "silent_resets": Capability.SILENT_RESET,
-}
 
 
 @final
@@ -105,6 +97,7 @@ class System:
         done: Callable[[View], bool] | None = None,
         name: str = "system",
     ) -> None:
+        check_keys(nodes)
         self.name = name
         self.nodes = dict(nodes)
         self.ids: tuple[NodeId, ...] = tuple(self.nodes)
@@ -124,13 +117,13 @@ class System:
         self.done = done
         self.origin: Origin | None = None
         self.layout = Layout(len(self.ids), len(self.observers))
-        self._check()
+        validate(self)
         self.prototypes = [self.nodes[node] for node in self.ids]
         self.initial = [
             kind.freeze(prototype)
             for kind, prototype in zip(self.types, self.prototypes, strict=True)
         ]
-        may_split = self.faults.partitions != 0
+        may_split = self.faults.partitions != 0 or self.faults.cuts is not None
         self.cuts = all_cuts(self.ids, self.faults.cuts) if may_split else ()
         self.scripts = [self._scripts_of(node) for node in self.ids]
         self.whenevers = [self._whenevers_of(node) for node in self.ids]
@@ -168,96 +161,3 @@ class System:
             and (node in entry.nodes if entry.nodes is not None else True)
             and entry.owner in ("", kind.cls.__qualname__)
         ]
-
-    def _check(self) -> None:
-        if not self.ids:
-            raise ModelError("a system has no nodes", remedy="give System(nodes={...})")
-        names = [node.name for node in self.ids]
-        for node in self.ids:
-            if not isinstance(node, NodeId) or names.count(node.name) > 1:
-                raise ModelError(
-                    f"System(nodes=...) has the key {node!r}",
-                    remedy="use distinct ids made by wl.ids(...)",
-                )
-        self._check_faults()
-        self._check_workload()
-        self._check_names()
-        capabilities = self.network.capabilities
-        if Capability.HOLDS_FOR_EVER in capabilities and self.unhandled != "wait":
-            raise ModelError(
-                f"System(unhandled={self.unhandled!r}) with a message set",
-                remedy="leave unhandled out: messages stay until a guard takes them",
-            )
-        if self.ignore_noops and Capability.ORDERED in capabilities:
-            raise ModelError(
-                f"System(ignore_noops=True) with the ordered network "
-                f"{self.network.name}",
-                remedy="use it with datagrams(reordering=True) or a message set",
-            )
-
-    def _check_faults(self) -> None:
-        for name in self.faults.possible():
-            need = _NEEDS.get(name)
-            if need is not None and need not in self.network.capabilities:
-                raise ModelError(
-                    f"Faults({name}=...) cannot happen on {self.network.name} "
-                    "as declared",
-                    remedy="change the network's options or leave the fault out",
-                )
-        named = list(self.faults.nodes or ())
-        named += [node for side in self.faults.cuts or () for node in side]
-        for node in named:
-            if node not in self.index:
-                raise ModelError(
-                    f"Faults names {node!r}, which is no node of the system",
-                    remedy=f"its nodes are {', '.join(map(str, self.ids))}",
-                )
-
-    def _check_workload(self) -> None:
-        for entry in self.workload:
-            if isinstance(entry, Whenever):
-                nodes: Iterable[NodeId] = entry.nodes or ()
-                calls = [entry.call]
-            elif isinstance(entry, Script):
-                nodes, calls = (entry.node,), list(entry.calls)
-            else:
-                raise ModelError(
-                    f"System(workload=...) holds {entry!r}",
-                    remedy="use wl.script(...) or wl.whenever(...)",
-                )
-            for node in nodes:
-                self._check_calls(node, calls)
-        check_scripts(tuple(e for e in self.workload if isinstance(e, Script)))
-
-    def _check_calls(self, node: NodeId, calls: list[Invocation]) -> None:
-        if node not in self.index:
-            raise ModelError(
-                f"the workload drives {node!r}, which is no node of the system",
-                remedy=f"its nodes are {', '.join(map(str, self.ids))}",
-            )
-        kind = self.types[self.index[node]]
-        for call in calls:
-            if call.name not in kind.calls:
-                raise ModelError(
-                    f"the workload calls {call.name!r} on {node}, "
-                    f"but {kind.cls.__name__} has no such call",
-                    remedy=f"its calls are {', '.join(kind.calls) or 'none'}",
-                )
-
-    def _check_names(self) -> None:
-        for what, names in (
-            ("properties", [p.name for p in self.properties]),
-            ("observers", [o.name for o in self.observers]),
-        ):
-            for name in names:
-                if names.count(name) > 1:
-                    raise ModelError(
-                        f"two {what} are named {name!r}",
-                        remedy="rename one: reports tell them apart by name",
-                    )
-        for known in self.properties:
-            if not isinstance(known, Property):
-                raise ModelError(
-                    f"System(properties=...) holds {known!r}",
-                    remedy="decorate it with @wl.safety, @wl.liveness or @wl.sometimes",
-                )

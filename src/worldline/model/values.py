@@ -52,7 +52,12 @@ DURATION = Tag("duration", 15)
 
 FALSE, TRUE = (BOOL, 0), (BOOL, 1)
 _RANK_NONE, _RANK_INT, _RANK_STR, _RANK_BYTES, _RANK_NODE, _RANK_RECORD = (
-    (0, 2, 4, 5, 7, 16)
+    0,
+    2,
+    4,
+    5,
+    7,
+    16,
 )
 
 _freezers: dict[type, Callable[[Any], Frozen]] = {}
@@ -136,7 +141,7 @@ def _register_dataclass(cls: type) -> None:
         return (cls, *[freeze_field(cls, value, name) for name in names])
 
     def thawer(frozen: tuple[Any, ...]) -> Any:
-        fresh = object.__new__(cls)
+        fresh: Any = object.__new__(cls)
         for name, item in zip(names, frozen[1:], strict=True):
             object.__setattr__(fresh, name, thaw(item))
         return fresh

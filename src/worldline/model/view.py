@@ -242,7 +242,9 @@ class NodeView:
         return self._reader.read(Read(column, "field", (*self._path, name)))
 
 
-def of_messages(letters: Iterator[Letter], detail: tuple[Any, ...]) -> tuple[Letter, ...]:
+def of_messages(
+    letters: Iterator[Letter], detail: tuple[Any, ...]
+) -> tuple[Letter, ...]:
     """Filter letters by message class and source."""
     kind, src = detail
     return tuple(
@@ -269,7 +271,7 @@ def answer(read: Read, cell: Any) -> Any:
         return cell.finished()
     if read.what == "timers":
         name = read.detail[0]
-        return tuple(a for a in sorted_alarms(cell) if name is None or a.name == name)
+        return tuple(a for a in cell.pending() if name is None or a.name == name)
     if read.what == "messages":
         return of_messages(cell.letters(), read.detail)
     if read.what == "any":
@@ -277,8 +279,3 @@ def answer(read: Read, cell: Any) -> Any:
         letters = of_messages(cell.letters(), (kind, src))
         return any(pure.function(letter.message) for letter in letters)
     return cell.value
-
-
-def sorted_alarms(cell: Any) -> list[Alarm]:
-    """Return the pending timers of a hidden cell, in canonical order."""
-    return sorted(cell.timers, key=lambda alarm: (alarm.part, alarm.name, str(alarm)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import final
 
 from worldline.engine.expand import Expander
-from worldline.engine.explore import Hit
+from worldline.engine.exploration import Hit
 from worldline.engine.tables import Row
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
-from worldline.engine.explore import (
+from worldline.engine.breadth_first import breadth_first
+from worldline.engine.depth_first import depth_first
+from worldline.engine.exploration import (
     Check,
     Exploration,
     Hit,
     Options,
     Statistics,
-    breadth_first,
-    depth_first,
 )
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
@@ -122,8 +122,13 @@ def check(
     with watched():
         search.run(_STRATEGIES[strategy])
         writer = Counterexamples(
-            system, question.world, question.starts, Path(out) if out else None,
-            write=traces, seed=seed, engine=engine,
+            system,
+            question.world,
+            question.starts,
+            Path(out) if out else None,
+            write=traces,
+            seed=seed,
+            engine=engine,
         )
         return _report(question, search, writer, engine, seed)
 
@@ -154,9 +159,7 @@ class _Question:
     ) -> None:
         self.system = system
         self.properties = properties
-        self.searched = [
-            p for p in properties if p.kind is not PropertyKind.LIVENESS
-        ]
+        self.searched = [p for p in properties if p.kind is not PropertyKind.LIVENESS]
         self.world = TabulatedWorld(system)
         with watched():
             self.starts = starts(system)
@@ -272,9 +275,7 @@ def _verdict(
 ) -> PropertyReport:
     kind = known.kind.value
     if known.kind is PropertyKind.LIVENESS:
-        return PropertyReport(
-            name=known.name, kind=kind, verdict=Verdict.NOT_SEARCHED
-        )
+        return PropertyReport(name=known.name, kind=kind, verdict=Verdict.NOT_SEARCHED)
     if known.kind is PropertyKind.SOMETIMES:
         verdict = Verdict.VIOLATED if complete else Verdict.UNKNOWN
         if hit is not None:
@@ -327,14 +328,10 @@ def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]
     return tuple(found)
 
 
-def _notes(
-    question: _Question, search: Exploration, complete: bool
-) -> tuple[str, ...]:
+def _notes(question: _Question, search: Exploration, complete: bool) -> tuple[str, ...]:
     found: list[str] = []
     if search.bound in _GROWTH_BOUNDS:
         found += growing(question.world)
     if complete or search.bound in _GROWTH_BOUNDS:
         found += never(question.world)
     return tuple(found)
-
-

@@ -7,14 +7,14 @@ tabulated world.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from worldline.model.divergence import within_budget
 from worldline.model.errors import ModelError
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event, Kind, Schedule
 from worldline.model.execute import (
-    HANDLERLESS,
     Failure,
     Result,
     find,
@@ -22,7 +22,7 @@ from worldline.model.execute import (
     perform,
 )
 from worldline.model.faults import BUDGETS, Budget, Faults, Partition
-from worldline.model.hidden import Alarm, Hidden
+from worldline.model.hidden import Alarm, Hidden, Status
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind, Layout
 from worldline.model.network import Mailbox
@@ -39,7 +39,7 @@ from worldline.model.system import System
 from worldline.model.values import Frozen, freeze, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.door import HandlerDoor, Query
-from worldline.worlds.trial import is_noop
+from worldline.worlds.trial import Trials, is_noop
 
 _UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
 
@@ -72,8 +72,7 @@ class LiveDoor(HandlerDoor):
         super().__init__(system)
 
     def ask(self, query: Query) -> int:
-        what = query[0]
-        if what == "choose":
+        if query[0] == "choose":
             taken = next(self.given, None)
             if taken is None:
                 taken = 0 if self.source is None else self.source(query[1], query[2])
@@ -83,11 +82,16 @@ class LiveDoor(HandlerDoor):
                     remedy="the schedule does not fit this system",
                 )
             return taken
-        layout = self.system.layout
+        return self.look_up(self.index, query)
+
+    def look_up(self, index: int, query: Query) -> int:
+        """Return the answer of the present state to a query of a node's handler."""
+        layout, what = self.system.layout, query[0]
         if what == "full":
             inbox: Mailbox = self.cells[layout.inbox(query[1])]
-            return int(inbox.holds(self.me) >= (self.system.network.buffer or 0))
-        hidden: Hidden = self.cells[layout.hidden(self.index)]
+            me = self.system.ids[index]
+            return int(inbox.holds(me) >= (self.system.network.buffer or 0))
+        hidden: Hidden = self.cells[layout.hidden(index)]
         return hidden.counter if what == "sequence" else int(query[1] in hidden.timers)
 
     def emit(self, column: int, operation: Operation) -> None:
@@ -124,6 +128,11 @@ class DirectWorld:
             context.bind(node)
         self.failure: Failure | None = None
         self.view = View(system, _LiveReader(self))
+        layout, count = system.layout, len(system.ids)
+        self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
+        self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
+        self._messages_wait = system.unhandled == "wait" or system.ignore_noops
+        self._trials = Trials(system) if system.ignore_noops else None
 
     def boot_events(self) -> list[Event]:
         """Return the events that happen before state 0."""
@@ -141,12 +150,12 @@ class DirectWorld:
         """
         if self.failure is not None:
             return []
-        system, cells, layout = self.system, self.cells, self.system.layout
-        budget = cells[Layout.BUDGET] if charge else _UNLIMITED
-        partition = cells[Layout.PARTITION]
+        system = self.system
+        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        partition = self.cells[Layout.PARTITION]
         found: list[Event] = []
-        for index in range(len(system.ids)):
-            hidden, inbox = cells[layout.hidden(index)], cells[layout.inbox(index)]
+        for index, hidden in enumerate(self._hidden):
+            inbox = self._inboxes[index]
             found += arrivals(system, index, hidden, inbox, budget, partition)
             found += own_events(system, index, hidden, inbox, budget)
         found += ambient_events(system, budget, partition)
@@ -179,27 +188,44 @@ class DirectWorld:
         NotEnabled
             If the event cannot happen; the state is unchanged.
         """
-        if not self.is_enabled(event, charge=charge):
-            raise NotEnabled(event, "in this state")
-        door = self.door
-        index = 0 if event.node is None else self.system.index[event.node]
-        door.begin(index)
-        door.given, door.source = iter(choices), source
-        for column, operation in changes(self.system, event, charge=charge):
-            door.emit(column, operation)
-        result: Result | Failure = Result.HANDLED
-        if event.kind not in HANDLERLESS:
-            result = self._perform(index, event, lines)
-        outcome = door.outcome(result)
-        self.failure = outcome.failure
-        if self.failure is None:
-            self._observe(event, outcome)
+        result = self._happen(event, choices, charge=charge, source=source, lines=lines)
+        outcome = self.door.outcome(result)
+        self._observe(event, outcome)
         return outcome
 
-    def run(self, schedule: list[tuple[Event, Choices]]) -> None:
+    def run(self, schedule: Schedule) -> None:
         """Let every event of a schedule happen; nothing is recorded."""
+        observed = bool(self.system.observers)
         for event, choices in schedule:
-            self.step(event, choices)
+            result = self._happen(event, choices)
+            if observed:
+                self._observe(event, self.door.outcome(result))
+
+    def _happen(
+        self,
+        event: Event,
+        choices: Choices,
+        *,
+        charge: bool = True,
+        source: ChoiceSource | None = None,
+        lines: int | None = None,
+    ) -> Result | Failure:
+        """Let `event` happen, but for the observers; the door knows what it did."""
+        if not self.is_enabled(event, charge=charge):
+            raise NotEnabled(event, "in this state")
+        system, door = self.system, self.door
+        index = 0 if event.node is None else system.index[event.node]
+        door.begin(index)
+        door.given, door.source = iter(choices), source
+        for column, operation in changes(system, event, charge=charge):
+            door.emit(column, operation)
+        run = functools.partial(
+            perform, system, index, self.nodes[index], self.contexts[index], door, event
+        )
+        result = run() if lines is None else within_budget(run, lines)
+        if type(result) is Failure:
+            self.failure = result
+        return result
 
     def prepare(self, patterns: tuple[Pattern, ...]) -> list[tuple[Event, Choices]]:
         """Run a prologue, and return the schedule that it turned out to be.
@@ -233,46 +259,32 @@ class DirectWorld:
         """Say whether an event can happen now; faults within budget if `charge`."""
         if self.failure is not None:
             return False
-        system, layout = self.system, self.system.layout
-        if event.node is None or event.node not in system.index:
+        index = self.system.index.get(event.node) if event.node else None
+        if index is None:
             return event in self.enabled(charge=charge)
-        index = system.index[event.node]
-        hidden: Hidden = self.cells[layout.hidden(index)]
-        if event.kind is Kind.START:
-            return hidden.status.value == "new"
+        hidden: Hidden = self._hidden[index]
         if event.kind is Kind.DELIVER and event.letter is not None:
-            inbox: Mailbox = self.cells[layout.inbox(index)]
+            inbox: Mailbox = self._inboxes[index]
             partition: Partition = self.cells[Layout.PARTITION]
             return (
-                inbox.is_ready(event.letter)
-                and hidden.status.value == "up"
-                and not partition.separates(event.letter.src, event.node)
-                and not self._is_idle(event)
+                hidden.status is Status.UP
+                and inbox.is_ready(event.letter)
+                and not partition.separates(event.letter.src, self.system.ids[index])
+                and not (self._messages_wait and self._is_idle(event))
             )
+        if event.kind is Kind.START:
+            return hidden.status is Status.NEW
         if event.kind is Kind.TIMER and not hidden.timed:
             return Alarm(event.part, event.name, event.payload) in hidden.timers
         return event in self.enabled(charge=charge)
 
-    def _perform(
-        self, index: int, event: Event, lines: int | None
-    ) -> Result | Failure:
-        def run() -> Result | Failure:
-            return perform(
-                self.system,
-                index,
-                self.nodes[index],
-                self.contexts[index],
-                self.door,
-                event,
-            )
-
-        return run() if lines is None else within_budget(run, lines)
-
     def _observe(self, event: Event, outcome: Outcome) -> None:
+        if outcome.failure is not None:
+            return
         for number, observer in enumerate(self.system.observers):
             projected = observer.project(outcome.as_step(event))
             if projected is not None:
-                self.cells[self.system.layout.observer(number)].fold(projected)
+                self.cells[self.system.layout.observer(number)].fold(freeze(projected))
 
     def _is_idle(self, event: Event) -> bool:
         """Say whether an offered event waits for its guard, or is a no-op."""
@@ -284,9 +296,10 @@ class DirectWorld:
             context = self.contexts[index]
             if find(system, index, self.nodes[index], context, event) is Result.WAITS:
                 return True
-        return system.ignore_noops and event.kind is Kind.DELIVER and is_noop(
-            system, index, self.nodes[index], event
-        )
+        if self._trials is None or event.kind is Kind.CALL:
+            return False
+        environment = functools.partial(self.door.look_up, index)
+        return is_noop(self._trials, index, self.nodes[index], event, environment)
 
     def _next_arrival(self) -> Event | None:
         wanted = (Kind.DELIVER, Kind.TRANSPORT_ERROR, Kind.REFUSE)

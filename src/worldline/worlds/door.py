@@ -47,7 +47,7 @@ class HandlerDoor(ABC):
         """Prepare for a handler at the node of this index."""
         self.index = index
         self.me = self.system.ids[index]
-        self._sends: list[Sent] = []
+        self._sends: list[tuple[NodeId, str, Any, bool]] = []
         self._timers: list[TimerChange] = []
         self._log: list[str] = []
         self._choices: list[int] = []
@@ -70,7 +70,7 @@ class HandlerDoor(ABC):
         return Outcome(
             result=Result.FAILED if isinstance(result, Failure) else result,
             failure=failure,
-            sends=tuple(self._sends) if failure is None else (),
+            sends=() if failure else tuple(Sent(self.me, *s) for s in self._sends),
             timers=tuple(self._timers) if failure is None else (),
             log=tuple(self._log),
             choices=tuple(self._choices),
@@ -82,11 +82,11 @@ class HandlerDoor(ABC):
         if self.system.network.buffer is not None:
             count = self._taken.get(index, 0)
             if self.ask(("full", index, count)):
-                self._sends.append(Sent(self.me, dst, part, message, False))
+                self._sends.append((dst, part, message, False))
                 return False
             self._taken[index] = count + 1
         letter = Letter(self.me, part, message, freeze(message))
-        self._sends.append(Sent(self.me, dst, part, message, True))
+        self._sends.append((dst, part, message, True))
         self.emit(self.system.layout.inbox(index), ("put", letter))
         return True
 
@@ -121,11 +121,9 @@ class HandlerDoor(ABC):
                 f"a handler at {self.me} made {_LONGEST} choices in one event",
                 remedy="bound the loop around ctx.choose",
             )
-        taken = 0
-        if count > 1:
-            taken = self.ask(
-                ("choose", count, None if weights is None else tuple(weights))
-            )
+        if count == 1:
+            return 0
+        taken = self.ask(("choose", count, None if weights is None else tuple(weights)))
         self._choices.append(taken)
         self._widths.append(count)
         return taken

@@ -12,7 +12,16 @@ from typing import Any, final
 
 from worldline.engine.decisions import Decision
 from worldline.engine.interner import Interner
-from worldline.engine.tables import Ask, Entry, Fork, Leaf, Operations, Row, Site, Tables
+from worldline.engine.tables import (
+    Ask,
+    Entry,
+    Fork,
+    Leaf,
+    Operations,
+    Row,
+    Site,
+    Tables,
+)
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event, Kind, Origin
 from worldline.model.execute import HANDLERLESS, Result
@@ -26,13 +35,16 @@ from worldline.model.semantics import (
     own_events,
 )
 from worldline.model.system import System
-from worldline.model.values import fingerprint
+from worldline.model.values import fingerprint, freeze
 from worldline.model.view import View
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.door import Query
 from worldline.worlds.remembered import Recall
 from worldline.worlds.trial import Trial, Trials, changes_nothing
 
+_STRIKES = frozenset(
+    {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
+)
 _PER_NODE = 2
 """Sites of each node: what arrives, and what it does of its own."""
 
@@ -115,9 +127,8 @@ class TabulatedWorld:
         event: Event = entry.event
         if entry.column < 0:
             trial = self._handlerless(event)
-            leaves = (self._leaf(entry, 0, trial, event),)
-            entry.outcomes[0] = leaves
-            return leaves
+            entry.outcomes[0] = only = (self._leaf(entry, 0, trial, event),)
+            return only
         number = row[entry.column]
         local = self.tables.interners[entry.column].values[number]
         index = self.system.layout.columns[entry.column].index
@@ -188,7 +199,7 @@ class TabulatedWorld:
         for number, observer in enumerate(self.system.observers):
             projected = observer.project(trial.outcome.as_step(event))
             if projected is not None:
-                change = ("fold", projected)
+                change = ("fold", freeze(projected))
                 found.append(self.tables.operations(layout.observer(number), change))
         return tuple(found)
 
@@ -277,14 +288,22 @@ class TabulatedWorld:
         return found
 
     def _sites(self) -> tuple[Site, ...]:
-        layout = self.system.layout
+        """Return the groups of events, each with only the columns that can matter."""
+        system, layout = self.system, self.system.layout
+        may = set(system.faults.possible())
+        odd_start = bool(system.prologue)
+        stops = odd_start or system.boot == "events" or "crashes" in may
+        losing = [Layout.BUDGET] if may & {"drops", "duplicates"} else []
+        cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
+        breaking = may & {"connection_errors", "silent_resets"}
+        striking = [Layout.BUDGET] if may & _STRIKES else []
         found: list[Site] = []
-        for index in range(len(self.system.ids)):
+        for index in range(len(system.ids)):
             hidden, inbox = layout.hidden(index), layout.inbox(index)
-            arriving = (inbox, hidden, Layout.BUDGET, Layout.PARTITION)
-            own = (hidden, inbox, Layout.BUDGET)
-            found.append(Site(len(found), arriving))
-            found.append(Site(len(found), own))
+            arriving = [inbox, *([hidden] if stops else []), *losing, *cutting]
+            own = [hidden, *([inbox] if breaking else []), *striking]
+            found.append(Site(len(found), tuple(arriving)))
+            found.append(Site(len(found), tuple(own)))
         found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
         return tuple(found)
 

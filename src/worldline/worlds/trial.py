@@ -154,6 +154,7 @@ def next_path(path: Path) -> Path | None:
 
 
 def too_many_leaves(system: System, index: int, event: Event) -> ModelError:
+    """Return the error for an event with too many outcomes to enumerate."""
     return ModelError(
         f"{event!r} has more than {LARGEST_FAN} outcomes at "
         f"{system.types[index].cls.__name__}",
@@ -173,8 +174,9 @@ def changes_nothing(trial: Trial, local: Frozen) -> bool:
     )
 
 
-def is_noop(system: System, index: int, node: Any, event: Event) -> bool:
+def is_noop(
+    trials: Trials, index: int, node: Any, event: Event, environment: Environment
+) -> bool:
     """Say whether delivering a message to a live node would do nothing at all."""
-    local = system.types[index].freeze(node)
-    trial = Trials(system).run(index, local, event, [], lambda query: 0)
-    return changes_nothing(trial, local)
+    local = trials.system.types[index].freeze(node)
+    return changes_nothing(trials.run(index, local, event, [], environment), local)

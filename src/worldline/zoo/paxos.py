@@ -209,9 +209,11 @@ def agreement(view: wl.View) -> bool:
 def decisions_agree(view: wl.View) -> bool:
     """No two processes decide on different values."""
     return view.for_each_pair(
-        lambda view, one, other: view[one].decided is None
-        or view[other].decided is None
-        or view[one].decided == view[other].decided
+        lambda view, one, other: (
+            view[one].decided is None
+            or view[other].decided is None
+            or view[one].decided == view[other].decided
+        )
     )
 
 
@@ -219,8 +221,10 @@ def decisions_agree(view: wl.View) -> bool:
 def accepted_round_never_decreases(view: wl.View) -> bool:
     """An acceptor goes from one accepted round to a higher one only."""
     return view.for_each_node(
-        lambda view, node: view[node].accepted is None
-        or view[node].accepted.round >= view[node].previous
+        lambda view, node: (
+            view[node].accepted is None
+            or view[node].accepted.round >= view[node].previous
+        )
     )
 
 
@@ -248,9 +252,7 @@ def chosen(names: tuple[wl.NodeId, ...]) -> list[wl.events.Pattern]:
         steps.append(wl.events.drop(node, Prepare, leader))
         steps.append(wl.events.drop(node, Accept, leader))
     for src in (leader, *voters):
-        steps += [
-            wl.events.drop(dst, Learn, src) for dst in names[1:] if dst != src
-        ]
+        steps += [wl.events.drop(dst, Learn, src) for dst in names[1:] if dst != src]
     return steps
 
 

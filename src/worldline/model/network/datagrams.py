@@ -36,7 +36,9 @@ class Datagrams:
     def mailbox(self, node: NodeId, nodes: tuple[NodeId, ...]) -> Bag | Queues:
         return Bag(node) if self.reordering else Queues(node)
 
-    def operations(self, event: Event, nodes: tuple[NodeId, ...]) -> list[MailOperation]:
+    def operations(
+        self, event: Event, nodes: tuple[NodeId, ...]
+    ) -> list[MailOperation]:
         return letter_operations(event)
 
 
@@ -139,7 +141,10 @@ class Bag(_Unconnected):
         return in_letter_order(list(self.counts))
 
     def freeze(self) -> Frozen:
-        return (Bag, *[(TUPLE, letter, self.counts[letter]) for letter in self.losable()])
+        return (
+            Bag,
+            *[(TUPLE, letter, self.counts[letter]) for letter in self.losable()],
+        )
 
     def restore(self, frozen: Frozen) -> None:
         self.counts = {item[1]: item[2] for item in frozen[1:]}

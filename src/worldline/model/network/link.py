@@ -48,7 +48,7 @@ class Link:
             self.theirs = OPEN
 
     def fail_here(self) -> None:
-        """This end takes its error: its connection is gone."""
+        """Take the error that was under way to this end."""
         self.error_here = False
         self.mine = CLOSED
 
@@ -59,11 +59,9 @@ class Link:
         self.queue.clear()
 
     def reset_here(self, *, silent: bool) -> None:
-        """This end forgets everything."""
-        if self.mine == OPEN:
-            if self.error_here:
-                self.error_here = False
-            elif not silent:
+        """Forget everything at this end."""
+        if self.would_notify():
+            if not silent:
                 self.error_there = True
             elif self.theirs == OPEN:
                 self.theirs = HALF
@@ -72,10 +70,8 @@ class Link:
 
     def reset_there(self, *, silent: bool) -> None:
         """The other end forgets everything; what it had sent is gone."""
-        if self.theirs == OPEN:
-            if self.error_there:
-                self.error_there = False
-            elif not silent:
+        if self.would_be_notified():
+            if not silent:
                 self.error_here = True
             elif self.mine == OPEN:
                 self.mine = HALF
@@ -84,8 +80,18 @@ class Link:
         self.queue.clear()
 
     def would_notify(self) -> bool:
-        """Say whether a reset of this end would send the other an error."""
-        return self.mine == OPEN and not self.error_here
+        """Say whether a reset of this end would send the other an error.
+
+        It does if either end has a connection that the other does not know to be
+        gone: where this end is half open, the other may have connected anew.
+        """
+        connected = self.theirs == OPEN or (self.mine == OPEN and not self.error_here)
+        return connected and not self.error_there
+
+    def would_be_notified(self) -> bool:
+        """Say whether a reset of the other end would send this one an error."""
+        connected = self.mine == OPEN or (self.theirs == OPEN and not self.error_there)
+        return connected and not self.error_here
 
     def is_whole(self) -> bool:
         """Say whether the connection is open and could break."""

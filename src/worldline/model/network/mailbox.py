@@ -85,5 +85,7 @@ class Network(Protocol):
     def mailbox(self, node: NodeId, nodes: tuple[NodeId, ...]) -> Mailbox:
         """Return the empty mailbox of a node."""
 
-    def operations(self, event: Event, nodes: tuple[NodeId, ...]) -> list[MailOperation]:
+    def operations(
+        self, event: Event, nodes: tuple[NodeId, ...]
+    ) -> list[MailOperation]:
         """Return what an event does to mailboxes before its handler runs."""

@@ -26,7 +26,9 @@ class MessageSet:
     def mailbox(self, node: NodeId, nodes: tuple[NodeId, ...]) -> Pool:
         return Pool(node)
 
-    def operations(self, event: Event, nodes: tuple[NodeId, ...]) -> list[MailOperation]:
+    def operations(
+        self, event: Event, nodes: tuple[NodeId, ...]
+    ) -> list[MailOperation]:
         return []
 
 

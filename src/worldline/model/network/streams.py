@@ -45,7 +45,9 @@ class Streams:
     def mailbox(self, node: NodeId, nodes: tuple[NodeId, ...]) -> Sockets:
         return Sockets(node)
 
-    def operations(self, event: Event, nodes: tuple[NodeId, ...]) -> list[MailOperation]:
+    def operations(
+        self, event: Event, nodes: tuple[NodeId, ...]
+    ) -> list[MailOperation]:
         node, peer, kind = event.node, event.peer, event.kind
         if node is None:
             return []
@@ -60,9 +62,7 @@ class Streams:
             return []
         return self._of_pair(event, node, peer)
 
-    def _of_pair(
-        self, event: Event, node: NodeId, peer: NodeId
-    ) -> list[MailOperation]:
+    def _of_pair(self, event: Event, node: NodeId, peer: NodeId) -> list[MailOperation]:
         if event.kind is Kind.DELIVER and event.letter is not None:
             taken: MailOperation = (node, ("take", event.letter))
             return [taken] if node == peer else [taken, (peer, ("heard", node))]
@@ -169,7 +169,7 @@ class Sockets:
             else:
                 link.reset_here(silent=peer in deaf)
 
-    def peer_reset(self, peer: NodeId, silent: bool) -> None:  # noqa: FBT001
+    def peer_reset(self, peer: NodeId, silent: bool) -> None:
         link = self.links.get(peer)
         if link is not None:
             link.reset_there(silent=silent)
@@ -220,9 +220,7 @@ class Sockets:
 
     def _connect_error(self, peer: NodeId, link: Link) -> Event | None:
         if link.queue and not link.error_there and peer != self.node:
-            return Event(
-                Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node
-            )
+            return Event(Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node)
         return None
 
     def losable(self) -> list[Letter]:
@@ -246,5 +244,3 @@ class Sockets:
 
     def restore(self, frozen: Frozen) -> None:
         self.links = {item[1]: Link.thaw(item[2:]) for item in frozen[1:]}
-
-

@@ -1,0 +1,157 @@
+"""``worldline check``: search every run of a system."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from worldline.cli.options import (
+    add_json,
+    assignments,
+    positive,
+    positive_seconds,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from worldline.search.report import Report
+
+SUMMARY = "search every run of a system for violations"
+
+DESCRIPTION = """\
+Search every state that the system can reach, in every order of messages, timers and
+faults that its network and fault budgets allow, and say for each property whether it
+HOLDS, is VIOLATED, or UNKNOWN because a bound was hit. A violation is written to a
+file, as the run that leads to it; breadth-first search finds one of the shortest.
+"""
+
+EPILOG = """\
+TARGET is one of
+  zoo:NAME                  a built-in system; 'worldline zoo list' names them
+  FILE.py[:function]        a file; its function is 'system' unless said otherwise
+  package.module:function   a function of an importable module
+
+examples:
+  worldline check zoo:brokentree -p bugs=bt2
+  worldline check lock.py -p clients=3 --max-seconds 60 --json
+  worldline check lock.py --property mutual_exclusion --deadlock
+
+A depth counts the states on a path, the initial one included. Ctrl-C ends a search
+and prints what it learned. Exit codes: 0 HOLDS, 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(run=run)
+    parser.add_argument("target", metavar="TARGET", help="what to check; see below")
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the system's function; may be repeated",
+    )
+    parser.add_argument(
+        "--property",
+        dest="properties",
+        metavar="NAME",
+        action="append",
+        help="check this property only; may be repeated",
+    )
+    parser.add_argument(
+        "--deadlock",
+        action="store_true",
+        help="a state in which only faults can happen is a violation, unless all is done",
+    )
+    _configure_bounds(parser)
+    parser.add_argument(
+        "--depth-first",
+        action="store_true",
+        help="search depth-first, with less memory; needs --max-depth",
+    )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="search on after a violation, for the counts",
+    )
+    parser.add_argument(
+        "--engine", choices=["python"], default="python", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
+    )
+    add_json(parser)
+
+
+def _configure_bounds(parser: argparse.ArgumentParser) -> None:
+    bounds = parser.add_argument_group(
+        "bounds", "A search that hits one ends, and what it did not decide is UNKNOWN."
+    )
+    bounds.add_argument(
+        "--max-depth",
+        type=positive,
+        metavar="N",
+        help="states on a path, the initial one counted",
+    )
+    bounds.add_argument(
+        "--max-states", type=positive, metavar="N", help="distinct states"
+    )
+    bounds.add_argument(
+        "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
+    )
+    bounds.add_argument(
+        "--memory", type=positive, metavar="MB", help="memory of the process, in MiB"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check a system; return the exit code of its verdict."""
+    from worldline.cli.progress import shown
+    from worldline.model.loader import load
+    from worldline.search.exhaustive import check
+
+    system = load(arguments.target, assignments(arguments.parameters))
+    with shown(system.name) as progress:
+        report = check(
+            system,
+            strategy="depth-first" if arguments.depth_first else "breadth-first",
+            max_depth=arguments.max_depth,
+            max_states=arguments.max_states,
+            max_seconds=arguments.max_seconds,
+            max_memory_mb=arguments.memory,
+            deadlock=arguments.deadlock,
+            keep_going=arguments.keep_going,
+            properties=arguments.properties,
+            engine=arguments.engine,
+            seed=arguments.seed,
+            out=arguments.out,
+            progress=progress,
+        )
+    if arguments.json:
+        print_json(report.to_json())
+    else:
+        print(report)
+        _print_steps(report)
+    return report.verdict.exit_code
+
+
+def _print_steps(report: Report) -> None:
+    """Print the run that leads to the first violation."""
+    first = report.violated
+    if first is None or first.trace is None:
+        return
+    from worldline.trace.format import read
+    from worldline.trace.steps import steps
+
+    print()
+    sys.stdout.writelines(f"{line}\n" for line in steps(read(first.trace)))

@@ -1,0 +1,134 @@
+"""The command ``worldline``: its verbs, its errors, its exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from worldline._version import __version__
+from worldline.cli import check, replay, show, zoo
+from worldline.model.errors import InternalError, WorldlineError
+
+VERBS = {"check": check, "replay": replay, "show": show, "zoo": zoo}
+
+BAD_INPUT = 2
+INTERRUPTED = 3
+BROKEN_PIPE = 141
+"""What a shell reports for a program ended by SIGPIPE."""
+
+_DESCRIPTION = """\
+Worldline runs a distributed system, described in Python, in every order of messages,
+timers and faults that its network and fault budgets allow, and reports the runs that
+break a property. Each is a file that can be shown and run again.
+"""
+
+_EPILOG = """\
+examples:
+  worldline check zoo:toy                       every run of a built-in system
+  worldline check lock.py -p clients=2          your own: lock.py has system(clients=...)
+  worldline show worldline-out/lock-mutex.wl    the steps of the run that was found
+  worldline replay worldline-out/lock-mutex.wl  run it again, with the present code
+  worldline zoo list                            the built-in systems and their bugs
+
+exit codes:
+  0  HOLDS, or done
+  1  VIOLATED, or the violation was reproduced
+  2  bad usage, or input that cannot be used
+  3  UNKNOWN: a bound was hit, or the command was interrupted
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line and point to the help."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"worldline: error: {message}; see '{self.prog} --help'\n")
+
+
+def build_parser() -> Parser:
+    """Return the parser of the whole command line."""
+    parser = Parser(
+        prog="worldline",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"worldline {__version__}"
+    )
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for name, module in VERBS.items():
+        verb = verbs.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            epilog=module.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.configure(verb)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv
+        The arguments after the program's name; those of the process if None.
+
+    Returns
+    -------
+    int
+        The exit code.
+
+    Raises
+    ------
+    SystemExit
+        With code 2 if the arguments are not understood, with 0 after ``--help`` and
+        ``--version``.
+    """
+    try:
+        arguments = build_parser().parse_args(argv)
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has gone. Python flushes once more at its end, and
+        # must not fail then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        print("worldline: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except InternalError:
+        return _confess()
+    except WorldlineError as error:
+        print(f"worldline: error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"worldline: error: {place}{error.strerror or error}", file=sys.stderr)
+        return BAD_INPUT
+    except Exception:
+        return _confess()
+    return status
+
+
+def _confess() -> int:
+    """Report an error of our own: unlike the user's, with its traceback.
+
+    Never with Python's exit code for it, which is 1 and would say VIOLATED.
+    """
+    traceback.print_exc()
+    print(
+        "worldline: internal error: this is a bug in Worldline; "
+        "please report it with the lines above",
+        file=sys.stderr,
+    )
+    return BAD_INPUT

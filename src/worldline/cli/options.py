@@ -1,0 +1,59 @@
+"""Options that several verbs share, and the types of their values."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from worldline.model.errors import UsageError
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Let a verb print one JSON object."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object and nothing else"
+    )
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print the one object of a command."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def positive(text: str) -> int:
+    """Read an option's value that is an int of at least 1."""
+    with contextlib.suppress(ValueError):
+        if (value := int(text)) >= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+
+
+def positive_seconds(text: str) -> float:
+    """Read an option's value that is a positive, finite number of seconds."""
+    with contextlib.suppress(ValueError):
+        if 0 < (value := float(text)) < math.inf:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+
+
+def assignments(texts: Iterable[str]) -> dict[str, str]:
+    """Turn ``key=value`` texts into a mapping.
+
+    Raises
+    ------
+    UsageError
+        If one has no ``=`` or no key, or a key comes twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise UsageError(f"-p {text!r} gives no value", remedy="write -p key=value")
+        if key in found:
+            raise UsageError(f"-p {key}=... is given twice", remedy="give it once")
+        found[key] = value
+    return found

@@ -1,0 +1,94 @@
+"""Breadth-first exploration: level by level, so that paths are the shortest.
+
+Each level is processed in the order of fingerprints, and the events of a state in
+canonical order. So which path leads to a state, and which violation is reported, is
+a matter of content alone, the same in every process.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import partial
+from typing import final
+
+from worldline.engine.bounds import BoundHit
+from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.tables import Entry, Leaf, Row, Tables
+
+
+@final
+class _Tree:
+    """How each state was first reached: three integers for each."""
+
+    def __init__(self) -> None:
+        self.parents = array("q")
+        self.entries = array("l")
+        self.leaves = array("l")
+
+    def add(self, parent: int, entry: int, leaf: int) -> int:
+        self.parents.append(parent)
+        self.entries.append(entry)
+        self.leaves.append(leaf)
+        return len(self.parents) - 1
+
+    def locate(
+        self, tables: Tables, index: int, last: tuple[Entry, Leaf] | None
+    ) -> Hit:
+        path = [] if last is None else [last]
+        while (parent := self.parents[index]) >= 0:
+            entry = tables.entries[self.entries[index]]
+            path.append((entry, tables.leaves[self.leaves[index]]))
+            index = parent
+        return Hit(-1 - parent, path[::-1])
+
+
+def breadth_first(search: Exploration) -> None:
+    """Explore level by level; the paths found are the shortest."""
+    tree, tables, statistics = _Tree(), search.tables, search.statistics
+    seen: set[int] = set()
+    level: list[tuple[int, Row, int]] = []
+    for number, row in enumerate(search.roots):
+        statistics.generated += 1
+        fingerprint = tables.fingerprint(row)
+        if fingerprint not in seen:
+            search.discover()
+            seen.add(fingerprint)
+            level.append((fingerprint, row, tree.add(-1 - number, 0, 0)))
+    while level:
+        level.sort(key=_by_fingerprint)
+        statistics.depth += 1
+        tables.tick(statistics.depth + 1)
+        for _, row, index in level:
+            search.examine(row, partial(tree.locate, tables, index))
+        if search.is_over():
+            break
+        if statistics.depth == search.bounds.depth:
+            raise BoundHit("depth")
+        level = _next_level(search, tree, seen, level)
+    if search.is_over():
+        search.bound = "first violation"
+
+
+def _by_fingerprint(state: tuple[int, Row, int]) -> int:
+    return state[0]
+
+
+def _next_level(
+    search: Exploration, tree: _Tree, seen: set[int], level: list[tuple[int, Row, int]]
+) -> list[tuple[int, Row, int]]:
+    found: list[tuple[int, Row, int]] = []
+    statistics, tables = search.statistics, search.tables
+    for done, (fingerprint, row, index) in enumerate(level):
+        statistics.frontier = len(level) - done + len(found)
+
+        locate = partial(tree.locate, tables, index)
+        for successor in search.expand(row, fingerprint, locate):
+            total, new, entry, leaf = successor
+            if leaf.failed:
+                search.fail(successor, locate)
+            elif total not in seen:
+                search.discover()
+                seen.add(total)
+                found.append((total, new, tree.add(index, entry.number, leaf.number)))
+    statistics.frontier = len(found)
+    return found

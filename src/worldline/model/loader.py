@@ -1,0 +1,321 @@
+"""Load a system from where the user says it is: the zoo, a file, or a package.
+
+`load` is the only entry. Whatever is wrong with the target, with the user's module
+or with the parameters ends as one `UsageError` that names the user's own line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, final
+
+from worldline.model.errors import InputError, UsageError, WorldlineError
+from worldline.model.parameters import bind
+from worldline.model.properties import Property
+from worldline.model.system import Origin, System
+
+ZOO = "zoo:"
+_ZOO_PACKAGE = "worldline.zoo"
+_FUNCTION = "system"
+_PRIVATE = "_worldline_file_"
+_OURS = Path(__file__).resolve().parent.parent
+_FORMS = "TARGET is zoo:NAME, FILE.py[:function] or package.module:function"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A function that makes a system, and where it was found.
+
+    Attributes
+    ----------
+    function
+        What returns the system.
+    name
+        How messages call it: the target with the function's name.
+    source
+        A hash of the source text of its module.
+    folder
+        Where the module's own imports are found; None if they are installed.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    source: str
+    folder: Path | None
+
+
+def load(target: str, parameters: Mapping[str, str]) -> System:
+    """Return the system that a target names, with its `Origin` set.
+
+    Parameters
+    ----------
+    target
+        ``zoo:NAME``, ``FILE.py[:function]`` or ``package.module:function``; the
+        function of a file is ``system`` unless said otherwise.
+    parameters
+        Arguments of the function as text; see `parameters.bind`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such target, a parameter does not fit, or the function refuses
+        its arguments.
+    InputError
+        If the module cannot be loaded, or its function fails or returns no system.
+
+    Notes
+    -----
+    A file is executed anew at every call, under a module name that depends on its
+    file name alone, so that nothing depends on the folder it lies in.
+    """
+    found = find(target)
+    arguments = bind(found.function, parameters)
+    with _importable(found.folder):
+        system = _call(found, arguments)
+    system.origin = Origin(target, tuple(sorted(parameters.items())), found.source)
+    return system
+
+
+def find(target: str) -> Loaded:
+    """Return the function that a target names, without calling it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such target.
+    InputError
+        If its module cannot be loaded.
+    """
+    if target.startswith(ZOO):
+        return _find_in_zoo(target)
+    place, colon, function = target.rpartition(":")
+    if target.endswith(".py"):
+        return _find_in_file(target, _FUNCTION)
+    if colon and place.endswith(".py"):
+        return _find_in_file(place, function)
+    if colon and all(part.isidentifier() for part in place.split(".")):
+        return _find_in_package(place, function)
+    raise UsageError(f"cannot load {target!r}", remedy=_hint(target))
+
+
+def _hint(target: str) -> str:
+    if target in _zoo_names():
+        return f"did you mean {ZOO}{target}? {_FORMS}"
+    if Path(f"{target}.py").is_file():
+        return f"did you mean {target}.py? {_FORMS}"
+    return _FORMS
+
+
+# ------------------------------------------------------------------------- the zoo
+
+
+def _find_in_zoo(target: str) -> Loaded:
+    name = target.removeprefix(ZOO)
+    if name not in _zoo_names():
+        raise UsageError(
+            f"the zoo has no system {name!r}",
+            remedy=f"it has {', '.join(_zoo_names())}",
+        )
+    # By name and not by an import statement: the model is below the zoo.
+    module = importlib.import_module(f"{_ZOO_PACKAGE}.{name.replace('-', '_')}")
+    return Loaded(_function(module, _FUNCTION, target), target, _hash(module), None)
+
+
+def _zoo_names() -> list[str]:
+    package = importlib.import_module(_ZOO_PACKAGE)
+    found = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return sorted(name.replace("_", "-") for name in found)
+
+
+# --------------------------------------------------------------------- user modules
+
+
+def _find_in_file(place: str, function: str) -> Loaded:
+    path = Path(place)
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{place} does not exist", remedy=_FORMS) from None
+    except OSError as error:
+        raise InputError(f"{place} cannot be read: {error.strerror}") from None
+    folder = path.resolve().parent
+    with _importable(folder):
+        module = _execute(path, source)
+    made = _function(module, function, place)
+    return Loaded(made, f"{place}:{function}", _digest([source]), folder)
+
+
+def _execute(path: Path, source: bytes) -> ModuleType:
+    """Run a file as a module.
+
+    Not by the import system's loader: that would leave ``__pycache__`` beside the
+    user's file, and could run a stale one.
+    """
+    full = path.resolve()
+    name = _PRIVATE + path.stem
+    spec = importlib.util.spec_from_file_location(name, full)
+    if spec is None:
+        raise InputError(f"{path} is not a Python file", remedy=_FORMS)
+    module = importlib.util.module_from_spec(spec)
+    # A dataclass looks for its module while it is made, and type hints later.
+    sys.modules[name] = module
+    try:
+        code = compile(source, str(full), "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102 - running it is what was asked for
+    except BaseException as error:
+        del sys.modules[name]
+        if _is_interrupt(error):
+            raise
+        raise _failed(str(path), error, "loading it raised") from error
+    return module
+
+
+def _find_in_package(place: str, function: str) -> Loaded:
+    folder = Path.cwd()
+    with _importable(folder):
+        try:
+            module = importlib.import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+                raise _failed(place, error, "importing it raised") from error
+            raise UsageError(
+                f"there is no module {error.name!r}",
+                remedy=f"install it, or run in the folder that holds it; {_FORMS}",
+            ) from None
+        except BaseException as error:
+            if _is_interrupt(error):
+                raise
+            raise _failed(place, error, "importing it raised") from error
+    made = _function(module, function, place)
+    return Loaded(made, f"{place}:{function}", _hash(module), folder)
+
+
+@contextlib.contextmanager
+def _importable(folder: Path | None) -> Iterator[None]:
+    """Let modules of `folder` be imported inside this block."""
+    before = list(sys.path)
+    if folder is not None:
+        sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:
+    made = getattr(module, name, None)
+    if callable(made) and not isinstance(made, type | Property):
+        return made  # type: ignore[no-any-return]
+    others = [
+        other
+        for other, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not other.startswith("_")
+    ]
+    raise UsageError(
+        f"{place} has no function {name!r}",
+        remedy="define it, or name another as TARGET:function; "
+        f"there are {', '.join(others) or 'none'}",
+    )
+
+
+def _call(found: Loaded, arguments: dict[str, Any]) -> System:
+    try:
+        system = found.function(**arguments)
+    except BaseException as error:
+        if _is_interrupt(error):
+            raise
+        if isinstance(error, ValueError) and not isinstance(error, WorldlineError):
+            raise UsageError(f"{found.name}: {_refusal(error)}") from error
+        raise _failed(found.name, error, "it raised") from error
+    if not isinstance(system, System):
+        raise InputError(
+            f"{found.name} returned {_shorten(repr(system))}",
+            remedy="return a wl.System",
+        )
+    return system
+
+
+# ------------------------------------------------------------------------- messages
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Say whether an error is no business of the module's author."""
+    return not isinstance(error, Exception | SystemExit)
+
+
+def _failed(place: str, error: BaseException, what: str) -> InputError:
+    """Return the error that says why a module or function failed, and on which line."""
+    if isinstance(error, SyntaxError):
+        name = Path(error.filename).name if error.filename else place
+        text = f": {error.text.strip()}" if error.text else ""
+        return InputError(
+            f"{place} is not valid Python: {error.msg} ({name}:{error.lineno}{text})"
+        )
+    line = _line(error) or place
+    if isinstance(error, WorldlineError):
+        return InputError(f"{place}: {error.what} ({line})", remedy=error.remedy)
+    text = f": {error}" if str(error) else ""
+    return InputError(f"{place}: {what} {type(error).__name__}{text} ({line})")
+
+
+def _refusal(error: ValueError) -> str:
+    """Return what a function said to refuse its arguments; where, if by accident."""
+    line = _line(error)
+    if ": raise " in line and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {error} ({line})"
+
+
+def _line(error: BaseException) -> str:
+    """Return the innermost line that is the user's: neither ours nor Python's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _is_users(frame.filename)]
+    if not own:
+        return ""
+    text = f": {own[-1].line}" if own[-1].line else ""
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}{text}"
+
+
+def _is_users(filename: str) -> bool:
+    if filename.startswith(str(_OURS)):
+        return filename.startswith(str(_OURS / "zoo"))
+    return not filename.startswith(("<", sysconfig.get_path("stdlib")))
+
+
+def _shorten(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+# --------------------------------------------------------------------------- source
+
+
+def _hash(module: ModuleType) -> str:
+    """Hash a module's source: a package of the zoo as a whole, else the one file."""
+    if module.__name__.startswith(f"{_ZOO_PACKAGE}.") and hasattr(module, "__path__"):
+        files = sorted(Path(next(iter(module.__path__))).rglob("*.py"))
+    else:
+        files = [Path(module.__file__)] if module.__file__ else []
+    return _digest([path.read_bytes() for path in files])
+
+
+def _digest(sources: list[bytes]) -> str:
+    """Hash source text; how a checkout ends its lines makes no difference."""
+    digest = hashlib.sha256()
+    for source in sources:
+        digest.update(source.replace(b"\r\n", b"\n"))
+    return digest.hexdigest()[:16]

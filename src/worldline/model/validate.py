@@ -1,0 +1,152 @@
+"""Refuses systems that are put together wrongly, before anything runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from worldline.model.errors import ModelError
+from worldline.model.identity import NodeId
+from worldline.model.network import Capability
+from worldline.model.observers import Observer
+from worldline.model.properties import Property
+from worldline.model.workload import Invocation, Script, Whenever
+
+if TYPE_CHECKING:
+    from worldline.model.system import System
+
+_NEEDS = {
+    "drops": Capability.DROP,
+    "duplicates": Capability.DUPLICATE,
+    "connection_errors": Capability.DISCONNECT,
+    "silent_resets": Capability.SILENT_RESET,
+}
+
+
+def validate(system: System) -> None:
+    """Check that the pieces of a system fit together.
+
+    Raises
+    ------
+    ModelError
+        At the first piece that does not; it names the piece and what to do.
+    """
+    _check_faults(system)
+    _check_workload(system)
+    _check_named("properties", system.properties, Property)
+    _check_named("observers", system.observers, Observer)
+    _check_options(system)
+
+
+def check_keys(keys: Iterable[Any]) -> None:
+    """Check the keys of ``System(nodes=...)``."""
+    found = list(keys)
+    if not found:
+        raise ModelError("a system has no nodes", remedy="give System(nodes={...})")
+    names = Counter(getattr(key, "name", None) for key in found)
+    for key in found:
+        if not isinstance(key, NodeId) or names[key.name] > 1:
+            raise ModelError(
+                f"System(nodes=...) has the key {key!r}",
+                remedy="use distinct ids made by wl.ids(...)",
+            )
+
+
+def _known_nodes(system: System) -> str:
+    return f"its nodes are {', '.join(map(str, system.ids))}"
+
+
+def _check_options(system: System) -> None:
+    capabilities = system.network.capabilities
+    for name, value, known in (
+        ("unhandled", system.unhandled, ("drop", "wait", "error")),
+        ("boot", system.boot, ("before", "events")),
+    ):
+        if value not in known:
+            raise ModelError(
+                f"System({name}={value!r}) is unknown",
+                remedy=f"say one of {', '.join(map(repr, known))}",
+            )
+    if Capability.HOLDS_FOR_EVER in capabilities and system.unhandled != "wait":
+        raise ModelError(
+            f"System(unhandled={system.unhandled!r}) with a message set",
+            remedy="leave unhandled out: messages stay until a guard takes them",
+        )
+    if system.ignore_noops and Capability.ORDERED in capabilities:
+        raise ModelError(
+            f"System(ignore_noops=True) with the ordered network {system.network.name}",
+            remedy="use it with datagrams(reordering=True) or a message set",
+        )
+
+
+def _check_faults(system: System) -> None:
+    for name in system.faults.possible():
+        need = _NEEDS.get(name)
+        if need is not None and need not in system.network.capabilities:
+            raise ModelError(
+                f"Faults({name}=...) cannot happen on {system.network.name} "
+                "as declared",
+                remedy="change the network's options or leave the fault out",
+            )
+    named = list(system.faults.nodes or ())
+    named += [node for side in system.faults.cuts or () for node in side]
+    for node in named:
+        if node not in system.index:
+            raise ModelError(
+                f"Faults names {node!r}, which is no node of the system",
+                remedy=_known_nodes(system),
+            )
+
+
+def _check_workload(system: System) -> None:
+    for entry in system.workload:
+        if isinstance(entry, Whenever):
+            for node in entry.nodes or ():
+                _check_calls(system, node, (entry.call,))
+        elif isinstance(entry, Script):
+            _check_calls(system, entry.node, entry.calls)
+        else:
+            raise ModelError(
+                f"System(workload=...) holds {entry!r}",
+                remedy="use wl.script(...) or wl.whenever(...)",
+            )
+
+
+def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) -> None:
+    if node not in system.index:
+        raise ModelError(
+            f"the workload drives {node!r}, which is no node of the system",
+            remedy=_known_nodes(system),
+        )
+    kind = system.types[system.index[node]]
+    for call in calls:
+        if call.name not in kind.calls:
+            raise ModelError(
+                f"the workload calls {call.name!r} on {node}, "
+                f"but {kind.cls.__name__} has no such call",
+                remedy=f"its calls are {', '.join(kind.calls) or 'none'}",
+            )
+        try:
+            _ = call.key
+        except ModelError as error:
+            raise ModelError(
+                f"the workload calls {call.name!r} on {node}: {error.what}",
+                remedy=error.remedy,
+            ) from None
+
+
+def _check_named(what: str, found: tuple[Any, ...], kind: type) -> None:
+    for item in found:
+        if not isinstance(item, kind):
+            raise ModelError(
+                f"System({what}=...) holds {item!r}",
+                remedy="decorate a property with @wl.safety, @wl.liveness or "
+                "@wl.sometimes; make an observer with wl.Observer(...)",
+            )
+    for name, count in Counter(item.name for item in found).items():
+        if count > 1:
+            raise ModelError(
+                f"two {what} are named {name!r}",
+                remedy="rename one: reports tell them apart by name",
+            )

@@ -1,0 +1,88 @@
+"""Read by the type checker, never run: what it must accept and what it must refuse.
+
+An ignore that is not needed is an error itself, so each marks a refusal.
+"""
+
+from __future__ import annotations
+
+import worldline as wl
+
+
+@wl.message
+class Ping:
+    hop: int
+
+
+@wl.message
+class Pong:
+    hop: int
+
+
+@wl.node
+class Good:
+    peer: wl.NodeId
+    heard: set[wl.NodeId] = wl.field(default_factory=set)
+    stored: int = wl.durable(default=0)
+    counted: int = wl.ignored(default=0)
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Good.again, after=1.0)
+
+    @wl.on(Ping, when=lambda self, src, msg: msg.hop > 0)
+    def ping(self, ctx: wl.Context, src: wl.NodeId, msg: Ping) -> None:
+        taken: bool = ctx.send(src, Pong(msg.hop))
+        self.stored += taken
+
+    @wl.timer
+    def again(self, ctx: wl.Context) -> None:
+        picked: wl.NodeId = ctx.choose(ctx.nodes)
+        ctx.send(picked, Ping(hop=1))
+
+    @wl.timer(when=lambda self, payload: payload > 0)
+    def later(self, ctx: wl.Context, payload: int) -> None:
+        ctx.set_timer(Good.later, payload - 1)
+
+    @wl.call
+    def ask(self, ctx: wl.Context, other: wl.NodeId) -> None:
+        ctx.send(other, Ping(hop=0))
+
+    @wl.transport_error
+    def failed(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        self.heard.discard(peer)
+
+
+@wl.node
+class Bad:
+    @wl.start  # type: ignore[type-var]
+    def start(self, ctx: wl.Context, extra: int) -> None:
+        pass
+
+    @wl.on(Ping)  # type: ignore[arg-type]
+    def ping(self, ctx: wl.Context, src: wl.NodeId, msg: Pong) -> None:
+        pass
+
+    @wl.on(Pong)  # type: ignore[arg-type]
+    def pong(self, ctx: wl.Context, msg: Pong) -> None:
+        pass
+
+    @wl.transport_error  # type: ignore[type-var]
+    def failed(self, ctx: wl.Context) -> None:
+        pass
+
+
+@wl.safety
+def fine(view: wl.View) -> bool:
+    return view.is_up(view.nodes[0])
+
+
+@wl.safety  # type: ignore[arg-type]
+def strange(view: int) -> bool:
+    return view > 0
+
+
+def use(report: wl.Report) -> None:
+    if report.verdict is wl.Verdict.HOLDS:
+        report.expect_holds()
+    Ping(hop="one")  # type: ignore[arg-type]
+    Ping(1).hop = 2  # type: ignore[misc]
