@@ -265,7 +265,7 @@ def stack(**options: Any) -> wl.System:
     a, b = wl.ids("a", "b")
     say = wl.invoke(Application.say, b)
     return wl.System(
-        {a: Application(), b: Application()},
+        {a: Application(link=Link()), b: Application(link=Link())},
         workload=[wl.script(a, [say])],
         name="stack",
         **options,

@@ -35,7 +35,7 @@ def long_functions(source: str) -> Iterator[tuple[str, int]]:
 
 
 def foreign_imports(source: str) -> Iterator[str]:
-    """Imports that are neither the standard library nor `import worldline as wl`."""
+    """Imports that are not `import worldline as wl`, of stdlib or within the zoo."""
     for item in ast.walk(ast.parse(source)):
         if isinstance(item, ast.Import):
             for alias in item.names:
@@ -45,6 +45,8 @@ def foreign_imports(source: str) -> Iterator[str]:
                     yield ast.unparse(item)
         elif isinstance(item, ast.ImportFrom):
             package = (item.module or "").partition(".")[0]
+            if f"{item.module}.".startswith("worldline.zoo."):
+                continue
             if item.level or package not in sys.stdlib_module_names:
                 yield ast.unparse(item)
 

@@ -236,9 +236,9 @@ def test_forgotten_histories_change_nothing(drawn, generation):
 def test_at_most_two_generations_are_remembered():
     linearizer = Linearizer(register(0), generation=4)
     history: History = ()
-    for _ in range(20):
-        history = moved(linearizer, history, Begin(A, Read()))
-        history = moved(linearizer, history, End(A, 0))
+    for value in range(20):
+        history = moved(linearizer, history, Begin(A, Write(value)))
+        history = moved(linearizer, history, End(A, None))
         assert len(linearizer._known) + len(linearizer._older) <= 8
         assert len(linearizer._responses) <= 4
 

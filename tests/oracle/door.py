@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,15 +20,22 @@ from worldline.model.values import freeze
 class OracleDoor:
     """Changes a state in place, and notes what it did.
 
-    Choices are taken from those given, and are the first option beyond them.
+    Choices are taken from those given; beyond them they are drawn, or the first option
+    where there is nothing to draw with.
     """
 
     def __init__(
-        self, system: wl.System, state: State, index: int, given: Sequence[int]
+        self,
+        system: wl.System,
+        state: State,
+        index: int,
+        given: Sequence[int],
+        rng: random.Random | None = None,
     ) -> None:
         self.system, self.state = system, state
         self.me, self.node = system.ids[index], state.nodes[index]
         self.given = list(given)
+        self.rng = rng
         self.sends: list[Sent] = []
         self.timers: list[TimerChange] = []
         self.lines: list[str] = []
@@ -57,8 +65,10 @@ class OracleDoor:
     def choose(self, count: int, weights: Sequence[float] | None) -> int:
         if count == 1:
             return 0
-        position = len(self.choices)
-        taken = self.given[position] if position < len(self.given) else 0
+        if len(self.choices) < len(self.given):
+            taken = self.given[len(self.choices)]
+        else:
+            taken = self.rng.randrange(count) if self.rng else 0
         assert taken in range(count)
         self.choices.append(taken)
         self.widths.append(count)

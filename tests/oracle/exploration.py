@@ -54,7 +54,8 @@ def explore(oracle: Oracle, *, limit: int = 1_000_000) -> Counts:
     counts = Counts()
     states = {oracle.identity(state): state for state in oracle.initial()}
     counts.generated = len(oracle.initial())
-    initial, level, graph = list(states), list(states), {}
+    initial, level = list(states), list(states)
+    graph: dict[Any, list[Any]] = {}
     while level:
         counts.depth += 1
         reached: dict[Any, None] = {}
@@ -111,7 +112,7 @@ def count_paths(graph: dict[Any, list[Any]], initial: list[Any]) -> int | None:
     while ready:
         one = ready.pop()
         removed += 1
-        total += paths[one] * (graph[one].count(None) + (not graph[one]))
+        total += paths[one] * (graph[one].count(None) + (graph[one] == []))
         for other in graph[one]:
             if other is not None:
                 paths[other] += paths[one]

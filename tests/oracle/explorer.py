@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -44,7 +45,10 @@ class Oracle:
     # ------------------------------------------------------------ the question asked
 
     def initial(self) -> list[State]:
-        """Every state 0, one for each combination of choices in start handlers."""
+        """Every state 0, one for each combination of choices in start handlers.
+
+        With a prologue there is one: it begins with the first choices.
+        """
         system = self.system
         states = [State.first(system)]
         if system.boot == "before":
@@ -54,9 +58,10 @@ class Oracle:
                     for state in states
                     for after, _, _ in self.runs(state, wl.Event(K.START, node))
                 ]
-        for state in states:
-            for pattern in system.prologue:
-                self.follow(state, pattern)
+        if system.prologue:
+            del states[1:]
+        for pattern in system.prologue:
+            self.follow(states[0], pattern)
         return states
 
     def enabled(self, state: State, *, charge: bool = True) -> list[wl.Event]:
@@ -116,15 +121,18 @@ class Oracle:
     ) -> Iterator[wl.Event]:
         node = self.system.ids[index]
         for event in state.wire.arrivals(node, up=state.nodes[index].status == "up"):
-            held = event.kind in (K.DELIVER, K.REFUSE) and state.cut is not None
-            if not (held and (event.node in state.cut) != (event.peer in state.cut)):
+            side = state.cut or frozenset()
+            apart = (event.node in side) != (event.peer in side)
+            if not (apart and event.kind in (K.DELIVER, K.REFUSE)):
                 yield event
         for kind in (K.DROP, K.DUPLICATE):
             if self.affords(state, SPENDS[kind], charge=charge):
                 for parcel in state.wire.losable(node):
                     yield parcel.as_event(kind)
 
-    def from_node(self, state: State, index: int, *, charge: bool) -> Iterator[wl.Event]:
+    def from_node(
+        self, state: State, index: int, *, charge: bool
+    ) -> Iterator[wl.Event]:
         node, mine = self.system.ids[index], state.nodes[index]
         if mine.status == "new":
             yield wl.Event(K.START, node)
@@ -142,15 +150,14 @@ class Oracle:
                 yield from self.strikes(state, node, charge=charge)
 
     def timers(self, node: wl.NodeId, mine: NodeState) -> Iterator[wl.Event]:
-        ready = []
-        for key, (payload, delay) in mine.timers.items():
-            earlier = itertools.takewhile(lambda k, key=key: k != key, mine.timers)
-            if not self.system.timed or all(
-                mine.timers[other][1] > delay for other in earlier
-            ):
-                ready.append((tuple(map(order_key, key)), key, payload))
-        for _, (part, name, _), payload in sorted(ready, key=lambda item: item[0]):
-            yield wl.Event(K.TIMER, node, part=part, name=name, payload=payload)
+        ready, earlier = [], list[float]()
+        for (part, name, content), (payload, delay) in mine.timers.items():
+            if not self.system.timed or all(other > delay for other in earlier):
+                event = wl.Event(K.TIMER, node, part=part, name=name, payload=payload)
+                ready.append(((part, name, order_key(content)), event))
+            earlier.append(delay)
+        for _, event in sorted(ready, key=lambda item: item[0]):
+            yield event
 
     def calls(self, index: int, mine: NodeState) -> Iterator[wl.Event]:
         heads = [
@@ -189,17 +196,17 @@ class Oracle:
 
     def waits(self, state: State, event: wl.Event) -> bool:
         """Whether an event that is there is not enabled: a guard, or a no-op."""
-        if event.kind not in (K.CALL, K.DELIVER) or event.node is None:
+        is_message = event.kind is K.DELIVER
+        if event.node is None or not (is_message or event.kind is K.CALL):
             return False
         index = self.system.index[event.node]
-        door = OracleDoor(self.system, state, index, ())
-        context, fields = self.context(door, state, index), state.nodes[index].fields
-        may_wait = event.kind is K.CALL or self.system.unhandled == "wait"
-        if may_wait and (
-            find(self.system, index, fields, context, event) is Result.WAITS
-        ):
-            return True
-        return event.kind is K.DELIVER and self.is_noop(state, index, event)
+        if not is_message or self.system.unhandled == "wait":
+            door = OracleDoor(self.system, state, index, ())
+            context = self.context(door, state, index)
+            fields = state.nodes[index].fields
+            if find(self.system, index, fields, context, event) is Result.WAITS:
+                return True
+        return is_message and self.is_noop(state, index, event)
 
     def is_noop(self, state: State, index: int, event: wl.Event) -> bool:
         if not self.system.ignore_noops:
@@ -222,14 +229,15 @@ class Oracle:
         choices: Sequence[int] = (),
         *,
         charge: bool = True,
+        rng: random.Random | None = None,
     ) -> Outcome:
-        """Let an event happen, in place."""
+        """Let an event happen, in place; `rng` draws what `choices` leave open."""
         index = 0 if event.node is None else self.system.index[event.node]
         if charge:
             self.spend(state, event)
         state.wire.happen(event)
         self.prepare(state, index, event)
-        door = OracleDoor(self.system, state, index, choices)
+        door = OracleDoor(self.system, state, index, choices, rng)
         result: Result | Failure = Result.HANDLED
         if event.kind in WITH_HANDLER:
             result = self.handle(door, state, index, event)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from tests.oracle import Oracle
 
 import worldline as wl
+from worldline.engine.expand import Expander
 from worldline.model.execute import Failure
 from worldline.model.layout import Layout
 from worldline.model.outcome import Outcome
 from worldline.model.values import freeze
 from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.tabulated import TabulatedWorld
 
 Plain = dict[str, Any]
 
@@ -53,7 +56,13 @@ class OracleAdapter:
         return [] if self.failure else self.oracle.enabled(self.state)
 
     def step(self, event: wl.Event, choices: Sequence[int]) -> Outcome:
-        outcome = self.oracle.advance(self.state, event, choices)
+        return self._note(self.oracle.advance(self.state, event, choices))
+
+    def draw(self, event: wl.Event, rng: random.Random) -> Outcome:
+        """Let an event happen with choices drawn at random."""
+        return self._note(self.oracle.advance(self.state, event, rng=rng))
+
+    def _note(self, outcome: Outcome) -> Outcome:
         self.failure = outcome.failure
         return outcome
 
@@ -82,6 +91,51 @@ class DirectAdapter:
 
     def describe(self) -> Plain:
         return describe_snapshot(self.system, self.world.snapshot())
+
+
+class TabulatedAdapter:
+    """The tabulated world, one row at a time."""
+
+    def __init__(self, system: wl.System) -> None:
+        self.system = system
+        self.world = TabulatedWorld(system)
+        self.expander = Expander(self.world.tables, self.world)
+        self.first = self.world.encode(DirectAdapter(system).world.snapshot())
+        self.reset()
+
+    def reset(self) -> None:
+        self.row = list(self.first)
+        self.failed = False
+
+    def enabled(self) -> list[wl.Event]:
+        if self.failed:
+            return []
+        offered = self.expander.enabled(self.row)
+        return [e.event for e in offered if self.expander.outcomes(e, self.row)]
+
+    def step(self, event: wl.Event, choices: Sequence[int]) -> Outcome:
+        entry = self.world.entry(event)
+        leaf = next(
+            leaf
+            for leaf in self.expander.outcomes(entry, self.row)
+            if follows(leaf.detail.choices, choices)
+        )
+        self.failed = leaf.failed
+        if entry.column >= 0:
+            self.row[entry.column] = leaf.local
+        for change in leaf.changes:
+            self.row[change.column] = self.world.apply(change, self.row[change.column])
+        outcome: Outcome = leaf.detail
+        return outcome
+
+    def describe(self) -> Plain:
+        return describe_snapshot(self.system, self.world.decode(self.row))
+
+
+def follows(taken: Sequence[int], given: Sequence[int]) -> bool:
+    """Say whether choices are the given ones, and the first options beyond them."""
+    wanted = [*given, *[0] * len(taken)]
+    return list(taken) == wanted[: len(taken)]
 
 
 def describe_snapshot(system: wl.System, snapshot: Snapshot) -> Plain:
@@ -128,7 +182,9 @@ def _under_way(node: wl.NodeId, inbox: Any) -> dict[Any, Any]:
     elif kind.__name__ == "Pool":
         letters = items
     else:
-        queues = [item[-1] if kind.__name__ == "Sockets" else item[1:] for item in items]
+        queues = [
+            item[-1] if kind.__name__ == "Sockets" else item[1:] for item in items
+        ]
         letters = [letter for queue in queues for letter in queue[1:]]
     found: dict[Any, Any] = {}
     for letter in letters:
@@ -173,5 +229,5 @@ def describe_outcome(outcome: Outcome) -> Plain:
     }
 
 
-WORLDS: list[type[Adapter]] = [OracleAdapter, DirectAdapter]
-"""The worlds that must agree; the first is the reference."""
+WORLDS: list[type[Adapter]] = [DirectAdapter, TabulatedAdapter]
+"""The worlds that must agree with the oracle."""

@@ -57,6 +57,8 @@ class CanonicalSet(set[T]):
 
     def pop(self) -> T:
         """Remove and return the first element."""
+        if not self:
+            return super().pop()
         first = next(iter(self))
         self.remove(first)
         return first
@@ -93,7 +95,7 @@ class CanonicalSet(set[T]):
     __rxor__ = __xor__
 
     def __rsub__(self, other: AbstractSet[T]) -> CanonicalSet[T]:
-        return CanonicalSet(set(other) - self)
+        return CanonicalSet(set(other).difference(self))
 
 
 @final
@@ -140,6 +142,8 @@ class CanonicalDict(dict[K, V]):
 
     def popitem(self) -> tuple[K, V]:
         """Remove and return the first item."""
+        if not self:
+            return super().popitem()
         key = next(iter(self))
         return key, self.pop(key)
 

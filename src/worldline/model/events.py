@@ -48,6 +48,10 @@ class Kind(enum.Enum):
     PARTITION = "partition"
     HEAL = "heal"
 
+    # Members are unique, and a kind is looked up several times in each event: the
+    # hash of an enum's member, by name, would be computed by Python code.
+    __hash__ = object.__hash__
+
 
 RANK = {kind: rank for rank, kind in enumerate(Kind)}
 _EXTERNAL = frozenset({Kind.START, Kind.CALL})

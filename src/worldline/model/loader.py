@@ -137,7 +137,7 @@ def _find_in_zoo(target: str) -> Loaded:
 def _zoo_names() -> list[str]:
     package = importlib.import_module(_ZOO_PACKAGE)
     found = (module.name for module in pkgutil.iter_modules(package.__path__))
-    return sorted(name.replace("_", "-") for name in found)
+    return sorted(n.replace("_", "-") for n in found if not n.startswith("_"))
 
 
 # --------------------------------------------------------------------- user modules

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
 from worldline.model.values import Frozen, freeze, thaw
+
+if TYPE_CHECKING:
+    from worldline.model.view import View
 
 
 @final
@@ -86,6 +89,13 @@ class Observer:
     project: Callable[[Step], Any | None]
     fold: Callable[[Any, Any], Any]
     decide: Callable[[Any], bool] | None = None
+
+    def holds(self, view: View) -> bool:
+        """Return the verdict on the value in a state; True if there is none.
+
+        For a property: ``return history.holds(view)``.
+        """
+        return self.decide is None or self.decide(view.history(self.name))
 
 
 @final

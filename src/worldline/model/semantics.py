@@ -27,6 +27,7 @@ Change: TypeAlias = tuple[int, Operation]
 """A column and the operation applied to it."""
 
 _HELD = frozenset({Kind.DELIVER, Kind.REFUSE})
+_CONCERNS_MAIL_ALONE = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR})
 
 
 def changes(system: System, event: Event, *, charge: bool = True) -> list[Change]:
@@ -42,6 +43,8 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
         (layout.inbox(system.index[node]), operation)
         for node, operation in system.network.operations(event, system.ids)
     ]
+    if event.kind in _CONCERNS_MAIL_ALONE:
+        return found
     if event.node is not None:
         hidden = layout.hidden(system.index[event.node])
         found += [(hidden, operation) for operation in _on_hidden(system, event)]

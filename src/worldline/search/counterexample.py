@@ -12,7 +12,6 @@ from worldline.engine.exploration import Hit
 from worldline.engine.tables import Row
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
-from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.search.confirm import confirm
 from worldline.search.report import PropertyReport
@@ -57,26 +56,27 @@ class Counterexamples:
         named by system and property in ``worldline-out``.
     write
         Whether to write files.
+    engine, seed
+        Noted in the traces.
     """
 
     def __init__(
         self,
-        system: System,
         world: TabulatedWorld,
         starts: list[Start],
         out: Path | None,
         *,
         write: bool,
-        seed: int,
         engine: str,
+        seed: int,
     ) -> None:
         self.starts = starts
-        self._system = system
+        self.engine = engine
+        self.seed = seed
+        self._system = world.system
         self._world = world
         self._out = out
         self._write = write
-        self._seed = seed
-        self._engine = engine
 
     def violated(self, finding: Finding) -> PropertyReport:
         """Confirm a finding in the direct world, and write its trace."""
@@ -100,8 +100,8 @@ class Counterexamples:
                 start.prologue,
                 schedule,
                 ending=ending,
-                engine=self._engine,
-                seed=self._seed,
+                engine=self.engine,
+                seed=self.seed,
             )
             file = self._file(finding.name)
             write(trace, file)

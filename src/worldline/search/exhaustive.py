@@ -62,38 +62,22 @@ def check(
 
     Parameters
     ----------
-    system
-        What to check.
     strategy
         ``breadth-first`` for shortest counterexamples; ``depth-first`` needs
         `max_depth`.
-    max_depth
-        States on a path, the initial one counted.
-    max_states, max_seconds, max_memory_mb
-        Further bounds; a search that hits one answers UNKNOWN.
-    prune
-        States for which it is true are not expanded; the verdict is then UNKNOWN.
-    assume
-        States for which it is false are not expanded; the verdict holds under this
-        assumption.
+    max_depth, max_states, max_seconds, max_memory_mb
+        Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
+    prune, assume
+        States that are, or are not, so are not expanded: after a prune the verdict
+        is UNKNOWN, under an assumption it can hold.
     deadlock
-        Whether a state where only faults can happen, and that is not done, is a
-        violation.
+        Whether it is a violation that only faults can happen in an unfinished state.
     keep_going
         Whether to search on after a violation, for the counts.
     properties
         Names of the properties to check; all by default.
-    out
-        Where the first trace is written; by default in ``worldline-out``.
-    traces
-        Whether to write traces at all.
-    progress
-        Called now and then.
-
-    Returns
-    -------
-    Report
-        A verdict for each property. HOLDS only if the space was exhausted.
+    out, traces
+        Where the first trace is written, and whether any is.
 
     Raises
     ------
@@ -102,15 +86,7 @@ def check(
     UsageError
         If the options contradict each other.
     """
-    if strategy not in _STRATEGIES:
-        raise UsageError(
-            f"strategy {strategy!r} is unknown",
-            remedy=f"use one of {', '.join(_STRATEGIES)}",
-        )
-    if strategy == "depth-first" and max_depth is None:
-        raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    if engine != "python":
-        raise UsageError(f"engine {engine!r} is unknown", remedy="use 'python'")
+    _refuse_contradictions(strategy, max_depth, engine)
     bounds = Bounds(
         depth=max_depth,
         states=max_states,
@@ -121,16 +97,21 @@ def check(
     search = question.search(bounds, progress, deadlock, keep_going)
     with watched():
         search.run(_STRATEGIES[strategy])
-        writer = Counterexamples(
-            system,
-            question.world,
-            question.starts,
-            Path(out) if out else None,
-            write=traces,
-            seed=seed,
-            engine=engine,
+        file = Path(out) if out else None
+        writer = question.writer(file, write=traces, engine=engine, seed=seed)
+        return _report(question, search, writer)
+
+
+def _refuse_contradictions(strategy: str, max_depth: int | None, engine: str) -> None:
+    if strategy not in _STRATEGIES:
+        raise UsageError(
+            f"strategy {strategy!r} is unknown",
+            remedy=f"use one of {', '.join(_STRATEGIES)}",
         )
-        return _report(question, search, writer, engine, seed)
+    if strategy == "depth-first" and max_depth is None:
+        raise UsageError("depth-first search has no bound", remedy="give max_depth")
+    if engine != "python":
+        raise UsageError(f"engine {engine!r} is unknown", remedy="use 'python'")
 
 
 def _chosen(system: System, names: list[str] | None) -> list[Property]:
@@ -196,6 +177,14 @@ class _Question:
             progress=None if progress is None else _reporter(progress),
         )
 
+    def writer(
+        self, out: Path | None, *, write: bool, engine: str, seed: int
+    ) -> Counterexamples:
+        """Return who writes what is found."""
+        return Counterexamples(
+            self.world, self.starts, out, write=write, engine=engine, seed=seed
+        )
+
     def _is_cut(self, view: View) -> bool:
         if self.prune is not None and self.prune(view):
             return True
@@ -229,8 +218,6 @@ def _report(
     question: _Question,
     search: Exploration,
     writer: Counterexamples,
-    engine: str,
-    seed: int,
 ) -> Report:
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
@@ -263,8 +250,8 @@ def _report(
         seconds=search.meter.seconds,
         peak_mb=peak_memory_mb(),
         bound=bound,
-        engine=engine,
-        seed=seed,
+        engine=writer.engine,
+        seed=writer.seed,
         assumptions=_assumptions(question, statistics),
         notes=_notes(question, search, complete),
     )

@@ -1,6 +1,7 @@
 """Built-in systems: those of the papers, with each of their bugs as a switch.
 
-A module here is written like a user's own: it imports nothing but the public face.
+A module here is written like a user's own: it imports nothing but the public face
+(and what the zoo shares, in modules whose names begin with an underscore).
 Its function ``system`` returns the system, with every bug fixed unless switched on;
 its ``BUGS``, if it has any, gives the command that finds each.
 """
@@ -14,7 +15,7 @@ import pkgutil
 def names() -> list[str]:
     """Return the systems' names, as in ``zoo:NAME``, sorted."""
     found = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name.replace("_", "-") for name in found)
+    return sorted(n.replace("_", "-") for n in found if not n.startswith("_"))
 
 
 def bugs() -> dict[str, str]:

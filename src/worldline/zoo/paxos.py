@@ -1,8 +1,10 @@
 """Single-decree Paxos, every process in every role, with the bugs it was built with.
 
 Acceptors answer a leader's `Prepare` with what they accepted last; the leader then
-proposes the value of the highest round among the answers of a majority. Messages
-between processes can be overtaken and lost: one that is never delivered is lost.
+proposes the value of the highest round among the answers of a majority. Messages can
+overtake each other and get lost: one that is never delivered is lost, and a process
+that nothing reaches is cut off, so the published scenarios need no budget of faults
+but for resets.
 
 Start with `Process`; `SWITCHES` are the bugs.
 
@@ -23,16 +25,17 @@ from dataclasses import dataclass
 import worldline as wl
 
 SWITCHES = ("cb1", "cb2", "wids1", "wids2")
-"""``cb1``, ``wids1``: the last promise decides, not the one of the highest round.
+"""``cb1``, ``wids1``: the last promise decides, not that of the highest round.
 ``cb2``: promises and accepted values are not written to disk, so a reset loses them.
 ``wids2``: to accept in a round is not to promise it, so a lower round can follow."""
 
 BUGS = {
-    "paxos-cb1": "check zoo:paxos -p bugs=cb1 -p start=chosen",
-    "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p start=chosen -p resets=1",
-    "paxos-wids1": "check zoo:paxos -p bugs=wids1 -p size=5 -p start=chosen",
+    "paxos-cb1": "check zoo:paxos -p bugs=cb1",
+    "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
+    "paxos-wids1": "check zoo:paxos -p bugs=wids1 -p size=7 -p start=chosen",
     "paxos-wids2": "check zoo:paxos -p bugs=wids2",
 }
+"""By the name of each bug, the command that finds it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Accept:
 
 @wl.message
 class Learn:
-    """The sender has accepted this value."""
+    """The sender has accepted this value; told to the leaders."""
 
     vote: Vote
 
@@ -81,12 +84,22 @@ class Process:
     rank, size
         Its position among the processes, and how many they are; its rounds are
         ``rank + 1``, ``rank + 1 + size`` and so on.
+    leaders
+        Those who want to learn the decision.
     rounds
-        How many rounds it may lead.
+        How many rounds it may lead itself.
+    led, current, promises
+        As a leader: how many rounds it has led, the present one, who answered what.
+    promised, accepted, previous
+        As an acceptor: the highest round it answered, its last vote, and the round of
+        the vote before that one.
+    votes, decided
+        As a learner: who accepted what until a majority agrees, then the value.
     """
 
     rank: int
     size: int
+    leaders: tuple[wl.NodeId, ...]
     rounds: int
     bugs: frozenset[str] = frozenset()
 
@@ -151,8 +164,10 @@ class Process:
         self.accepted = vote
         if "wids2" not in self.bugs:
             self.promised = vote.round
-        self.broadcast(ctx, Learn(vote))
-        if self.decided is None:
+        for leader in self.leaders:
+            if leader != ctx.me:
+                ctx.send(leader, Learn(vote))
+        if ctx.me in self.leaders and self.decided is None:
             self.note(ctx.me, vote)
 
     def note(self, voter: wl.NodeId, vote: Vote) -> None:
@@ -234,7 +249,15 @@ def a_value_is_decided(view: wl.View) -> bool:
     return not view.for_each_node(lambda view, node: view[node].decided is None)
 
 
-def chosen(names: tuple[wl.NodeId, ...]) -> list[wl.events.Pattern]:
+PROPERTIES = (
+    agreement,
+    decisions_agree,
+    accepted_round_never_decreases,
+    a_value_is_decided,
+)
+
+
+def chosen(names: tuple[wl.NodeId, ...], leaders: int) -> list[wl.events.Pattern]:
     """Return round 1 of figure 14: the first process and just enough others accept.
 
     Only the first learns of it: the rest are cut off, and its messages are lost.
@@ -252,8 +275,21 @@ def chosen(names: tuple[wl.NodeId, ...]) -> list[wl.events.Pattern]:
         steps.append(wl.events.drop(node, Prepare, leader))
         steps.append(wl.events.drop(node, Accept, leader))
     for src in (leader, *voters):
-        steps += [wl.events.drop(dst, Learn, src) for dst in names[1:] if dst != src]
+        steps += [
+            wl.events.drop(dst, Learn, src) for dst in names[1:leaders] if dst != src
+        ]
     return steps
+
+
+def refuse_nonsense(size: int, leaders: int, start: str, bugs: tuple[str, ...]) -> None:
+    """Raise ValueError for parameters of `system` that fit no system."""
+    unknown = sorted(set(bugs) - set(SWITCHES))
+    if unknown:
+        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
+    if start not in ("", "chosen"):
+        raise ValueError(f"start={start!r}: say 'chosen' or nothing")
+    if not 2 <= leaders <= size:
+        raise ValueError(f"leaders={leaders}: say 2 to {size}, the size")
 
 
 def system(
@@ -271,7 +307,8 @@ def system(
     Parameters
     ----------
     size, leaders, rounds
-        How many processes there are, how many lead, and how often each does.
+        How many processes there are, how many of them lead (two at least), and how
+        often each does.
     drops, resets
         How many messages may be lost on purpose, and processes reset, in one run.
     start
@@ -283,31 +320,24 @@ def system(
     Raises
     ------
     ValueError
-        If a bug or the start is unknown.
+        If a bug or the start is unknown, or there are too few or too many leaders.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
-    if start not in ("", "chosen"):
-        raise ValueError(f"start={start!r}: say 'chosen' or nothing")
+    refuse_nonsense(size, leaders, start, bugs)
     names = wl.ids(*[f"p{i}" for i in range(1, size + 1)])
     return wl.System(
         nodes={
-            name: Process(i, size, rounds if i < leaders else 0, frozenset(bugs))
+            name: Process(
+                i, size, names[:leaders], rounds if i < leaders else 0, frozenset(bugs)
+            )
             for i, name in enumerate(names)
         },
         network=wl.datagrams(),
         workload=[wl.whenever(Process.propose)],
         faults=wl.Faults(drops=drops, resets=resets),
-        properties=[
-            agreement,
-            decisions_agree,
-            accepted_round_never_decreases,
-            a_value_is_decided,
-        ],
+        properties=PROPERTIES,
         observers=[VOTES],
         ignore_noops=True,
-        prologue=chosen(names) if start else (),
+        prologue=chosen(names, leaders) if start else (),
         # Leaders that block each other may get no further.
         done=lambda view: True,
         name="paxos",

@@ -12,11 +12,11 @@ and state counts this model has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import worldline as wl
+from worldline.zoo._register import Get, GetOk, Put, PutOk, deployment
 
 Ballot: TypeAlias = tuple[int, int]
 """A round and the position of the server that leads it; ordered."""
@@ -37,36 +37,6 @@ class Vote:
 
     ballot: Ballot
     proposal: Proposal
-
-
-@wl.message
-class Put:
-    """Write a value."""
-
-    request: int
-    value: str
-
-
-@wl.message
-class Get:
-    """Read the value."""
-
-    request: int
-
-
-@wl.message
-class PutOk:
-    """The write is done."""
-
-    request: int
-
-
-@wl.message
-class GetOk:
-    """The value read; None if none was written."""
-
-    request: int
-    value: str | None
 
 
 @wl.message
@@ -193,72 +163,6 @@ class Server:
             ctx.send(peer, message)
 
 
-@wl.node
-class Client:
-    """Writes a value at one server, then reads at the next.
-
-    `number` is its position among all nodes, from which the request numbers follow.
-    """
-
-    number: int
-    servers: tuple[wl.NodeId, ...]
-    value: str
-    awaiting: int | None = None
-
-    @wl.start
-    def begin(self, ctx: wl.Context) -> None:
-        self.awaiting = self.number
-        ctx.send(self.server(0), Put(self.awaiting, self.value))
-
-    @wl.on(PutOk, when=lambda self, src, msg: self.awaiting == msg.request)
-    def written(self, ctx: wl.Context, src: wl.NodeId, msg: PutOk) -> None:
-        self.awaiting = 2 * self.number
-        ctx.send(self.server(1), Get(self.awaiting))
-
-    @wl.on(GetOk, when=lambda self, src, msg: self.awaiting == msg.request)
-    def finish(self, ctx: wl.Context, src: wl.NodeId, msg: GetOk) -> None:
-        self.awaiting = None
-
-    def server(self, turn: int) -> wl.NodeId:
-        return self.servers[(self.number + turn) % len(self.servers)]
-
-
-def invoked(step: wl.Step) -> Iterable[tuple[wl.NodeId, Any]]:
-    """Return the operations that clients begin in a step."""
-    for sent in step.sends:
-        if isinstance(sent.message, Put):
-            yield sent.src, wl.histories.Write(sent.message.value)
-        elif isinstance(sent.message, Get):
-            yield sent.src, wl.histories.Read()
-
-
-def responded(step: wl.Step) -> Iterable[tuple[wl.NodeId | None, Any]]:
-    """Return the result that a client takes; one that it does not await is none."""
-    answer = step.event.payload
-    if step.event.kind is wl.Kind.DELIVER and step.handled:
-        if isinstance(answer, PutOk):
-            yield step.node, None
-        elif isinstance(answer, GetOk):
-            yield step.node, answer.value
-
-
-HISTORY = wl.histories.linearizable(
-    wl.histories.register(), invoke=invoked, respond=responded
-)
-
-
-@wl.safety
-def linearizable(view: wl.View) -> bool:
-    """All clients together see one register."""
-    return bool(HISTORY.decide and HISTORY.decide(view.history(HISTORY.name)))
-
-
-@wl.sometimes
-def a_value_is_read(view: wl.View) -> bool:
-    """A client can read what was written."""
-    return view.any_message(lambda message: message.value is not None, GetOk)
-
-
 def system(
     *, clients: int = 2, servers: int = 3, network: str = "unordered"
 ) -> wl.System:
@@ -275,36 +179,13 @@ def system(
         no transition; with 1 to 3 clients there are 265, 16,668 and 1,194,428 states.
         ``ordered``: between two nodes they stay in order, and one that nobody wants
         is consumed; 237 and 33,328 states.
-
-    Raises
-    ------
-    ValueError
-        If `network` is neither.
     """
-    if network not in ("ordered", "unordered"):
-        raise ValueError(f"network={network!r}: say 'unordered' or 'ordered'")
-    names = wl.ids(
-        *[f"s{i}" for i in range(servers)], *[f"c{i}" for i in range(clients)]
-    )
-    cluster = names[:servers]
-    return wl.System(
-        nodes={
-            **{
-                name: Server(i, tuple(peer for peer in cluster if peer != name))
-                for i, name in enumerate(cluster)
-            },
-            **{
-                name: Client(servers + i, cluster, chr(ord("A") + i))
-                for i, name in enumerate(names[servers:])
-            },
-        },
-        network=wl.datagrams(
-            loss=False, duplication=False, reordering=network == "unordered"
-        ),
-        properties=[linearizable, a_value_is_read],
-        observers=[HISTORY],
-        ignore_noops=network == "unordered",
+    return deployment(
+        "paxos-clients",
+        Server,
+        clients=clients,
+        servers=servers,
+        network=network,
         # A client whose value was not decided waits for ever.
         done=lambda view: True,
-        name="paxos-clients",
     )

@@ -117,11 +117,9 @@ class Bag(_Unconnected):
     copy = put
 
     def take(self, letter: Letter) -> None:
-        left = self.counts[letter] - 1
+        left = self.counts.pop(letter) - 1
         if left:
             self.counts[letter] = left
-        else:
-            del self.counts[letter]
 
     def is_ready(self, letter: Letter) -> bool:
         return letter in self.counts

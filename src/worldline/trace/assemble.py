@@ -1,0 +1,162 @@
+"""Putting parsed lines together to a trace that makes sense as a whole."""
+
+from __future__ import annotations
+
+import json
+from typing import final
+
+from worldline.model.errors import InputError
+from worldline.trace.json_checks import Malformed
+from worldline.trace.json_text import Json, shorten
+from worldline.trace.records import BOOT, FORMAT, RUN, End, Header, StepRecord, Trace
+from worldline.trace.schema import load
+
+_ORDER = (BOOT, "prologue", RUN)
+
+
+def _parse(line: bytes) -> Json:
+    try:
+        return json.loads(line.decode())
+    except ValueError as error:
+        raise Malformed("", f"not JSON ({error})") from None
+
+
+def is_json(line: bytes) -> bool:
+    """Say whether a line is whole though its newline is missing.
+
+    No proper beginning of an object is JSON: if this one is, nothing was torn off.
+    """
+    try:
+        _parse(line)
+    except Malformed:
+        return False
+    return True
+
+
+@final
+class Assembler:
+    """Takes the lines of a file, first to last, and gives the trace.
+
+    Attributes
+    ----------
+    line
+        The number of the line that was taken last, from 1.
+    """
+
+    def __init__(self) -> None:
+        self.line = 0
+        self._header: Header | None = None
+        self._steps: list[StepRecord] = []
+        self._end: End | None = None
+        self._names: frozenset[str | None] = frozenset()
+
+    def take(self, line: bytes) -> None:
+        """Add the next line.
+
+        Raises
+        ------
+        Malformed
+            If it is not the header, step or end that can come here.
+        InputError
+            If the file is of a later version.
+        """
+        self.line += 1
+        content = _parse(line)
+        if not isinstance(content, dict):
+            raise Malformed("", "expected an object")
+        kind = content.pop("record", None)
+        if self._end is not None:
+            raise Malformed("", "something follows the end record")
+        if self._header is None:
+            if kind != "header":
+                raise Malformed("", "expected the header record")
+            self._take_header(content)
+        elif kind == "step":
+            self._take_step(load(StepRecord, content))
+        elif kind == "end":
+            self._take_end(load(End, content))
+        else:
+            got = shorten(repr(kind), 40)
+            raise Malformed("record", f"expected 'step' or 'end', got {got}")
+
+    def finish(self, place: str, *, partial: bool) -> Trace:
+        """Return the trace.
+
+        Raises
+        ------
+        InputError
+            If there is no header; or no end, and that is not allowed.
+        """
+        if self._header is None:
+            raise InputError(
+                f"{place} holds no complete line: nothing of the run is in it",
+                remedy="write the trace again",
+            )
+        if self._end is None and not partial:
+            last = self._steps[-1].step if self._steps else None
+            after = "its header" if last is None else f"step {last}"
+            raise InputError(
+                f"{place}: the trace is truncated after {after}",
+                remedy="write it again; its end record, with the verdict, is missing",
+            )
+        return Trace(self._header, tuple(self._steps), self._end)
+
+    def _take_header(self, content: dict[str, Json]) -> None:
+        version = content.pop("format", None)
+        if type(version) is not int or version < 1:
+            raise Malformed("format", "expected the version of the format, 1 or more")
+        if version > FORMAT:
+            raise InputError(
+                f"the trace has format version {version}; this Worldline knows "
+                f"versions up to {FORMAT}",
+                remedy="upgrade worldline",
+            )
+        header = load(Header, content)
+        names = header.names
+        if not names or len(set(names)) < len(names):
+            raise Malformed("nodes", "expected one node or more, with distinct names")
+        self._names = frozenset((None, *names))
+        for number, cut in enumerate(header.cuts):
+            self._check_names(cut, f"cuts[{number}]")
+        self._header = header
+
+    def _take_step(self, step: StepRecord) -> None:
+        if self._steps:
+            before = self._steps[-1]
+            if step.step != before.step + 1:
+                raise Malformed("step", f"{step.step} follows {before.step}")
+            if _ORDER.index(step.phase) < _ORDER.index(before.phase):
+                raise Malformed("phase", f"{step.phase} follows {before.phase}")
+        elif step.step > 1:
+            raise Malformed("step", f"the first step is {step.step}")
+        if (step.phase == RUN) != (step.step > 0):
+            raise Malformed("phase", f"step {step.step} cannot be in {step.phase}")
+        first = self._steps[0].step if self._steps else step.step
+        if step.sent_in is not None and not first <= step.sent_in < step.step:
+            raise Malformed("from", f"{step.sent_in} is no step before {step.step}")
+        _check_choices(step)
+        self._check_names((step.node, step.peer, *[send.to for send in step.sends]), "")
+        self._steps.append(step)
+
+    def _take_end(self, end: End) -> None:
+        steps = sum(step.phase == RUN for step in self._steps)
+        if end.steps != steps:
+            raise Malformed("steps", f"the end counts {end.steps}, there are {steps}")
+        if max(end.deliveries, end.externals) > end.steps:
+            raise Malformed("steps", "more deliveries or externals than steps")
+        self._end = end
+
+    def _check_names(self, names: tuple[str | None, ...], path: str) -> None:
+        for name in names:
+            if name not in self._names:
+                raise Malformed(path, f"{shorten(repr(name), 40)} is no node")
+
+
+def _check_choices(step: StepRecord) -> None:
+    if len(step.choices) != len(step.widths):
+        raise Malformed("choices", "there are not as many choices as widths")
+    for taken, width in zip(step.choices, step.widths, strict=True):
+        if taken >= width:
+            raise Malformed("choices", f"took option {taken} of {width}")
+    if (step.failure is not None) != (step.result == "failed"):
+        raise Malformed("failure", "there is a failure exactly if the result says so")

@@ -1,0 +1,142 @@
+"""What depends on what in a run: happens-before (Lamport, CACM 1978).
+
+A step depends on the step before it at the same node, on the step that sent the
+message it is about, and, if it is a transport error, on what broke the connection.
+Partitions and heals, which happen at no node, are on a lane of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, final
+
+from worldline.trace.records import Trace
+
+NETWORK = "network"
+"""The lane of what happens to the network as a whole."""
+
+_BREAKS_ALL = frozenset({"reset", "crash"})
+
+
+class Happening(Protocol):
+    """What of a step its place in the order depends on."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def node(self) -> str | None: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def peer(self) -> str | None: ...
+    @property
+    def sent_in(self) -> int | None: ...
+
+
+@final
+class Order:
+    """Takes the steps of a run in order and tells what each depends on directly.
+
+    Parameters
+    ----------
+    sockets_break
+        Whether a partition also breaks connections.
+    """
+
+    def __init__(self, *, sockets_break: bool = False) -> None:
+        self._last: dict[str | None, int] = {}
+        self._breaks: dict[tuple[str | None, str | None], int] = {}
+        self._sockets_break = sockets_break
+
+    def add(self, step: Happening) -> tuple[int, ...]:
+        """Return the numbers of the steps that `step` depends on, in order."""
+        found = {self._last.get(step.node), step.sent_in}
+        if step.kind == "transport_error":
+            found.add(self._breaker(step))
+        self._last[step.node] = step.step
+        self._note_break(step)
+        return tuple(sorted(number for number in found if number is not None))
+
+    def _breaker(self, step: Happening) -> int | None:
+        pairs = ((step.peer, None), (step.node, step.peer), (None, None))
+        known = [self._breaks[pair] for pair in pairs if pair in self._breaks]
+        return max(known, default=None)
+
+    def _note_break(self, step: Happening) -> None:
+        if step.kind in _BREAKS_ALL:
+            self._breaks[step.node, None] = step.step
+        elif step.kind == "disconnect":
+            self._breaks[step.node, step.peer] = step.step
+            self._breaks[step.peer, step.node] = step.step
+        elif step.kind == "refuse":
+            self._breaks[step.peer, step.node] = step.step
+        elif step.kind == "partition" and self._sockets_break:
+            self._breaks[None, None] = step.step
+
+
+def dependencies(trace: Trace) -> dict[int, tuple[int, ...]]:
+    """Return, for each step, the steps that it depends on directly."""
+    order = order_of(trace)
+    return {step.step: order.add(step) for step in trace.steps}
+
+
+def order_of(trace: Trace) -> Order:
+    """Return the order of a trace's system, before any step."""
+    return Order(sockets_break=trace.header.faults.get("break_sockets") is True)
+
+
+def causal_past(trace: Trace, step: int) -> frozenset[int]:
+    """Return the steps without which `step` might not have happened, itself included.
+
+    Raises
+    ------
+    KeyError
+        If the trace has no such step.
+    """
+    direct = dependencies(trace)
+    found = {step}
+    todo = [step]
+    while todo:
+        new = [number for number in direct[todo.pop()] if number not in found]
+        found.update(new)
+        todo += new
+    return frozenset(found)
+
+
+def lane_of(step: Happening) -> str:
+    """Return the node at which a step happens, or `NETWORK`."""
+    return NETWORK if step.node is None else step.node
+
+
+def vector_clocks(trace: Trace) -> list[dict[str, int]]:
+    """Return the vector clock of each step: lane to number of its steps known.
+
+    Notes
+    -----
+    A clock names only the lanes that have had a part in it, as ShiViz expects; each
+    lane's own entry goes up by one from step to step.
+    """
+    order = order_of(trace)
+    clocks: dict[int, dict[str, int]] = {}
+    for step in trace.steps:
+        before = [clocks[number] for number in order.add(step)]
+        clock = _maximum(before)
+        lane = lane_of(step)
+        clock[lane] = clock.get(lane, 0) + 1
+        clocks[step.step] = clock
+    return list(clocks.values())
+
+
+def _maximum(clocks: Iterable[dict[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for clock in clocks:
+        for lane, count in clock.items():
+            found[lane] = max(count, found.get(lane, 0))
+    return found
+
+
+def lamport_time(depends_on: Iterable[int]) -> int:
+    """Return the Lamport time of a step, given the times of what it depends on."""
+    return 1 + max(depends_on, default=0)

@@ -1,0 +1,202 @@
+"""The classes and nodes that a trace may name, collected from a system.
+
+A name in a file is looked up here and nowhere else: nothing is imported because a
+file says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import re
+import sys
+import typing
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, final
+
+from worldline.model.errors import InputError
+from worldline.model.identity import NodeId
+from worldline.model.node import NodeType
+from worldline.model.system import System
+from worldline.model.values import Frozen, freeze
+from worldline.model.workload import Script
+from worldline.trace.json_values import field_names
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+@final
+class ClassTable:
+    """What the names in a trace of one system stand for.
+
+    Parameters
+    ----------
+    nodes
+        The node ids, by name.
+    classes
+        Dataclasses and enums, by qualified name.
+    """
+
+    def __init__(
+        self, nodes: dict[str, NodeId], classes: dict[str, list[type]]
+    ) -> None:
+        self._nodes = nodes
+        self._classes = classes
+
+    @classmethod
+    def of(cls, system: System) -> ClassTable:
+        """Collect what the nodes, their messages and the workload are made of.
+
+        Found are the classes of nodes, of the messages they handle, of initial
+        values and call arguments, and all that their annotations name.
+        """
+        collector = _Collector()
+        for kind in system.types:
+            collector.of_node(kind)
+        for node, frozen in zip(system.ids, system.initial, strict=True):
+            collector.of_frozen(node)
+            collector.of_frozen(frozen)
+        for entry in system.workload:
+            calls = entry.calls if isinstance(entry, Script) else (entry.call,)
+            for call in calls:
+                collector.of_frozen(freeze(call.arguments))
+        classes: dict[str, list[type]] = {}
+        for found in collector.classes:
+            classes.setdefault(found.__qualname__, []).append(found)
+        return cls(collector.nodes, classes)
+
+    def node(self, name: str) -> NodeId:
+        """Return the node of a name.
+
+        Raises
+        ------
+        InputError
+            If the system has none.
+        """
+        try:
+            return self._nodes[name]
+        except KeyError:
+            raise InputError(
+                f"the trace names the node {name!r}, which the system does not have",
+                remedy=f"its nodes are {', '.join(self._nodes)}",
+            ) from None
+
+    def record(self, name: str, fields: frozenset[str]) -> type:
+        """Return the dataclass of a name that has exactly these fields.
+
+        Raises
+        ------
+        InputError
+            If there is none, or more than one.
+        """
+        known = [c for c in self._classes.get(name, ()) if dataclasses.is_dataclass(c)]
+        fitting = [cls for cls in known if frozenset(field_names(cls)) == fields]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            raise InputError(
+                f"the trace names {name}, and the system has {len(fitting)} classes "
+                "of that name with the same fields",
+                remedy="rename one",
+            )
+        if known:
+            raise InputError(
+                f"the trace has a {name} with the fields "
+                f"{', '.join(sorted(fields)) or '(none)'}; in the system they are "
+                f"{', '.join(field_names(known[0])) or '(none)'}",
+                remedy="replay it with the source that it was recorded with",
+            )
+        raise _unknown(name)
+
+    def member(self, name: str) -> Any:
+        """Return the member of an enum, given as ``Class.MEMBER``.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        owner, _, member = name.rpartition(".")
+        for cls in self._classes.get(owner, ()):
+            if issubclass(cls, enum.Enum) and member in cls.__members__:
+                return cls[member]
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> InputError:
+    return InputError(
+        f"the trace names {name}, which the system does not use",
+        remedy="replay it with the source that it was recorded with; if it is, "
+        "annotate the field that holds it",
+    )
+
+
+class _Collector:
+    """Walks from node classes to all classes that their values can be made of."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, NodeId] = {}
+        self.classes: dict[type, None] = {}
+
+    def of_node(self, kind: NodeType) -> None:
+        self.of_class(kind.cls)
+        for message in (*kind.on, *sorted(kind.ignores, key=lambda c: c.__qualname__)):
+            self.of_class(message)
+        for handler in (*kind.timers.values(), *kind.calls.values()):
+            self._of_annotations(handler.function)
+        for inner in kind.parts.values():
+            self.of_node(inner)
+
+    def of_class(self, cls: type) -> None:
+        if cls in self.classes:
+            return
+        if issubclass(cls, enum.Enum):
+            self.classes[cls] = None
+        elif dataclasses.is_dataclass(cls):
+            self.classes[cls] = None
+            for base in cls.__mro__:
+                self._of_annotations(base)
+
+    def of_frozen(self, frozen: Frozen) -> None:
+        if isinstance(frozen, NodeId):
+            self.nodes.setdefault(frozen.name, frozen)
+        elif type(frozen) is tuple:
+            for item in frozen:
+                if isinstance(item, type):
+                    self.of_class(item)
+                else:
+                    self.of_frozen(item)
+
+    def _of_annotations(self, owner: Any) -> None:
+        module = sys.modules.get(owner.__module__)
+        for annotation in (
+            vars(owner)
+            .get("__annotations__", getattr(owner, "__annotations__", {}))
+            .values()
+        ):
+            self._of_annotation(annotation, module)
+
+    def _of_annotation(self, annotation: Any, module: ModuleType | None) -> None:
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if isinstance(annotation, str):
+            # Names are enough: evaluating an annotation would run code.
+            for named in _named(annotation, module):
+                self._of_annotation(named, module)
+            return
+        if isinstance(annotation, type):
+            self.of_class(annotation)
+        for argument in typing.get_args(annotation):
+            self._of_annotation(argument, module)
+
+
+def _named(annotation: str, module: ModuleType | None) -> Iterator[Any]:
+    """Yield what the dotted names in an annotation stand for in a module."""
+    for dotted in _NAME.findall(annotation):
+        first, *rest = dotted.strip(".").split(".")
+        value = vars(module).get(first) if module is not None else None
+        for name in rest:
+            value = getattr(value, name, None)
+        if value is not None and not isinstance(value, str):
+            yield value

@@ -1,0 +1,205 @@
+"""Which part of a predicate's source made it false, and for which variables.
+
+The predicate is run once more, its last statement is found in its source, and the
+condition there is narrowed as long as one part alone decides: to the first false
+operand of an ``and``, to the first element for which an ``all(...)`` fails. Without
+source, or where nothing can be narrowed, there is simply less to say.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The part of a predicate that decided.
+
+    Attributes
+    ----------
+    text
+        Its source.
+    value
+        What it was: False, or True for the test of an ``if`` that returns False.
+    variables
+        The variables that it is about.
+    calls
+        The name of the method it calls, if it is nothing but such a call.
+    says
+        Whether it is an assert with a message of its own.
+    """
+
+    text: str
+    value: bool
+    variables: dict[str, Any]
+    calls: str
+    says: bool
+
+
+def condition_of(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> Condition | None:
+    """Return what decided that ``function(*arguments)``, which is pure, is false."""
+    frame = _last_moment(function, arguments)
+    if frame is None:
+        return None
+    line, variables = frame
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+        tree = ast.parse(source)
+    except (OSError, SyntaxError, TypeError):
+        return None
+    first = function.__code__.co_firstlineno
+    found = _deciding(tree, line - first + 1)
+    if found is None:
+        return None
+    expression, value, says = found
+    scope = _Scope(function.__globals__, variables)
+    if not value:
+        expression = scope.narrow(expression)
+    text = " ".join((ast.get_source_segment(source, expression) or "").split())
+    return Condition(text, value, scope.used(expression), _called(expression), says)
+
+
+def _last_moment(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[int, dict[str, Any]] | None:
+    """Run a function and return the line and the variables with which it ended."""
+    wanted: FrameType | None = None
+    found: list[tuple[int, dict[str, Any]]] = []
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal wanted
+        if event == "call" and wanted is None and frame.f_code is function.__code__:
+            wanted = frame
+        if event == "return" and frame is wanted:
+            found.append((frame.f_lineno, dict(frame.f_locals)))
+        return trace if frame is wanted else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with contextlib.suppress(AssertionError):
+            function(*arguments)
+    finally:
+        sys.settrace(before)
+    return found[0] if found else None
+
+
+def _deciding(tree: ast.AST, line: int) -> tuple[ast.expr, bool, bool] | None:
+    """Return the condition on a line, its value, and whether a message goes with it."""
+    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
+    around: ast.If | None = None
+    for node in ast.walk(tree):
+        # Breadth first: an inner statement comes after those around it.
+        if not isinstance(node, ast.stmt) or not _covers(node, line):
+            continue
+        if isinstance(node, ast.If) and any(
+            _covers(inner, line) for inner in node.body
+        ):
+            around = node
+        elif isinstance(node, ast.Assert):
+            return node.test, False, node.msg is not None
+        elif isinstance(node, ast.Return) and node.value is not None:
+            if not isinstance(node.value, ast.Constant):
+                return node.value, False, False
+            return (around.test, True, False) if around is not None else None
+    return (lambdas[0].body, False, False) if len(lambdas) == 1 else None
+
+
+def _covers(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _called(expression: ast.expr) -> str:
+    if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+        return expression.func.attr
+    return ""
+
+
+class _Scope:
+    """Evaluates parts of a predicate with the variables that it had.
+
+    This runs source of the user's that has just been run; none of it is from a file
+    that was read.
+    """
+
+    def __init__(self, known: dict[str, Any], variables: dict[str, Any]) -> None:
+        # One dict for both, because a nested scope sees the globals only.
+        self._names = {**known, **variables}
+        self._variables = dict(variables)
+
+    def narrow(self, expression: ast.expr) -> ast.expr:
+        """Return the part of a false expression that alone makes it false."""
+        with contextlib.suppress(Exception):
+            while (inner := self._decisive(expression)) is not None:
+                expression = inner
+        return expression
+
+    def used(self, expression: ast.expr) -> dict[str, Any]:
+        """Return the variables that an expression mentions."""
+        names = [node.id for node in ast.walk(expression) if isinstance(node, ast.Name)]
+        return {
+            name: self._variables[name] for name in names if name in self._variables
+        }
+
+    def _decisive(self, expression: ast.expr) -> ast.expr | None:
+        if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+            return next(part for part in expression.values if not self._value(part))
+        loop = _all_of(expression)
+        if loop is None or self._names.get("all", builtins.all) is not builtins.all:
+            return None
+        counterexample = self._value(_first_failing(loop))
+        if counterexample is None:
+            return None
+        self._names.update(counterexample)
+        self._variables.update(counterexample)
+        return loop.elt
+
+    def _value(self, expression: ast.expr) -> Any:
+        wrapped = ast.fix_missing_locations(ast.Expression(expression))
+        code = compile(wrapped, "<condition>", "eval")
+        return eval(code, self._names)  # noqa: S307
+
+
+def _all_of(expression: ast.expr) -> ast.GeneratorExp | ast.ListComp | None:
+    if (
+        isinstance(expression, ast.Call)
+        and isinstance(expression.func, ast.Name)
+        and expression.func.id == "all"
+        and len(expression.args) == 1
+        and isinstance(expression.args[0], ast.GeneratorExp | ast.ListComp)
+    ):
+        return expression.args[0]
+    return None
+
+
+def _first_failing(loop: ast.GeneratorExp | ast.ListComp) -> ast.expr:
+    """Return an expression for the loop variables of the first false element."""
+    names = list(_targets(loop))
+    *outer, last = loop.generators
+    fails = ast.UnaryOp(ast.Not(), loop.elt)
+    filtered = ast.comprehension(last.target, last.iter, [*last.ifs, fails], 0)
+    variables = ast.Dict(
+        [ast.Constant(name) for name in names],
+        [ast.Name(name, ast.Load()) for name in names],
+    )
+    generator = ast.GeneratorExp(variables, [*outer, filtered])
+    return ast.Call(ast.Name("next", ast.Load()), [generator, ast.Constant(None)], [])
+
+
+def _targets(loop: ast.GeneratorExp | ast.ListComp) -> Iterator[str]:
+    for generator in loop.generators:
+        for node in ast.walk(generator.target):
+            if isinstance(node, ast.Name):
+                yield node.id

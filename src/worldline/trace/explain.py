@@ -1,0 +1,158 @@
+"""Why a property is false in a state: what decided, and what it had looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.model.errors import WorldlineError
+from worldline.model.hidden import Alarm, Status
+from worldline.model.identity import NodeId
+from worldline.model.message import Letter
+from worldline.model.properties import Property
+from worldline.model.system import System
+from worldline.model.view import Pure, Read, Reader, View
+from worldline.trace.condition import Condition, condition_of
+from worldline.trace.json_text import shorten, show
+from worldline.trace.json_values import encode_value
+from worldline.trace.records import Binding, Explanation
+from worldline.worlds.direct import DirectWorld
+
+_MOST_READS = 12
+_WIDEST = 200
+_FOR_EACH = frozenset({"for_each_node", "for_each_pair"})
+
+
+def explain(state: DirectWorld | View, known: Property) -> Explanation | None:
+    """Return why a property is false in a state; None if it is true there.
+
+    Of a ``for_each`` form only the reads of the element that fails are listed.
+    """
+    view = state.view if isinstance(state, DirectWorld) else state
+    reader = _Recording(view._system, view._reader)
+    judgement = known.judge(View(view._system, reader))
+    if judgement.holds:
+        return None
+    condition = condition_of(known.predicate, (view,))
+    variables: dict[str, Any] = {}
+    if reader.failing is not None and (
+        condition is None or condition.calls in _FOR_EACH
+    ):
+        function, nodes = reader.failing
+        names = function.__code__.co_varnames[1 : 1 + len(nodes)]
+        variables = dict(zip(names, nodes, strict=False))
+        condition = condition_of(function, (view, *nodes))
+    if condition is not None:
+        variables |= condition.variables
+    bindings = _bindings(variables)
+    reads = _distinct(reader.reads)
+    return Explanation(
+        message=_message(known.name, judgement.message, condition, bindings),
+        condition="" if condition is None else shorten(condition.text, _WIDEST),
+        bindings=bindings,
+        reads=reads[-_MOST_READS:],
+        omitted=max(len(reads) - _MOST_READS, 0),
+    )
+
+
+def plain(message: str) -> Explanation:
+    """Return an explanation that is one line and nothing else."""
+    return Explanation(message=message, condition="", bindings=(), reads=(), omitted=0)
+
+
+def _message(
+    name: str,
+    said: str,
+    condition: Condition | None,
+    bindings: tuple[Binding, ...],
+) -> str:
+    if condition is None or condition.says or not condition.text:
+        return said or f"{name} is false"
+    value = "true" if condition.value else "false"
+    message = f"{shorten(condition.text, _WIDEST)} is {value}"
+    if bindings:
+        message += " for " + ", ".join(f"{b.what} = {b.value}" for b in bindings)
+    return message
+
+
+def _bindings(variables: dict[str, Any]) -> tuple[Binding, ...]:
+    found = []
+    for name, value in variables.items():
+        text = _text(value)
+        if text is not None:
+            found.append(Binding(what=name, value=text))
+    return tuple(found)
+
+
+def _distinct(reads: list[tuple[str, str]]) -> tuple[Binding, ...]:
+    return tuple(
+        Binding(what=what, value=value) for what, value in dict.fromkeys(reads)
+    )
+
+
+@final
+class _Recording:
+    """Reads through another reader, and remembers what was asked and answered."""
+
+    def __init__(self, system: System, inner: Reader) -> None:
+        self._system = system
+        self._inner = inner
+        self.reads: list[tuple[str, str]] = []
+        self.failing: tuple[Callable[..., Any], tuple[NodeId, ...]] | None = None
+
+    def read(self, read: Read) -> Any:
+        value = self._inner.read(read)
+        text = _text(value)
+        self.reads.append((self._label(read), "?" if text is None else text))
+        return value
+
+    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+        start = len(self.reads)
+        self.failing = (function.function, nodes)
+        if not function.function(view, *nodes):
+            return False
+        self.failing = None
+        del self.reads[start:]
+        return True
+
+    def _label(self, read: Read) -> str:
+        system = self._system
+        index = system.layout.columns[read.column].index
+        if read.what == "history":
+            return f"history {system.observers[index].name}"
+        node = system.ids[index]
+        if read.what == "field":
+            return f"{node}.{'.'.join(read.detail)}"
+        if read.what == "timers":
+            name = read.detail[0]
+            return f"timers {name} of {node}" if name else f"timers of {node}"
+        if read.what in ("messages", "any"):
+            return _message_label(read, node)
+        return f"{read.what} of {node}"
+
+
+def _message_label(read: Read, node: NodeId) -> str:
+    kind, src = read.detail[-2:]
+    words = [kind.__name__ if kind is not None else "messages", f"to {node}"]
+    if src is not None:
+        words.append(f"from {src}")
+    if read.what == "any":
+        words.append(f"with {read.detail[0].function.__name__}")
+    return " ".join(words)
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as text, the same in every process; None if it is no data."""
+    if isinstance(value, Status):
+        return value.value
+    if isinstance(value, Letter):
+        return shorten(f"{_text(value.message)} from {value.src}", _WIDEST)
+    if isinstance(value, Alarm):
+        path = f"{value.part}.{value.name}".lstrip(".")
+        return path if value.payload is None else f"{path}({_text(value.payload)})"
+    if isinstance(value, tuple) and any(isinstance(i, Letter | Alarm) for i in value):
+        return shorten(f"({', '.join(str(_text(item)) for item in value)})", _WIDEST)
+    try:
+        return shorten(show(encode_value(value)), _WIDEST)
+    except WorldlineError:
+        return None

@@ -1,0 +1,196 @@
+"""The trace file: JSON Lines in a zstd frame.
+
+The first line is the header, then comes one line for each step, and a last one for
+the end; the key ``record`` says which is which. Lines have no blanks and keep their
+order of keys; nothing in them depends on time, host or place, so equal runs give
+equal files. A reader believes nothing: `read` gives a `Trace` whose every field has
+its type and range, or raises `InputError`. Nothing that is read is executed.
+
+A recorder may write many frames, one after another, and die in the middle of one:
+what its last complete line says is not lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import zstandard
+
+from worldline.model.errors import InputError, UsageError
+from worldline.trace.assemble import Assembler, is_json
+from worldline.trace.json_checks import Malformed
+from worldline.trace.json_text import Json
+from worldline.trace.records import (
+    FORMAT,
+    End,
+    Explanation,
+    FailureRecord,
+    Header,
+    NodeRecord,
+    PropertyRecord,
+    SendRecord,
+    StepRecord,
+    TimerRecord,
+    Trace,
+)
+from worldline.trace.schema import dump
+
+__all__ = [
+    "FORMAT",
+    "End",
+    "Explanation",
+    "FailureRecord",
+    "Header",
+    "NodeRecord",
+    "PropertyRecord",
+    "SendRecord",
+    "StepRecord",
+    "TimerRecord",
+    "Trace",
+    "line_of",
+    "lines_of",
+    "read",
+    "write",
+]
+
+Place: TypeAlias = str | os.PathLike[str]
+
+_MAGIC = b"\x28\xb5\x2f\xfd"
+_CHUNK = 1 << 20
+_LONGEST_LINE = 1 << 26
+_LARGEST_WINDOW = 1 << 27
+_LEVEL = 9
+
+
+def line_of(record: Header | StepRecord | End) -> str:
+    """Return the line of a file, without its newline, that says `record`."""
+    kinds = {Header: "header", StepRecord: "step", End: "end"}
+    content: dict[str, Json] = {"record": kinds[type(record)]}
+    if isinstance(record, Header):
+        content["format"] = FORMAT
+    content.update(dump(record))
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+
+def lines_of(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a trace's file."""
+    yield line_of(trace.header)
+    yield from map(line_of, trace.steps)
+    if trace.end is not None:
+        yield line_of(trace.end)
+
+
+def write(trace: Trace, path: Place) -> None:
+    """Write a trace to a file, all of it or nothing.
+
+    Parent directories are made. Another file of that name is replaced, in one step.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be written there.
+    """
+    target = Path(path)
+    content = "".join(f"{line}\n" for line in lines_of(trace)).encode("ascii")
+    packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draft.write_bytes(packer.compress(content))
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write a trace to {target}: {error.strerror or error}",
+            remedy="choose another place for it",
+        ) from error
+
+
+def read(path: Place, *, partial: bool = False) -> Trace:
+    """Read a trace.
+
+    Parameters
+    ----------
+    partial
+        Whether a file that breaks off is taken for what it has, with an `end` of
+        None; a line that is torn is left out.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is not a whole and right trace; the message
+        says what is wrong, where, and what to do.
+    """
+    place = Path(path)
+    assembler = Assembler()
+    try:
+        for line, whole in _lines(place):
+            if whole or is_json(line):
+                assembler.take(line)
+    except Malformed as error:
+        raise InputError(
+            f"{place}, line {assembler.line}: {error}",
+            remedy="the file is damaged or was edited; write the trace again",
+        ) from None
+    except RecursionError:
+        raise InputError(
+            f"{place}, line {assembler.line}: nested too deeply",
+            remedy="this is no trace that Worldline wrote",
+        ) from None
+    return assembler.finish(str(place), partial=partial)
+
+
+def _lines(place: Path) -> Iterator[tuple[bytes, bool]]:
+    """Yield each line, and whether its newline is there."""
+    rest = b""
+    for chunk in _chunks(place):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line, True
+        if len(rest) > _LONGEST_LINE:
+            raise InputError(
+                f"{place} has a line of more than {_LONGEST_LINE >> 20} MiB",
+                remedy="this is no trace that Worldline wrote",
+            )
+    if rest:
+        yield rest, False
+
+
+def _chunks(place: Path) -> Iterator[bytes]:
+    try:
+        with place.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise InputError(
+                    f"{place} is not a trace: it is not compressed with zstd",
+                    remedy="give a file that worldline wrote, such as "
+                    "worldline-out/NAME.wl",
+                )
+            file.seek(0)
+            unpacker = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+            with unpacker.stream_reader(file, read_across_frames=True) as stream:
+                while chunk := stream.read(_CHUNK):
+                    yield chunk
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no trace {place}", remedy="check the path"
+        ) from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{place} is a directory", remedy="give the trace file inside it"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"cannot read {place}: {error.strerror or error}",
+            remedy="check the path and its permissions",
+        ) from error
+    except zstandard.ZstdError as error:
+        raise InputError(
+            f"{place} is damaged: {error}",
+            remedy="write the trace again; nothing in this file can be trusted",
+        ) from None

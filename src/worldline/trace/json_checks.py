@@ -1,0 +1,130 @@
+"""Whether parsed JSON is what `json_values.encode` can have written.
+
+A trace comes from anywhere; after these checks the rest may rely on its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from worldline.trace.json_text import Json, shorten
+
+MAX_DEPTH = 200
+"""How deeply lists and objects may be nested in one value."""
+
+
+class Malformed(Exception):
+    """Something in a file is not what it should be.
+
+    Parameters
+    ----------
+    path
+        Where: the keys and positions that lead to it.
+    what
+        What is wrong there.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(f"{path}: {what}" if path else what)
+
+
+def check(value: Json, path: str, depth: int = 0) -> Json:
+    """Return `value` if it is well formed; it was parsed, but may come from anyone.
+
+    Raises
+    ------
+    Malformed
+        If it has an unknown tag, a tag's content is wrong, a number is not finite,
+        or it is nested too deeply.
+    """
+    if type(value) is float and not math.isfinite(value):
+        raise Malformed(path, f"{value} is not a number in JSON")
+    if not isinstance(value, list | dict):
+        return value
+    if depth >= MAX_DEPTH:
+        raise Malformed(path, f"nested more than {MAX_DEPTH} deep")
+    if isinstance(value, list):
+        for position, item in enumerate(value):
+            check(item, f"{path}[{position}]", depth + 1)
+        return value
+    tags = [key for key in value if key[:1] == "$"]
+    if tags == ["$is"]:
+        _expect(type(value["$is"]) is str, path, "a class's name", value["$is"])
+        content = {key: item for key, item in value.items() if key != "$is"}
+    elif tags:
+        _expect(len(value) == 1 and tags[0] in _CHECKS, path, "a known tag", value)
+        return _check_tagged(value, tags[0], path, depth)
+    else:
+        content = value
+    for key, item in content.items():
+        check(item, f"{path}.{key}", depth + 1)
+    return value
+
+
+def _check_tagged(value: dict[str, Json], tag: str, path: str, depth: int) -> Json:
+    what, is_right = _CHECKS[tag]
+    content = value[tag]
+    _expect(is_right(content), f"{path}.{tag}", what, content)
+    if isinstance(content, list):
+        check(content, f"{path}.{tag}", depth)
+    return value
+
+
+def _expect(right: bool, path: str, what: str, got: Json) -> None:
+    if not right:
+        raise Malformed(path, f"expected {what}, got {shorten(repr(got), 60)}")
+
+
+def _is_hex(value: Json) -> bool:
+    try:
+        bytes.fromhex(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _is_utf8(value: Json) -> bool:
+    try:
+        bytes.fromhex(value).decode("utf-8", "surrogatepass")
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _is_int(value: Json) -> bool:
+    try:
+        int(value, 16)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _is_list(value: Json) -> bool:
+    return isinstance(value, list)
+
+
+def _is_pairs(value: Json) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 for pair in value
+    )
+
+
+_CHECKS: dict[str, tuple[str, Callable[[Json], bool]]] = {
+    "$node": ("a node's name", lambda value: isinstance(value, str) and value != ""),
+    "$bytes": ("bytes as hexadecimal text", _is_hex),
+    "$text": ("text as hexadecimal UTF-8", _is_utf8),
+    "$int": ("a hexadecimal number", _is_int),
+    "$float": ("'inf' or '-inf'", lambda value: value in ("inf", "-inf")),
+    "$enum": (
+        "Class.MEMBER",
+        lambda value: isinstance(value, str) and all(value.rpartition(".")),
+    ),
+    "$tuple": ("a list", _is_list),
+    "$set": ("a list", _is_list),
+    "$frozenset": ("a list", _is_list),
+    "$map": ("a list of pairs", _is_pairs),
+    "$dict": ("a list of pairs", _is_pairs),
+    "$time": ("null", lambda value: value is None),
+    "$duration": ("null", lambda value: value is None),
+}

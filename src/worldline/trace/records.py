@@ -1,0 +1,278 @@
+"""What a trace consists of: a header, one record for each step, an end.
+
+All are plain frozen values that hold JSON; nothing here needs the system whose run
+it was. Values of fields, messages and timers are spelt as `json_values` says.
+"""
+
+# ruff: noqa: RUF009 -- `checked` is a field specifier, not a default
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.events import Kind
+from worldline.model.verdicts import Verdict
+from worldline.trace.json_text import Json
+from worldline.trace.schema import (
+    checked,
+    data,
+    flag,
+    many,
+    mapping,
+    nested,
+    one_of,
+    optional,
+    pair,
+    seconds,
+    text,
+    whole,
+)
+
+FORMAT = 1
+"""The version of the file that this Worldline writes, and the newest it reads."""
+
+BOOT, PROLOGUE, RUN = "boot", "prologue", "run"
+"""The phases of a run; the steps of the first two are not counted."""
+
+STATUS = "(status)"
+"""Stands among the changed fields for whether a node is new, up or down."""
+
+_LOWEST = -(2**40)
+_result = one_of("handled", "unhandled", "failed")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRecord:
+    """A node as it was declared: its class and the values that a reset returns to."""
+
+    name: str = checked(text)
+    kind: str = checked(text)
+    fields: dict[str, Json] = checked(mapping(data))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyRecord:
+    """A property's name, and whether it is safety, liveness or sometimes."""
+
+    name: str = checked(text)
+    kind: str = checked(one_of("safety", "liveness", "sometimes"))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What was run, and by what.
+
+    Attributes
+    ----------
+    worldline
+        The version that wrote the file.
+    system
+        The system's name.
+    target, parameters, source
+        What loads the system, and a hash of its source text; null and empty for a
+        system that was not loaded but made by a program.
+    seed, engine
+        How the run was found.
+    nodes
+        In order of declaration.
+    network, faults, options
+        As declared: the network's name and options, the budget of each fault (null:
+        no limit), and the system's other switches.
+    cuts
+        The nodes on one side, for each partition that can happen.
+    properties
+        All of them, in order.
+    """
+
+    worldline: str = checked(text)
+    system: str = checked(text)
+    target: str | None = checked(optional(text))
+    parameters: dict[str, str] = checked(mapping(text))
+    source: str | None = checked(optional(text))
+    seed: int | None = checked(optional(whole(_LOWEST)))
+    engine: str = checked(text)
+    nodes: tuple[NodeRecord, ...] = checked(many(nested(NodeRecord)))
+    network: dict[str, Json] = checked(mapping(data))
+    faults: dict[str, Json] = checked(mapping(data))
+    options: dict[str, Json] = checked(mapping(data))
+    cuts: tuple[tuple[str, ...], ...] = checked(many(many(text)))
+    properties: tuple[PropertyRecord, ...] = checked(many(nested(PropertyRecord)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes, in order."""
+        return tuple(node.name for node in self.nodes)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendRecord:
+    """One attempt to send; `taken` is false if the send buffer was full."""
+
+    to: str = checked(text)
+    part: str = checked(text)
+    name: str = checked(text)
+    message: Json = checked(data)
+    taken: bool = checked(flag)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerRecord:
+    """A timer that was set, to fire after some seconds; null means cancelled."""
+
+    part: str = checked(text)
+    name: str = checked(text)
+    payload: Json = checked(data)
+    after: float | None = checked(optional(seconds))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRecord:
+    """How a handler failed; see `worldline.model.execute.Failure`."""
+
+    kind: str = checked(one_of("exception", "divergence", "unhandled"))
+    name: str = checked(text)
+    where: str = checked(text)
+    message: str = checked(text)
+
+    def __str__(self) -> str:
+        said = f": {self.message}" if self.message else ""
+        return f"{self.kind} {self.name}{said} ({self.where})"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """One event and what it led to.
+
+    Attributes
+    ----------
+    step
+        1, 2, ... in the run itself; boot and prologue come before and end at 0.
+    phase
+        ``boot``, ``prologue`` or ``run``.
+    node, kind, part, name, peer, payload
+        The event; see `worldline.model.events.Event`.
+    sent_in
+        The step in which the message concerned was sent, for events about one.
+    choices, widths
+        The options that the handler took, and out of how many.
+    result, failure
+        What became of the event.
+    sends, timers, log
+        What the handler did, in order.
+    changes
+        Field, with parts dotted, to its value before and after.
+    lamport
+        The step's Lamport time.
+    """
+
+    step: int = checked(whole(_LOWEST))
+    phase: str = checked(one_of(BOOT, PROLOGUE, RUN))
+    node: str | None = checked(optional(text))
+    kind: str = checked(one_of(*[kind.value for kind in Kind]))
+    part: str = checked(text)
+    name: str = checked(text)
+    peer: str | None = checked(optional(text))
+    payload: Json = checked(data)
+    sent_in: int | None = checked(optional(whole(_LOWEST)), key="from")
+    choices: tuple[int, ...] = checked(many(whole()))
+    widths: tuple[int, ...] = checked(many(whole(1)))
+    result: str = checked(_result)
+    failure: FailureRecord | None = checked(optional(nested(FailureRecord)))
+    sends: tuple[SendRecord, ...] = checked(many(nested(SendRecord)))
+    timers: tuple[TimerRecord, ...] = checked(many(nested(TimerRecord)))
+    changes: dict[str, tuple[Json, Json]] = checked(mapping(pair(data)))
+    log: tuple[str, ...] = checked(many(text))
+    lamport: int = checked(whole(1))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """What a variable, or a question to the view, stood for: both as text."""
+
+    what: str = checked(text)
+    value: str = checked(text)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a property is false in a state.
+
+    Attributes
+    ----------
+    message
+        One line: what a failed assert says, or which condition is false.
+    condition
+        The source text of the part of the property that decided; may be empty.
+    bindings
+        The variables for which it did: loop variables and nodes.
+    reads
+        What the property looked at, in order, the last one last.
+    omitted
+        How many earlier reads are left out.
+    """
+
+    message: str = checked(text)
+    condition: str = checked(text)
+    bindings: tuple[Binding, ...] = checked(many(nested(Binding)))
+    reads: tuple[Binding, ...] = checked(many(nested(Binding)))
+    omitted: int = checked(whole())
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.omitted:
+            lines.append(f"  ({self.omitted} earlier reads are left out)")
+        lines += [f"  {read.what} was {read.value}" for read in self.reads]
+        return "\n".join(lines)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The verdict on a run.
+
+    Attributes
+    ----------
+    verdict
+        A `Verdict` as text.
+    property, kind
+        The property it is about and its kind; for what is no declared property,
+        such as an exception or a deadlock, the violation's name twice.
+    explanation
+        Why, if there is something to explain.
+    steps, deliveries, externals
+        How many events the run has; how many of them are deliveries, timers or
+        calls; and how many are starts, calls or faults.
+    """
+
+    verdict: str = checked(one_of(*[verdict.value for verdict in Verdict]))
+    property: str | None = checked(optional(text))
+    kind: str | None = checked(optional(text))
+    explanation: Explanation | None = checked(optional(nested(Explanation)))
+    steps: int = checked(whole())
+    deliveries: int = checked(whole())
+    externals: int = checked(whole())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run as a file; `end` is None if the file breaks off before it."""
+
+    header: Header
+    steps: tuple[StepRecord, ...]
+    end: End | None
+
+    @property
+    def run(self) -> tuple[StepRecord, ...]:
+        """The steps that are counted: those after boot and prologue."""
+        return tuple(step for step in self.steps if step.phase == RUN)

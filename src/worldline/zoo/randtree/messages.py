@@ -1,0 +1,79 @@
+"""What the nodes of a RandTree say to each other."""
+
+from __future__ import annotations
+
+import enum
+
+import worldline as wl
+
+
+class Status(enum.Enum):
+    """What becomes of a Join."""
+
+    ACCEPTED = "accepted"
+    ROOT_FORCE = "root force"
+    LOOP_ERROR = "loop error"
+
+
+@wl.message
+class Join:
+    """Find `joiner` a parent; `redirected_by` is the root that did not have room."""
+
+    joiner: wl.NodeId
+    redirected_by: wl.NodeId | None = None
+
+
+@wl.message
+class JoinReply:
+    """You are my child; or you have to be the root; or you are above me already.
+
+    Attributes
+    ----------
+    root
+        The root to believe in.
+    siblings
+        The other children, if the sender is the root.
+    """
+
+    status: Status
+    root: wl.NodeId
+    siblings: frozenset[wl.NodeId] = frozenset()
+
+
+@wl.message
+class Remove:
+    """I am not your child."""
+
+
+@wl.message
+class Rejoin:
+    """You are not my child any more; look for another parent."""
+
+
+@wl.message
+class UpdateSiblings:
+    """I am your parent and the root; these are my other children now."""
+
+    root: wl.NodeId
+    siblings: frozenset[wl.NodeId]
+
+
+@wl.message
+class NewRoot:
+    """Our tree has another root."""
+
+    root: wl.NodeId
+
+
+@wl.message
+class Probe:
+    """My tree has this root; what is yours?"""
+
+    root: wl.NodeId
+
+
+@wl.message
+class ProbeJoin:
+    """There is a tree with a smaller root than yours: join it."""
+
+    root: wl.NodeId

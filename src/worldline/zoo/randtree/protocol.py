@@ -1,0 +1,338 @@
+"""One node of a RandTree: state, application calls, message handlers, timers.
+
+Every bug is a line that begins with ``if "rt1" not in self.bugs``, or the like: what
+the line guards is the published fix.
+
+Two rules tie the fields together, and most handlers exist to keep them:
+
+* a node is its own root exactly if it has no parent, and so whenever it is joining;
+* a node has siblings only while its parent is the root.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+import worldline as wl
+from worldline.zoo.randtree.messages import (
+    Join,
+    JoinReply,
+    NewRoot,
+    Probe,
+    ProbeJoin,
+    Rejoin,
+    Remove,
+    Status,
+    UpdateSiblings,
+)
+
+JOIN_TIMEOUT, RECOVERY_PERIOD = 5.0, 600.0
+"""Seconds; they count where time does."""
+
+
+class State(enum.Enum):
+    """How far a node has come since it started."""
+
+    INIT = "init"
+    JOINING = "joining"
+    JOINED = "joined"
+
+
+def following(circle: set[wl.NodeId], node: wl.NodeId | None) -> wl.NodeId | None:
+    """Return who comes after `node` in a circle; itself if nobody is there."""
+    later = [other for other in circle if node is None or other > node]
+    return min(later or circle, default=node)
+
+
+@wl.node
+class RandTree:
+    """A node of the tree.
+
+    Attributes
+    ----------
+    me
+        This node's address; the smallest address is to be the root.
+    root
+        The root as far as this node knows.
+    peers
+        The nodes it knows of and tries to be in one tree with.
+    bootstrap, last_probed
+        The peers that it asked last for a place, and for their root.
+    unsent
+        Nodes that are still to be told that they are not the parent.
+    misforced
+        Whether a root force ever came to a node with another root than itself.
+    """
+
+    me: wl.NodeId
+    root: wl.NodeId
+    max_children: int = 2
+    bugs: tuple[str, ...] = ()
+    state: State = State.INIT
+    parent: wl.NodeId | None = None
+    children: set[wl.NodeId] = wl.field(default_factory=set)
+    siblings: set[wl.NodeId] = wl.field(default_factory=set)
+    peers: set[wl.NodeId] = wl.field(default_factory=set)
+    bootstrap: wl.NodeId | None = None
+    last_probed: wl.NodeId | None = None
+    unsent: set[wl.NodeId] = wl.field(default_factory=set)
+    misforced: bool = wl.ghost(default=False)
+
+    # ------------------------------------------------------------ the application
+
+    @wl.start
+    def mace_init(self, ctx: wl.Context) -> None:
+        """Be ready to receive; nothing is sent before `join_overlay`."""
+        self.root = self.me
+
+    @wl.call
+    def join_overlay(self, ctx: wl.Context, peers: tuple[wl.NodeId, ...]) -> None:
+        """Become part of the tree that `peers` are in, or will be."""
+        was_alone = not self.peers
+        self.peers |= {peer for peer in peers if peer != self.me}
+        if self.state is State.INIT:
+            self.state = State.JOINED
+        if was_alone and (self.peers or "cb7" not in self.bugs):
+            ctx.set_timer(RandTree.recovery, after=RECOVERY_PERIOD)
+        if was_alone and self.peers and self.is_root():
+            self._seek(ctx, min(self.peers))
+
+    def get_parent(self) -> wl.NodeId | None:
+        """Return the parent; the root's is itself."""
+        return self.me if self.is_root() and "rt2" not in self.bugs else self.parent
+
+    def is_root(self) -> bool:
+        """Say whether this node takes itself for the root."""
+        return self.root == self.me
+
+    # -------------------------------------------------------------------- joining
+
+    @wl.on(Join, when=lambda self, src, msg: self.state is not State.INIT)
+    def receive_join(self, ctx: wl.Context, src: wl.NodeId, msg: Join) -> None:
+        joiner = msg.joiner
+        redirected = msg.redirected_by == self.root
+        if not self.is_root() and joiner != self.root and not redirected:
+            ctx.send(self.root, Join(joiner))
+        elif joiner in (self.root, self.parent):
+            ctx.send(joiner, JoinReply(Status.LOOP_ERROR, self.root))
+        elif self.is_root() and joiner < self.me:
+            ctx.send(joiner, JoinReply(Status.ROOT_FORCE, joiner))
+            self.children.discard(joiner)
+            self._seek(ctx, joiner, bug="rt1")
+        elif joiner in self.children or len(self.children) < self.max_children:
+            self._accept(ctx, joiner)
+        else:
+            child = ctx.choose(list(self.children))
+            ctx.send(child, Join(joiner, redirected_by=self.root))
+
+    def _accept(self, ctx: wl.Context, joiner: wl.NodeId) -> None:
+        """Answer a child; also one that is known, for it may have been reset."""
+        self.children.add(joiner)
+        if "cb4" not in self.bugs:
+            self.siblings.discard(joiner)
+        others = self.children - {joiner} if self.is_root() else ()
+        reply = JoinReply(Status.ACCEPTED, self.root, frozenset(others))
+        ctx.send(joiner, reply)
+        if self.is_root():
+            self._settle(ctx)
+            self._update_siblings(ctx, others)
+
+    @wl.on(JoinReply)
+    def receive_reply(self, ctx: wl.Context, src: wl.NodeId, msg: JoinReply) -> None:
+        accepted = msg.status is Status.ACCEPTED
+        if self.state is State.JOINING and accepted:
+            self.parent = src
+            self.siblings = set(msg.siblings - {self.me})
+            if "cb3" not in self.bugs:
+                self._disown(ctx, self.siblings)
+            self._disown(ctx, [src])
+            self._believe(ctx, msg.root)
+            self._settle(ctx)
+        elif self.state is State.JOINING:
+            if msg.status is Status.ROOT_FORCE and msg.root != self.root:
+                self.misforced = True
+            self._settle(ctx)
+        elif accepted and src != self.parent:
+            if self.state is State.JOINED or "rt13" not in self.bugs:
+                self._leave(ctx, src)
+
+    @wl.timer(when=lambda self: self.state is State.JOINING)
+    def join(self, ctx: wl.Context) -> None:
+        """Ask the next peer that is not a child, or be the root if there is none."""
+        if "rt15" not in self.bugs:
+            self.root = self.me
+        peer = following(self.peers, self.bootstrap)
+        # Comes round to where it began only if the node asked last is a peer.
+        while peer in self.children and peer != self.bootstrap:
+            peer = following(self.peers, peer)
+        if peer is None or peer in self.children:
+            self._settle(ctx)
+        else:
+            self._ask(ctx, peer)
+
+    def _seek(self, ctx: wl.Context, target: wl.NodeId, bug: str = "") -> None:
+        """Look for a parent, at `target` first; `bug` forgets to make it a peer."""
+        self.state = State.JOINING
+        if bug not in self.bugs:
+            self.peers.add(target)
+        self._disown(ctx, [target])
+        self._ask(ctx, target)
+
+    def _ask(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        self.bootstrap = peer
+        ctx.send(peer, Join(self.me))
+        ctx.set_timer(RandTree.join, after=JOIN_TIMEOUT)
+
+    def _settle(self, ctx: wl.Context) -> None:
+        self.state = State.JOINED
+        ctx.cancel_timer(RandTree.join)
+
+    # ------------------------------------------------------- children and siblings
+
+    @wl.on(
+        Remove,
+        when=lambda self, src, msg: (
+            self.state is State.JOINED or "rt10" not in self.bugs
+        ),
+    )
+    def remove(self, ctx: wl.Context, src: wl.NodeId, msg: Remove) -> None:
+        self._lose_child(ctx, src)
+
+    @wl.on(Rejoin, when=lambda self, src, msg: src == self.parent)
+    def rejoin(self, ctx: wl.Context, src: wl.NodeId, msg: Rejoin) -> None:
+        target = self.root
+        self.siblings.clear()
+        self._promote(ctx)
+        self._seek(ctx, target, bug="rt9")
+
+    @wl.on(UpdateSiblings, when=lambda self, src, msg: src == self.parent)
+    def hear_of_siblings(
+        self, ctx: wl.Context, src: wl.NodeId, msg: UpdateSiblings
+    ) -> None:
+        self.root = msg.root
+        self.siblings = set(msg.siblings - {self.me})
+        if not {"cb1", "cb2"} & set(self.bugs):
+            self._disown(ctx, self.siblings)
+
+    def _lose_child(self, ctx: wl.Context, child: wl.NodeId) -> None:
+        if child in self.children:
+            self.children.discard(child)
+            if self.is_root():
+                self._update_siblings(ctx, self.children)
+
+    def _disown(self, ctx: wl.Context, others: Iterable[wl.NodeId]) -> None:
+        """Drop children who are known to be elsewhere, and tell them, to be sure."""
+        for child in self.children & set(others):
+            self.children.discard(child)
+            ctx.send(child, Rejoin())
+
+    def _leave(self, ctx: wl.Context, other: wl.NodeId) -> None:
+        """Tell a node that it is not the parent; later, if there is no room now."""
+        if not ctx.send(other, Remove()) and "rt12" not in self.bugs:
+            self.unsent.add(other)
+
+    def _update_siblings(self, ctx: wl.Context, children: Iterable[wl.NodeId]) -> None:
+        """Tell children who the others are; the root does."""
+        for child in children:
+            others = frozenset(self.children - {child})
+            ctx.send(child, UpdateSiblings(self.root, others))
+
+    # -------------------------------------------------------------- the root changes
+
+    @wl.on(
+        NewRoot,
+        when=lambda self, src, msg: (
+            self.state is State.JOINED and (src == self.parent or "rt4" in self.bugs)
+        ),
+    )
+    def hear_of_root(self, ctx: wl.Context, src: wl.NodeId, msg: NewRoot) -> None:
+        if msg.root != src and "cb6" not in self.bugs:
+            self.siblings.clear()
+        if msg.root != self.me:
+            self._believe(ctx, msg.root)
+        elif src == self.parent:
+            self._leave(ctx, src)
+            self._promote(ctx)
+
+    def _believe(self, ctx: wl.Context, root: wl.NodeId) -> None:
+        """Take a root, and tell the children."""
+        self.root = root
+        if "cb5" not in self.bugs:
+            self._disown(ctx, [root])
+        for child in self.children:
+            ctx.send(child, NewRoot(root))
+
+    def _promote(self, ctx: wl.Context) -> None:
+        """Be the root of those below, for the time being at least."""
+        self.parent = None
+        self._believe(ctx, self.me)
+        if len(self.children) > 1:
+            self._update_siblings(ctx, self.children)
+
+    @wl.transport_error
+    def error(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        """Take a lost connection for a lost node."""
+        self._lose_child(ctx, peer)
+        if peer == self.parent and peer == self.root:
+            self._lose_root(ctx)
+        elif peer == self.parent:
+            self._lose_parent(ctx)
+
+    def _lose_root(self, ctx: wl.Context) -> None:
+        """Join the smallest sibling; who is that, looks for the real root instead."""
+        heir = min(self.siblings | {self.me})
+        if "cb4" not in self.bugs:
+            self.siblings.clear()
+        self.parent = None
+        if heir == self.me or not {"rt15", "rt16"} & set(self.bugs):
+            self._promote(ctx)
+        if heir != self.me:
+            self._seek(ctx, heir, bug="rt7")
+        else:
+            self.state = State.JOINING
+            ctx.set_timer(RandTree.join, after=JOIN_TIMEOUT)
+
+    def _lose_parent(self, ctx: wl.Context) -> None:
+        """Join again at the root."""
+        root = self.root
+        self.parent = None
+        if not {"rt15", "rt17"} & set(self.bugs):
+            self._promote(ctx)
+        self._seek(ctx, root, bug="rt8")
+
+    # ------------------------------------------------------------------ merging trees
+
+    @wl.timer(when=lambda self: self.state is State.JOINED or "rt3" not in self.bugs)
+    def recovery(self, ctx: wl.Context) -> None:
+        """Ask one peer, of those not known to be in this tree, for its root."""
+        ctx.set_timer(RandTree.recovery, after=RECOVERY_PERIOD)
+        for other in list(self.unsent):
+            if other == self.parent or ctx.send(other, Remove()):
+                self.unsent.discard(other)
+        strangers = self.peers - self.children - {self.parent, self.root}
+        if self.state is State.JOINED and strangers:
+            self.last_probed = following(strangers, self.last_probed)
+            ctx.send(self.last_probed, Probe(self.root))
+
+    @wl.on(
+        Probe,
+        when=lambda self, src, msg: self.state is not State.INIT or "rt11" in self.bugs,
+    )
+    def receive_probe(self, ctx: wl.Context, src: wl.NodeId, msg: Probe) -> None:
+        if self.root < msg.root:
+            ctx.send(msg.root, ProbeJoin(self.root))
+        elif self.root > msg.root and self.is_root():
+            self._seek(ctx, msg.root, bug="rt5")
+        elif self.root > msg.root:
+            ctx.send(self.root, ProbeJoin(msg.root))
+
+    @wl.on(
+        ProbeJoin,
+        when=lambda self, src, msg: self.state is not State.INIT or "rt14" in self.bugs,
+    )
+    def receive_probe_join(
+        self, ctx: wl.Context, src: wl.NodeId, msg: ProbeJoin
+    ) -> None:
+        if self.is_root() and msg.root < self.me:
+            self._seek(ctx, msg.root, bug="rt6")

@@ -1,0 +1,145 @@
+"""States from which a search begins: those of the scenarios that the papers tell.
+
+Each is reached by a legal schedule from the initial state, so that what is found from
+there is a run of the system. CrystalBall finds its bugs in the same way, from a state
+that a deployed system has come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import worldline as wl
+from worldline.zoo.randtree.messages import Join
+from worldline.zoo.randtree.protocol import RandTree
+
+Names: TypeAlias = Mapping[str, wl.NodeId]
+Patterns: TypeAlias = list[wl.events.Pattern]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A start state.
+
+    Attributes
+    ----------
+    contacts
+        The nodes by name, in order of address, and whom each passes to
+        `RandTree.join_overlay`.
+    prologue
+        How the state is reached.
+    max_children
+        How many children a node has at most, in this scenario.
+    """
+
+    contacts: Mapping[str, tuple[str, ...]]
+    prologue: Callable[[Names], Patterns]
+    max_children: int = 2
+
+
+def _joins(node: wl.NodeId) -> Patterns:
+    """Let a node join, and everything settle."""
+    return [wl.events.call(node, RandTree.join_overlay), wl.events.settle()]
+
+
+def _two_roots(n: Names) -> Patterns:
+    """n2 is a child of n1, because n0 came late and is the root of itself."""
+    late = wl.events.timer(n["n2"], RandTree.join)
+    return [
+        *_joins(n["n1"]),
+        *_joins(n["n2"]),
+        late,
+        wl.events.settle(),
+        *_joins(n["n0"]),
+    ]
+
+
+def _root_above(n: Names) -> Patterns:
+    """CrystalBall, figure 2: n13 joined n9; then n1 joined n9 and became the root."""
+    return [*_joins(n["n9"]), *_joins(n["n13"]), *_joins(n["n1"])]
+
+
+def _handed_over(n: Names) -> Patterns:
+    """A was the root with the child B; R joined A, and A made it the root."""
+    late = wl.events.timer(n["b"], RandTree.join)
+    return [
+        *_joins(n["a"]),
+        *_joins(n["b"]),
+        late,
+        wl.events.settle(),
+        *_joins(n["r"]),
+    ]
+
+
+def _moved_below_sibling(n: Names) -> Patterns:
+    """R is the root of A and C; B was reset under A, which did not notice, and is
+    under C now.
+    """
+    to_a = [
+        wl.events.call(n["b"], RandTree.join_overlay),
+        wl.events.deliver(n["r"], Join, n["b"], choices=[1]),
+        wl.events.settle(),
+    ]
+    to_c = [
+        wl.events.reset(n["b"], deaf=[n["a"]]),
+        wl.events.transport_error(n["r"], n["b"]),
+        wl.events.call(n["b"], RandTree.join_overlay),
+        wl.events.deliver(n["r"], Join, n["b"], choices=[0]),
+        wl.events.settle(),
+    ]
+    return [*_joins(n["r"]), *_joins(n["c"]), *_joins(n["a"]), *to_a, *to_c]
+
+
+def _two_children(n: Names) -> Patterns:
+    """R is the root of A and C."""
+    return [*_joins(n["r"]), *_joins(n["c"]), *_joins(n["a"])]
+
+
+def _failed_over(n: Names) -> Patterns:
+    """CrystalBall, figure 10: n61 is the root of n65 and n69, and above n5 and n9.
+
+    That a smaller node is below a larger one takes a root that failed: n1 was above
+    n61, n65 and n69, with n5 under n61 and n9 under n69. When it crashed, the smallest
+    of its children took over.
+    """
+    placed = [step for name in ("n1", "n61", "n65", "n69") for step in _joins(n[name])]
+    for name, place in (("n5", 0), ("n9", 2)):
+        placed += [
+            wl.events.call(n[name], RandTree.join_overlay),
+            wl.events.deliver(n["n61"], Join, n[name]),
+            wl.events.deliver(n["n1"], Join, n["n61"], choices=[place]),
+            wl.events.settle(),
+        ]
+    return [*placed, wl.events.crash(n["n1"]), wl.events.settle()]
+
+
+def _gave_up_root(n: Names) -> Patterns:
+    """A was the root of B and C; R joined A, and A made it the root."""
+    joins = [_joins(n[name]) for name in ("a", "c", "b", "r")]
+    return [step for steps in joins for step in steps]
+
+
+STARTS = {
+    "rt14": Start({"n0": (), "n1": (), "n2": ("n0", "n1")}, _two_roots),
+    "cb1": Start({"n1": ("n9",), "n9": (), "n13": ("n9",)}, _root_above),
+    "cb2": Start({"r": ("a",), "a": (), "b": ("r", "a")}, _handed_over),
+    "cb3": Start(
+        {"r": (), "c": ("r",), "a": ("r",), "b": ("r",)}, _moved_below_sibling
+    ),
+    "cb4": Start({"r": (), "c": ("r",), "a": ("r",)}, _two_children),
+    "cb5": Start(
+        {
+            "n1": (),
+            "n5": ("n61",),
+            "n9": ("n61",),
+            "n61": ("n1",),
+            "n65": ("n1",),
+            "n69": ("n1",),
+        },
+        _failed_over,
+        max_children=3,
+    ),
+    "cb6": Start({"r": ("a",), "a": (), "b": ("c",), "c": ("a",)}, _gave_up_root),
+}

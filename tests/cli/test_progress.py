@@ -1,0 +1,48 @@
+"""Progress is for terminals: one line there, nothing elsewhere."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from worldline.cli.progress import line, shown
+from worldline.search.report import Progress
+
+HALFWAY = Progress(
+    states=1200, generated=5000, depth=7, frontier=90, seconds=2.0, memory_mb=41.7
+)
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_says_how_far_a_search_is():
+    assert line(HALFWAY) == "1,200 states, 600/s, depth 7, frontier 90, 42 MiB, 2 s"
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch):
+    err = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", err)
+    with shown("toy") as progress:
+        assert progress is None
+    assert err.getvalue() == ""
+
+
+def test_a_terminal_sees_the_line_on_standard_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    err = Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    with shown("toy") as progress:
+        assert progress is not None
+        progress(HALFWAY)
+    assert "toy: " in err.getvalue()
+    assert capsys.readouterr().out == ""
