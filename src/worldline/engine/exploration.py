@@ -6,7 +6,9 @@ The order in which states are visited is a strategy's business: `breadth_first` 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import gc
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -154,7 +156,7 @@ class Exploration:
         self.deadlock: Hit | None = None
         self.bound: str | None = None
         self._progress = progress
-        self._countdown = _TICK
+        self._countdown = 1
 
     @property
     def exhausted(self) -> bool:
@@ -167,7 +169,8 @@ class Exploration:
         Ctrl-C ends the search with the bound ``interrupted`` and what it learned.
         """
         try:
-            strategy(self)
+            with _few_collections():
+                strategy(self)
         except BoundHit as hit:
             self.bound = hit.bound
         except KeyboardInterrupt:
@@ -223,6 +226,17 @@ class Exploration:
             return False
         fatal = any(self.checks[number].fatal for number in self.hits)
         return fatal or bool(self.failures) or self.deadlock is not None
+
+
+@contextlib.contextmanager
+def _few_collections() -> Iterator[None]:
+    """Look for cyclic garbage rarely: tables and rows grow and hold no cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 Locate: TypeAlias = Callable[["tuple[Entry, Leaf] | None"], Hit]

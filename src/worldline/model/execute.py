@@ -153,11 +153,20 @@ def perform(
             activity.door = None
     except ModelError:
         raise
-    except divergence.Diverged as diverged:
-        return Failure("divergence", event.name or event.kind.value, diverged.where, "")
+    except divergence.Diverged:
+        where = _handler_name(system.types[index], event)
+        return Failure("divergence", where, f"{divergence.LINE_BUDGET:,} lines", "")
     except Exception as error:
         return Failure("exception", type(error).__name__, _place(error), str(error))
     return Result.HANDLED
+
+
+def _handler_name(kind: NodeType, event: Event) -> str:
+    for name in event.part.split(".") if event.part else ():
+        kind = kind.parts[name]
+    handler = kind.on.get(type(event.payload)) if event.kind is Kind.DELIVER else None
+    name = handler.name if handler is not None else event.name or event.kind.value
+    return f"{kind.cls.__name__}.{name}"
 
 
 def _is_forbidden(system: System, event: Event) -> bool:
@@ -203,8 +212,8 @@ def _find_call(
     arguments = event.payload
     if not _holds(handler, service, *arguments):
         return Result.WAITS
-    if not system.scripts[index]:
-        key = Invocation(event.name, arguments).key
+    key = Invocation(event.name, arguments).key
+    if not any(c.key == key for script in system.scripts[index] for c in script.calls):
         guards = [when for call, when in system.whenevers[index] if call.key == key]
         if all(when is not None and not when(service, *arguments) for when in guards):
             return Result.WAITS

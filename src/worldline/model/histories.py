@@ -38,7 +38,7 @@ preceded by what had completed when it was invoked, and followed by its result."
 
 Configuration: TypeAlias = tuple[Any, frozenset[tuple[Client, Any]]]
 Configurations: TypeAlias = frozenset[Configuration]
-"""A state of the object, with the results of those in flight that led there."""
+"""A state of the object, with the results of operations in flight that led to it."""
 
 _REMEDY = (
     "report an operation once, with the client that waits for it; a duplicate that the "
@@ -129,8 +129,8 @@ def linearizable(
     -----
     NP-complete: ``k`` operations in flight make up to ``2**k`` configurations for each
     state of the object and outcome of those. A response tries each operation on each;
-    an invocation costs nothing. Kept are those of the last 65,536 to 131,072 histories;
-    one that was forgotten, or that another process made, is replayed from its records.
+    an invocation costs nothing. Kept are those of the last 65,536 to 131,072 histories
+    (1 to 3 KiB each with 8 operations); any other is replayed from its records.
     """
     linearizer = Linearizer(spec)
 

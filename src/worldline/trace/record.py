@@ -26,6 +26,7 @@ from worldline.trace.records import (
 from worldline.worlds.direct import DirectWorld
 
 DIVERGENCE = "divergence"
+DEADLOCK = "deadlock"
 
 _DELIVERIES = frozenset({"deliver", "timer", "call"})
 _NOT_EXTERNAL = frozenset({"deliver", "timer", "refuse", "transport_error"})

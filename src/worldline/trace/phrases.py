@@ -1,0 +1,148 @@
+"""How steps, and what they led to, are said in words: the same in every output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from worldline.trace.json_text import Json, show
+from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
+
+Cuts = Sequence[Sequence[str]]
+"""The nodes on one side, for each partition of a system."""
+
+
+def event_phrase(step: StepRecord, header: Header) -> str:
+    """Return what happened, without where: ``deliver Join(joiner=a) from a``."""
+    words = [step.kind.replace("_", " ")]
+    if step.part:
+        words.append(f"[{step.part}]")
+    words += _DETAILS.get(step.kind, _no_detail)(step, header)
+    return " ".join(words)
+
+
+def short_phrase(step: StepRecord, header: Header) -> str:
+    """Return what happened, with messages and calls by their names alone."""
+    if step.kind in _OF_MESSAGES:
+        return f"{step.kind} {step.name}"
+    if step.kind in ("timer", "call"):
+        return f"{step.kind} {step.name}"
+    return event_phrase(step, header)
+
+
+def _no_detail(step: StepRecord, header: Header) -> list[str]:
+    return []
+
+
+def _of_message(step: StepRecord, header: Header) -> list[str]:
+    return [show(step.payload), f"from {step.peer}"]
+
+
+def _of_timer(step: StepRecord, header: Header) -> list[str]:
+    return [step.name + _argument(step.payload)]
+
+
+def _of_call(step: StepRecord, header: Header) -> list[str]:
+    arguments = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
+    return [f"{step.name}({', '.join(map(show, arguments))})"]
+
+
+def _of_error(step: StepRecord, header: Header) -> list[str]:
+    if step.name == "unreachable":
+        return [f"({step.peer} cannot be reached)"]
+    return [f"(connection to {step.peer} is lost)"]
+
+
+def _of_disconnect(step: StepRecord, header: Header) -> list[str]:
+    return [f"from {step.peer}"]
+
+
+def _of_reset(step: StepRecord, header: Header) -> list[str]:
+    deaf = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
+    return [f"unnoticed by {', '.join(map(show, deaf))}"] if deaf else []
+
+
+def _of_partition(step: StepRecord, header: Header) -> list[str]:
+    number = step.payload
+    if type(number) is not int or not 0 <= number < len(header.cuts):
+        return [f"cut {show(number)}"]
+    side = header.cuts[number]
+    others = [name for name in header.names if name not in side]
+    return ["{" + ", ".join(side) + "} | {" + ", ".join(others) + "}"]
+
+
+_OF_MESSAGES = frozenset({"deliver", "refuse", "drop", "duplicate"})
+_DETAILS = {
+    **dict.fromkeys(_OF_MESSAGES, _of_message),
+    "timer": _of_timer,
+    "call": _of_call,
+    "transport_error": _of_error,
+    "disconnect": _of_disconnect,
+    "reset": _of_reset,
+    "partition": _of_partition,
+}
+
+
+def _argument(payload: Json) -> str:
+    return "" if payload is None else f"({show(payload)})"
+
+
+def send_phrase(send: SendRecord) -> str:
+    """Return what was sent to whom."""
+    full = "" if send.taken else "  (not taken: the buffer is full)"
+    part = f" [{send.part}]" if send.part else ""
+    return f"→ {send.to}{part}  {show(send.message)}{full}"
+
+
+def timer_phrase(timer: TimerRecord) -> str:
+    """Return which timer was set or cancelled."""
+    name = f"{timer.part}.{timer.name}".lstrip(".") + _argument(timer.payload)
+    if timer.after is None:
+        return f"cancel timer {name}"
+    return f"set timer {name}, after {timer.after:g} s"
+
+
+def change_phrases(step: StepRecord) -> list[str]:
+    """Return the changed fields, each with its value before and after."""
+    return [
+        f"{name}: {_plain(old)} → {_plain(new)}"
+        if name.startswith("(")
+        else f"{name}: {show(old)} → {show(new)}"
+        for name, (old, new) in step.changes.items()
+    ]
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else show(value)
+
+
+def choice_phrase(step: StepRecord) -> str:
+    """Return which options the handler took, counted from 0; empty if none."""
+    pairs = zip(step.choices, step.widths, strict=True)
+    return ", ".join(f"{taken} of {width}" for taken, width in pairs)
+
+
+def facet_phrases(step: StepRecord) -> dict[str, str]:
+    """Return what a step led to, by aspect, for comparing two executions of it."""
+    return {
+        "choices": choice_phrase(step) or "none",
+        "result": step.result,
+        "failure": str(step.failure or "none"),
+        "sends": "; ".join(map(send_phrase, step.sends)) or "none",
+        "timers": "; ".join(map(timer_phrase, step.timers)) or "none",
+        "changes": "; ".join(change_phrases(step)) or "none",
+        "log": "; ".join(step.log) or "nothing",
+        "sender": "unknown" if step.sent_in is None else f"step {step.sent_in}",
+        "order": f"Lamport time {step.lamport}",
+    }
+
+
+def verdict_phrase(end: End | None) -> str:
+    """Return the verdict with the property that it is about."""
+    if end is None:
+        return "no verdict: the trace breaks off"
+    words = [end.verdict.upper()]
+    if end.property is not None:
+        words.append(end.property)
+        if end.kind not in (None, end.property):
+            words.append(f"({end.kind})")
+    return " ".join(words)

