@@ -154,7 +154,7 @@ def workers(size: int = 2, **options: Any) -> wl.System:
         ],
     )
     return wl.System(
-        {node: Worker(step=1 + node.index % 2) for node in nodes},
+        {node: Worker(step=1 + number % 2) for number, node in enumerate(nodes)},
         properties=[totals_are_small],
         name="workers",
         **options,

@@ -81,7 +81,11 @@ def test_a_violation_is_exit_code_1_and_shows_file_command_and_run(folder: Path)
     assert f"trace  {trace}\n" in result.out
     assert f"replay worldline replay {trace}\n" in result.out
     assert (folder / trace).is_file()
-    assert run("show", trace).out.rstrip("\n") in result.out
+    assert result.out.endswith(
+        "\n 4  backup   deliver Total(value=1) from primary  (sent in step 1)\n"
+        "               total: 2 → 1\n"
+    )
+    assert result.out.partition("\n\n")[2] in run("show", trace).out
 
 
 def test_a_bound_is_exit_code_3_and_named():
@@ -134,8 +138,9 @@ def test_one_property_is_checked_alone():
 
 
 def test_keep_going_searches_on_after_a_violation():
-    first = json.loads(run("check", "counter.py", "--json").out)
-    all_of_it = json.loads(run("check", "counter.py", "--keep-going", "--json").out)
+    command = ("check", "counter.py", "-p", "adds=3", "--json")
+    first = json.loads(run(*command).out)
+    all_of_it = json.loads(run(*command, "--keep-going").out)
     assert all_of_it["states"] > first["states"]
     assert all_of_it["bound"] is None
     assert [p["verdict"] for p in all_of_it["properties"]] == ["violated", "holds"]
@@ -235,6 +240,32 @@ def test_bad_arguments_are_refused_in_one_line(arguments: list[str], said: str):
 )
 def test_a_bad_module_is_refused_in_one_line(folder: Path, source: str, said: str):
     (folder / "user.py").write_text(source, "utf-8")
+    assert said in refusal(run("check", "user.py"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("@wl.call", "@wl.call(when=lambda self, n: 1 / 0)", "<lambda> raised ZeroDiv"),
+        (
+            "name=",
+            "observers=[BAD], name=",
+            "fold raised KeyError: 'lost' (user.py:6: ",
+        ),
+    ],
+)
+def test_an_exception_of_the_user_is_not_taken_for_ours(
+    folder: Path, old: str, new: str, said: str
+):
+    source = COUNTER.replace(
+        "import worldline as wl\n",
+        "import worldline as wl\n\n"
+        "def project(step): return 1\n\n"
+        "def fold(value, step): raise KeyError('lost')\n\n"
+        "BAD = wl.Observer('bad', 0, project, fold)\n",
+    )
+    source = source.replace('"""A backup that trusts the order of messages."""\n', "\n")
+    (folder / "user.py").write_text(source.replace(old, new), "utf-8")
     assert said in refusal(run("check", "user.py"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.cli.command import refusal, run
 from worldline import zoo
 from worldline.cli.zoo import control
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "zoo.md"
 BUGS = {
     "one": "check zoo:a -p bugs=one --max-depth 9",
     "two": "check zoo:b -p bugs=two",
@@ -71,6 +73,14 @@ def test_every_bug_has_a_control():
 
 def test_a_control_has_no_bug_and_the_same_bounds():
     assert control(BUGS["one"]) == "check zoo:a -p bugs= --max-depth 9"
+
+
+def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
+    page = PAGE.read_text("utf-8")
+    assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
+    commands = re.findall(r"^\| `([\w-]+)` \|.*`worldline (check [^`]+)`", page, re.M)
+    assert dict(commands) == zoo.bugs()
+    assert len(commands) == len(zoo.bugs())
 
 
 def test_the_list_names_systems_parameters_and_bugs():

@@ -19,7 +19,7 @@ MIXED = st.integers() | st.text(max_size=3) | st.booleans() | st.none() | st.bin
 
 @given(st.lists(MIXED), st.randoms(use_true_random=False))
 def test_equal_sets_iterate_alike_however_they_were_built(values: Any, rng: Any):
-    one, two = CanonicalSet(values), CanonicalSet()
+    one, two = CanonicalSet[Any](values), CanonicalSet[Any]()
     shuffled = list(one)
     rng.shuffle(shuffled)
     for value in shuffled:
@@ -33,7 +33,8 @@ def test_equal_sets_iterate_alike_however_they_were_built(values: Any, rng: Any)
 def test_equal_dicts_iterate_alike_however_they_were_built(items: Any, rng: Any):
     keys = list(items)
     rng.shuffle(keys)
-    one, two = CanonicalDict(items), CanonicalDict({key: items[key] for key in keys})
+    one: CanonicalDict[Any, Any] = CanonicalDict(items)
+    two: CanonicalDict[Any, Any] = CanonicalDict({key: items[key] for key in keys})
     assert one.items() == two.items()
     assert (list(one), one.keys(), one.values()) == (
         list(two),
@@ -59,7 +60,7 @@ def test_set_operations_agree_with_those_of_plain_sets(one: Any, two: Any):
 def test_pop_takes_the_first_element():
     numbers = CanonicalSet({30, 2, 100})
     assert [numbers.pop() for _ in range(3)] == [2, 30, 100]
-    table = CanonicalDict({"b": 1, "a": 2})
+    table: CanonicalDict[str, int] = CanonicalDict({"b": 1, "a": 2})
     assert table.popitem() == ("a", 2)
     assert table == {"b": 1}
 
@@ -123,7 +124,8 @@ def test_canonical_and_plain_collections_freeze_alike():
 
 
 def test_a_frozen_map_is_hashable_and_compares_by_content():
-    one, two = wl.FrozenMap({"b": 2, "a": 1}), wl.FrozenMap({"a": 1, "b": 2})
+    one: wl.FrozenMap[str, int] = wl.FrozenMap({"b": 2, "a": 1})
+    two: wl.FrozenMap[str, int] = wl.FrozenMap({"a": 1, "b": 2})
     assert one == two
     assert hash(one) == hash(two)
     assert list(one) == ["a", "b"]
@@ -135,7 +137,7 @@ def test_a_frozen_map_is_hashable_and_compares_by_content():
 
 def test_a_frozen_map_does_not_follow_the_dict_it_was_made_from():
     source = {"a": 1}
-    made = wl.FrozenMap(source)
+    made: wl.FrozenMap[str, int] = wl.FrozenMap(source)
     source["a"] = 2
     assert made["a"] == 1
     assert pickle.loads(pickle.dumps(made)) == made

@@ -63,7 +63,7 @@ def tuples_of(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(inner, max_size=3).map(tuple)
 
 
-HASHABLE = st.recursive(
+HASHABLE: st.SearchStrategy[Any] = st.recursive(
     SCALARS,
     lambda inner: (
         tuples_of(inner)
@@ -74,7 +74,7 @@ HASHABLE = st.recursive(
     ),
     max_leaves=8,
 )
-PLAIN = st.recursive(
+PLAIN: st.SearchStrategy[Any] = st.recursive(
     HASHABLE,
     lambda inner: (
         tuples_of(inner)
@@ -86,12 +86,14 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(PLAIN)
 def test_thawing_gives_back_what_was_frozen(value: Any):
     assert freeze(thaw(freeze(value))) == freeze(value)
     assert thaw(freeze(value)) == value
 
 
+@pytest.mark.slow
 @given(PLAIN, PLAIN)
 def test_frozen_values_are_hashable_and_equal_only_for_equal_data(one: Any, two: Any):
     assert hash(freeze(one)) == hash(freeze(thaw(freeze(one))))
@@ -102,6 +104,7 @@ def test_frozen_values_are_hashable_and_equal_only_for_equal_data(one: Any, two:
         assert canonical_bytes(freeze(one)) != canonical_bytes(freeze(two))
 
 
+@pytest.mark.slow
 @given(PLAIN, PLAIN)
 def test_the_order_is_total_and_agrees_with_equality(one: Any, two: Any):
     first, second = freeze(one), freeze(two)
@@ -111,6 +114,7 @@ def test_the_order_is_total_and_agrees_with_equality(one: Any, two: Any):
     ) == (first != second)
 
 
+@pytest.mark.slow
 @given(st.lists(HASHABLE, max_size=6), st.randoms(use_true_random=False))
 def test_sets_and_dicts_do_not_depend_on_the_order_of_insertion(values: Any, rng: Any):
     shuffled = list(values)
@@ -228,6 +232,7 @@ def test_fingerprints_are_the_same_under_every_hash_seed():
     assert len(said) == 1
 
 
+@pytest.mark.slow
 @given(st.sets(HASHABLE, min_size=2, max_size=20))
 def test_different_values_have_different_fingerprints(values: set[Any]):
     frozen = {freeze(value) for value in values}

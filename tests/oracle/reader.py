@@ -34,13 +34,12 @@ class StateReader:
             ends = [len(script.calls) for script in scripts]
             return node.positions == ends
         if read.what == "timers":
-            return tuple(
-                Alarm(part, name, payload)
-                for (part, name, _), (payload, _) in sorted(
-                    node.timers.items(), key=lambda item: order_key(item[0])
-                )
+            found = [
+                ((part, name, order_key(content)), Alarm(part, name, payload))
+                for (part, name, content), (payload, _) in node.timers.items()
                 if read.detail[0] in (None, name)
-            )
+            ]
+            return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
         value = node.fields
         for name in read.detail:
             value = value.__dict__[name]

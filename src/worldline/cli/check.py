@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,7 +150,10 @@ def _print_steps(report: Report) -> None:
     if first is None or first.trace is None:
         return
     from worldline.trace.format import read
-    from worldline.trace.steps import steps
+    from worldline.trace.steps import end_lines, header_lines, steps
 
-    print()
-    sys.stdout.writelines(f"{line}\n" for line in steps(read(first.trace)))
+    trace = read(first.trace)
+    # What the report has said is left out: the header, and why it is a violation.
+    begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
+    lines = [*steps(trace)][begin:-end]
+    print("\n".join(lines).rstrip())

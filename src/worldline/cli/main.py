@@ -12,6 +12,7 @@ from typing import NoReturn
 from worldline._version import __version__
 from worldline.cli import check, replay, show, zoo
 from worldline.model.errors import InternalError, WorldlineError
+from worldline.model.user_errors import escaped
 
 VERBS = {"check": check, "replay": replay, "show": show, "zoo": zoo}
 
@@ -109,15 +110,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InternalError:
         return _confess()
     except WorldlineError as error:
-        print(f"worldline: error: {error}", file=sys.stderr)
-        return BAD_INPUT
+        return _refuse(str(error))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        print(f"worldline: error: {place}{error.strerror or error}", file=sys.stderr)
-        return BAD_INPUT
-    except Exception:
-        return _confess()
+        return _refuse(f"{place}{error.strerror or error}")
+    except Exception as error:
+        theirs = escaped(error)
+        return _confess() if theirs is None else _refuse(str(theirs))
     return status
+
+
+def _refuse(text: str) -> int:
+    """Report what is wrong with the arguments, the files or the user's code."""
+    print(f"worldline: error: {text}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _confess() -> int:

@@ -19,6 +19,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_partial(parser: argparse.ArgumentParser) -> None:
+    """Let a verb take a trace that breaks off."""
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="take a file that breaks off for what it has",
+    )
+
+
 def print_json(value: dict[str, Any]) -> None:
     """Print the one object of a command."""
     print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from worldline.cli.options import add_json, print_json
+from worldline.cli.options import add_partial, print_json
+
+if TYPE_CHECKING:
+    from worldline.trace.records import Trace
 
 SUMMARY = "print a recorded run, as steps or as a diagram"
 
@@ -22,10 +28,11 @@ examples:
 """
 
 FORMS = {
-    "diagram": "a time line per node, for the terminal",
-    "dot": "the event graph, for Graphviz",
+    "diagram": "a time line for each node, for the terminal",
+    "dot": "the graph of what caused what, for Graphviz",
     "mermaid": "a sequence diagram, for Mermaid",
-    "shiviz": "a log, for ShiViz",
+    "shiviz": "a log with vector clocks, for ShiViz",
+    "json": "one JSON object and nothing else",
 }
 
 
@@ -36,17 +43,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     forms = parser.add_mutually_exclusive_group()
     for form, text in FORMS.items():
         forms.add_argument(
-            f"--{form}", dest="form", action="store_const", const=form, help=text
+            f"--{form}",
+            dest="form",
+            action="store_const",
+            const=form,
+            help=f"print {text}",
         )
-    forms.add_argument(
-        "--json",
-        dest="form",
-        action="store_const",
-        const="json",
-        help="print one JSON object and nothing else",
-    )
+    add_partial(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace."""
-    raise NotImplementedError
+    from worldline.trace.format import read
+
+    trace = read(arguments.trace, partial=arguments.partial)
+    if arguments.form == "json":
+        print_json(to_json(trace))
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _printer(arguments.form)(trace))
+    return 0
+
+
+def to_json(trace: Trace) -> dict[str, Any]:
+    """Return a trace as one object: the records of its file."""
+    from worldline.trace.schema import dump
+
+    return {
+        "header": dump(trace.header),
+        "steps": [dump(step) for step in trace.steps],
+        "end": None if trace.end is None else dump(trace.end),
+    }
+
+
+def _printer(form: str) -> Callable[[Trace], Iterator[str]]:
+    from worldline.trace.diagram import diagram
+    from worldline.trace.exports import dot, mermaid, shiviz
+    from worldline.trace.steps import steps
+
+    printers = (diagram, dot, mermaid, shiviz, steps)
+    return {printer.__name__: printer for printer in printers}[form]

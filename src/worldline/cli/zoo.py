@@ -144,7 +144,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"bugs": [asdict(finding) for finding in findings]})
     else:
-        _print_summary(findings, len(commands))
+        _print_summary(findings, len(commands), accusing=arguments.controls)
     if interrupted:
         return INTERRUPTED
     return 0 if _is_good(findings, controls=arguments.controls) else 1
@@ -217,9 +217,10 @@ def _print(finding: Finding, *, accusing: bool) -> None:
     )
 
 
-def _print_summary(findings: list[Finding], wanted: int) -> None:
+def _print_summary(findings: list[Finding], wanted: int, *, accusing: bool) -> None:
     found = sum(finding.found for finding in findings)
     seconds = sum(finding.seconds for finding in findings)
+    word = "accused" if accusing else "found"
     left = wanted - len(findings)
     rest = f", {left} not run" if left else ""
-    print(f"{found} of {len(findings)} found in {seconds:.1f} s{rest}")
+    print(f"{found} of {len(findings)} {word} in {seconds:.1f} s{rest}")

@@ -13,8 +13,6 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-import sysconfig
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ from worldline.model.errors import InputError, UsageError, WorldlineError
 from worldline.model.parameters import bind
 from worldline.model.properties import Property
 from worldline.model.system import Origin, System
+from worldline.model.user_errors import failed, is_interrupt, refusal, shorten
 
 ZOO = "zoo:"
 _ZOO_PACKAGE = "worldline.zoo"
@@ -177,9 +176,9 @@ def _execute(path: Path, source: bytes) -> ModuleType:
         exec(code, module.__dict__)  # noqa: S102 - running it is what was asked for
     except BaseException as error:
         del sys.modules[name]
-        if _is_interrupt(error):
+        if is_interrupt(error):
             raise
-        raise _failed(str(path), error, "loading it raised") from error
+        raise failed(str(path), error, "loading it raised") from error
     return module
 
 
@@ -190,15 +189,15 @@ def _find_in_package(place: str, function: str) -> Loaded:
             module = importlib.import_module(place)
         except ModuleNotFoundError as error:
             if error.name is None or not f"{place}.".startswith(f"{error.name}."):
-                raise _failed(place, error, "importing it raised") from error
+                raise failed(place, error, "importing it raised") from error
             raise UsageError(
                 f"there is no module {error.name!r}",
                 remedy=f"install it, or run in the folder that holds it; {_FORMS}",
             ) from None
         except BaseException as error:
-            if _is_interrupt(error):
+            if is_interrupt(error):
                 raise
-            raise _failed(place, error, "importing it raised") from error
+            raise failed(place, error, "importing it raised") from error
     made = _function(module, function, place)
     return Loaded(made, f"{place}:{function}", _hash(module), folder)
 
@@ -237,80 +236,34 @@ def _call(found: Loaded, arguments: dict[str, Any]) -> System:
     try:
         system = found.function(**arguments)
     except BaseException as error:
-        if _is_interrupt(error):
+        if is_interrupt(error):
             raise
         if isinstance(error, ValueError) and not isinstance(error, WorldlineError):
-            raise UsageError(f"{found.name}: {_refusal(error)}") from error
-        raise _failed(found.name, error, "it raised") from error
+            raise UsageError(f"{found.name}: {refusal(error)}") from error
+        raise failed(found.name, error, "it raised") from error
     if not isinstance(system, System):
         raise InputError(
-            f"{found.name} returned {_shorten(repr(system))}",
+            f"{found.name} returned {shorten(repr(system))}",
             remedy="return a wl.System",
         )
     return system
-
-
-# ------------------------------------------------------------------------- messages
-
-
-def _is_interrupt(error: BaseException) -> bool:
-    """Say whether an error is no business of the module's author."""
-    return not isinstance(error, Exception | SystemExit)
-
-
-def _failed(place: str, error: BaseException, what: str) -> InputError:
-    """Return the error that says why a module or function failed, and on which line."""
-    if isinstance(error, SyntaxError):
-        name = Path(error.filename).name if error.filename else place
-        text = f": {error.text.strip()}" if error.text else ""
-        return InputError(
-            f"{place} is not valid Python: {error.msg} ({name}:{error.lineno}{text})"
-        )
-    line = _line(error) or place
-    if isinstance(error, WorldlineError):
-        return InputError(f"{place}: {error.what} ({line})", remedy=error.remedy)
-    text = f": {error}" if str(error) else ""
-    return InputError(f"{place}: {what} {type(error).__name__}{text} ({line})")
-
-
-def _refusal(error: ValueError) -> str:
-    """Return what a function said to refuse its arguments; where, if by accident."""
-    line = _line(error)
-    if ": raise " in line and str(error):
-        return str(error)
-    return f"{type(error).__name__}: {error} ({line})"
-
-
-def _line(error: BaseException) -> str:
-    """Return the innermost line that is the user's: neither ours nor Python's."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_users(frame.filename)]
-    if not own:
-        return ""
-    text = f": {own[-1].line}" if own[-1].line else ""
-    return f"{Path(own[-1].filename).name}:{own[-1].lineno}{text}"
-
-
-def _is_users(filename: str) -> bool:
-    if filename.startswith(str(_OURS)):
-        return filename.startswith(str(_OURS / "zoo"))
-    return not filename.startswith(("<", sysconfig.get_path("stdlib")))
-
-
-def _shorten(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 # --------------------------------------------------------------------------- source
 
 
 def _hash(module: ModuleType) -> str:
-    """Hash a module's source: a package of the zoo as a whole, else the one file."""
-    if module.__name__.startswith(f"{_ZOO_PACKAGE}.") and hasattr(module, "__path__"):
-        files = sorted(Path(next(iter(module.__path__))).rglob("*.py"))
-    else:
-        files = [Path(module.__file__)] if module.__file__ else []
-    return _digest([path.read_bytes() for path in files])
+    """Hash a module's source: its file; in the zoo also what it may share.
+
+    There a system may be a package, and may use the private modules beside it.
+    """
+    place = getattr(module, "__file__", None)
+    files = [Path(place)] if place else []
+    if module.__name__.startswith(f"{_ZOO_PACKAGE}."):
+        for folder in getattr(module, "__path__", ()):
+            files = [*Path(folder).rglob("*.py")]
+        files += (_OURS / "zoo").glob("_[!_]*.py")
+    return _digest([path.read_bytes() for path in sorted(files)])
 
 
 def _digest(sources: list[bytes]) -> str:

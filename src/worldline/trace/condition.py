@@ -60,7 +60,10 @@ def condition_of(
     except (OSError, SyntaxError, TypeError):
         return None
     first = function.__code__.co_firstlineno
-    found = _deciding(tree, line - first + 1)
+    if function.__name__ == "<lambda>":
+        found = _only_lambda(tree)
+    else:
+        found = _deciding(tree, line - first + 1)
     if found is None:
         return None
     expression, value, says = found
@@ -98,7 +101,6 @@ def _last_moment(
 
 def _deciding(tree: ast.AST, line: int) -> tuple[ast.expr, bool, bool] | None:
     """Return the condition on a line, its value, and whether a message goes with it."""
-    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
     around: ast.If | None = None
     for node in ast.walk(tree):
         # Breadth first: an inner statement comes after those around it.
@@ -114,6 +116,12 @@ def _deciding(tree: ast.AST, line: int) -> tuple[ast.expr, bool, bool] | None:
             if not isinstance(node.value, ast.Constant):
                 return node.value, False, False
             return (around.test, True, False) if around is not None else None
+    return None
+
+
+def _only_lambda(tree: ast.AST) -> tuple[ast.expr, bool, bool] | None:
+    # The source of a lambda is that of its whole line, on which there may be others.
+    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
     return (lambdas[0].body, False, False) if len(lambdas) == 1 else None
 
 
@@ -147,11 +155,11 @@ class _Scope:
         return expression
 
     def used(self, expression: ast.expr) -> dict[str, Any]:
-        """Return the variables that an expression mentions."""
-        names = [node.id for node in ast.walk(expression) if isinstance(node, ast.Name)]
-        return {
-            name: self._variables[name] for name in names if name in self._variables
-        }
+        """Return the variables that an expression mentions, in that order."""
+        found = [node for node in ast.walk(expression) if isinstance(node, ast.Name)]
+        found.sort(key=lambda name: (name.lineno, name.col_offset))
+        known = self._variables
+        return {name.id: known[name.id] for name in found if name.id in known}
 
     def _decisive(self, expression: ast.expr) -> ast.expr | None:
         if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):

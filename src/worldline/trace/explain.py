@@ -41,7 +41,7 @@ def explain(state: DirectWorld | View, known: Property) -> Explanation | None:
         function, nodes = reader.failing
         names = function.__code__.co_varnames[1 : 1 + len(nodes)]
         variables = dict(zip(names, nodes, strict=False))
-        condition = condition_of(function, (view, *nodes))
+        condition = condition_of(function, (view, *nodes)) or condition
     if condition is not None:
         variables |= condition.variables
     bindings = _bindings(variables)
@@ -67,7 +67,8 @@ def _message(
     bindings: tuple[Binding, ...],
 ) -> str:
     if condition is None or condition.says or not condition.text:
-        return said or f"{name} is false"
+        # One line, because pytest adds lines to a message, and addresses in them.
+        return said.partition("\n")[0] or f"{name} is false"
     value = "true" if condition.value else "false"
     message = f"{shorten(condition.text, _WIDEST)} is {value}"
     if bindings:

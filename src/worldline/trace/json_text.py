@@ -36,11 +36,16 @@ def _show_set(items: list[Json]) -> str:
     return "{" + _join(items) + "}" if items else "set()"
 
 
+def _show_int(digits: str) -> str:
+    # Python refuses to write very long ints in decimal.
+    return digits if len(digits) > 1000 else str(int(digits, 16))
+
+
 _SHOWERS: dict[str, Callable[[Json], str]] = {
     "$node": str,
     "$bytes": lambda value: repr(bytes.fromhex(value)),
     "$text": lambda value: repr(surrogates(value)),
-    "$int": str,
+    "$int": _show_int,
     "$float": str,
     "$enum": lambda value: ".".join(value.split(".")[-2:]),
     "$tuple": lambda items: f"({_join(items)}{',' * (len(items) == 1)})",

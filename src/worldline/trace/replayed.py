@@ -50,7 +50,7 @@ class Replayed:
     verified, steps
         How many steps went as recorded, boot and prologue included, and how many
         there are.
-    verdict, property
+    verdict, property_name
         What was recorded; None for a trace that breaks off.
     reproduced
         Whether every step went as recorded and the verdict is right again.
@@ -70,7 +70,7 @@ class Replayed:
     verified: int
     steps: int
     verdict: Verdict | None
-    property: str | None
+    property_name: str | None
     reproduced: bool
     divergence: Divergence | None
     explanation: str
@@ -95,7 +95,7 @@ class Replayed:
         return {
             "system": self.system,
             "verdict": None if self.verdict is None else self.verdict.value,
-            "property": self.property,
+            "property": self.property_name,
             "reproduced": self.reproduced,
             "verified": self.verified,
             "steps": self.steps,
@@ -109,7 +109,7 @@ class Replayed:
 
     def __str__(self) -> str:
         verdict = "no verdict" if self.verdict is None else self.verdict.value.upper()
-        about = "" if self.property is None else f" {self.property}"
+        about = "" if self.property_name is None else f" {self.property_name}"
         word = "reproduced" if self.reproduced else "NOT REPRODUCED"
         lines = [f"{self.system}: {verdict}{about}, {word}"]
         reason = self.explanation if self.divergence is None else str(self.divergence)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias, final
 
-from worldline.model.errors import InputError
 from worldline.model.events import Choices, Event, Kind
 from worldline.model.identity import NodeId
 from worldline.model.system import System

@@ -17,9 +17,18 @@ class Status(enum.Enum):
 
 @wl.message
 class Join:
-    """Find `joiner` a parent; `redirected_by` is the root that did not have room."""
+    """Find `joiner` a parent.
+
+    Attributes
+    ----------
+    attempt
+        Which of the joiner's attempts this is.
+    redirected_by
+        The root that had no room, and sends the joiner down its tree.
+    """
 
     joiner: wl.NodeId
+    attempt: int
     redirected_by: wl.NodeId | None = None
 
 
@@ -29,6 +38,8 @@ class JoinReply:
 
     Attributes
     ----------
+    attempt
+        Which of the receiver's attempts this answers.
     root
         The root to believe in.
     siblings
@@ -36,6 +47,7 @@ class JoinReply:
     """
 
     status: Status
+    attempt: int
     root: wl.NodeId
     siblings: frozenset[wl.NodeId] = frozenset()
 

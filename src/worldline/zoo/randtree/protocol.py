@@ -75,6 +75,7 @@ class RandTree:
     siblings: set[wl.NodeId] = wl.field(default_factory=set)
     peers: set[wl.NodeId] = wl.field(default_factory=set)
     bootstrap: wl.NodeId | None = None
+    attempt: int = 0
     last_probed: wl.NodeId | None = None
     unsent: set[wl.NodeId] = wl.field(default_factory=set)
     misforced: bool = wl.ghost(default=False)
@@ -110,29 +111,29 @@ class RandTree:
 
     @wl.on(Join, when=lambda self, src, msg: self.state is not State.INIT)
     def receive_join(self, ctx: wl.Context, src: wl.NodeId, msg: Join) -> None:
-        joiner = msg.joiner
-        redirected = msg.redirected_by == self.root
-        if not self.is_root() and joiner != self.root and not redirected:
-            ctx.send(self.root, Join(joiner))
-        elif joiner in (self.root, self.parent):
-            ctx.send(joiner, JoinReply(Status.LOOP_ERROR, self.root))
+        joiner, attempt = msg.joiner, msg.attempt
+        granted = src == self.parent and msg.redirected_by == self.root
+        if not self.is_root() and joiner != self.root and not granted:
+            ctx.send(self.root, Join(joiner, attempt))
+        elif joiner == self.root:
+            ctx.send(joiner, JoinReply(Status.LOOP_ERROR, attempt, joiner))
         elif self.is_root() and joiner < self.me:
-            ctx.send(joiner, JoinReply(Status.ROOT_FORCE, joiner))
+            ctx.send(joiner, JoinReply(Status.ROOT_FORCE, attempt, joiner))
             self.children.discard(joiner)
             self._seek(ctx, joiner, bug="rt1")
         elif joiner in self.children or len(self.children) < self.max_children:
-            self._accept(ctx, joiner)
+            self._accept(ctx, joiner, attempt)
         else:
             child = ctx.choose(list(self.children))
-            ctx.send(child, Join(joiner, redirected_by=self.root))
+            ctx.send(child, Join(joiner, attempt, redirected_by=self.root))
 
-    def _accept(self, ctx: wl.Context, joiner: wl.NodeId) -> None:
+    def _accept(self, ctx: wl.Context, joiner: wl.NodeId, attempt: int) -> None:
         """Answer a child; also one that is known, for it may have been reset."""
         self.children.add(joiner)
         if "cb4" not in self.bugs:
             self.siblings.discard(joiner)
         others = self.children - {joiner} if self.is_root() else ()
-        reply = JoinReply(Status.ACCEPTED, self.root, frozenset(others))
+        reply = JoinReply(Status.ACCEPTED, attempt, self.root, frozenset(others))
         ctx.send(joiner, reply)
         if self.is_root():
             self._settle(ctx)
@@ -141,7 +142,8 @@ class RandTree:
     @wl.on(JoinReply)
     def receive_reply(self, ctx: wl.Context, src: wl.NodeId, msg: JoinReply) -> None:
         accepted = msg.status is Status.ACCEPTED
-        if self.state is State.JOINING and accepted:
+        awaited = self.state is State.JOINING and msg.attempt == self.attempt
+        if awaited and accepted:
             self.parent = src
             self.siblings = set(msg.siblings - {self.me})
             if "cb3" not in self.bugs:
@@ -149,12 +151,12 @@ class RandTree:
             self._disown(ctx, [src])
             self._believe(ctx, msg.root)
             self._settle(ctx)
-        elif self.state is State.JOINING:
+        elif awaited:
             if msg.status is Status.ROOT_FORCE and msg.root != self.root:
                 self.misforced = True
             self._settle(ctx)
         elif accepted and src != self.parent:
-            if self.state is State.JOINED or "rt13" not in self.bugs:
+            if self.state is not State.INIT or "rt13" not in self.bugs:
                 self._leave(ctx, src)
 
     @wl.timer(when=lambda self: self.state is State.JOINING)
@@ -173,7 +175,7 @@ class RandTree:
 
     def _seek(self, ctx: wl.Context, target: wl.NodeId, bug: str = "") -> None:
         """Look for a parent, at `target` first; `bug` forgets to make it a peer."""
-        self.state = State.JOINING
+        self._begin_attempt(ctx)
         if bug not in self.bugs:
             self.peers.add(target)
         self._disown(ctx, [target])
@@ -181,8 +183,13 @@ class RandTree:
 
     def _ask(self, ctx: wl.Context, peer: wl.NodeId) -> None:
         self.bootstrap = peer
-        ctx.send(peer, Join(self.me))
+        ctx.send(peer, Join(self.me, self.attempt))
         ctx.set_timer(RandTree.join, after=JOIN_TIMEOUT)
+
+    def _begin_attempt(self, ctx: wl.Context) -> None:
+        if self.state is not State.JOINING:
+            self.state = State.JOINING
+            self.attempt = ctx.sequence()
 
     def _settle(self, ctx: wl.Context) -> None:
         self.state = State.JOINED
@@ -197,7 +204,9 @@ class RandTree:
         ),
     )
     def remove(self, ctx: wl.Context, src: wl.NodeId, msg: Remove) -> None:
-        self._lose_child(ctx, src)
+        if src in self.children:
+            self._lose_child(ctx, src)
+            ctx.send(src, Rejoin())
 
     @wl.on(Rejoin, when=lambda self, src, msg: src == self.parent)
     def rejoin(self, ctx: wl.Context, src: wl.NodeId, msg: Rejoin) -> None:
@@ -290,7 +299,7 @@ class RandTree:
         if heir != self.me:
             self._seek(ctx, heir, bug="rt7")
         else:
-            self.state = State.JOINING
+            self._begin_attempt(ctx)
             ctx.set_timer(RandTree.join, after=JOIN_TIMEOUT)
 
     def _lose_parent(self, ctx: wl.Context) -> None:

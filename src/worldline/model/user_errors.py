@@ -1,0 +1,103 @@
+"""What to say when a user's module or function fails: its words, and the line.
+
+Knows exceptions and their tracebacks only; `loader` catches them.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+from worldline.model.errors import InputError, WorldlineError
+
+_OURS = Path(__file__).resolve().parent.parent
+_ZOO = _OURS / "zoo"
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether an exception is no business of the code that was running."""
+    return not isinstance(error, Exception | SystemExit)
+
+
+def failed(place: str, error: BaseException, what: str) -> InputError:
+    """Return the error that says why a module or function failed, and on which line.
+
+    Parameters
+    ----------
+    place
+        The module or function, as the user calls it.
+    what
+        What happened, to stand before the exception: ``it raised``.
+    """
+    if isinstance(error, SyntaxError):
+        name = Path(error.filename).name if error.filename else place
+        text = f": {error.text.strip()}" if error.text else ""
+        return InputError(
+            f"{place} is not valid Python: {error.msg} ({name}:{error.lineno}{text})"
+        )
+    line = _line(error) or place
+    if isinstance(error, WorldlineError):
+        return InputError(f"{place}: {error.what} ({line})", remedy=error.remedy)
+    text = f": {error}" if str(error) else ""
+    return InputError(f"{place}: {what} {type(error).__name__}{text} ({line})")
+
+
+def refusal(error: ValueError) -> str:
+    """Return what a function said to refuse its arguments; where, if by accident."""
+    line = _line(error)
+    if ": raise " in line and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {error} ({line})"
+
+
+def escaped(error: Exception) -> InputError | None:
+    """Return the error to report for an exception that user code let escape.
+
+    Guards and observers are code that may not raise, and has no verdict if it does.
+
+    Returns
+    -------
+    InputError or None
+        None if the exception was raised by Worldline itself.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    blamed = [f for f in frames if _is_ours(f.filename) or _is_users(f.filename)]
+    blamed = [f for f in blamed if not _is_library(f.filename)]
+    if not blamed or not _is_users(blamed[-1].filename):
+        return None
+    text = f": {error}" if str(error) else ""
+    return InputError(
+        f"{blamed[-1].name} raised {type(error).__name__}{text} ({_line(error)})",
+        remedy="a guard, an observer or a specification must take whatever it is given",
+    )
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """Return a text, or its beginning if it is longer than `width`."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _line(error: BaseException) -> str:
+    """Return the innermost line that is the user's: neither ours nor Python's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _is_users(frame.filename)]
+    if not own:
+        return ""
+    text = f": {own[-1].line}" if own[-1].line else ""
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}{text}"
+
+
+def _is_users(filename: str) -> bool:
+    if _is_ours(filename):
+        return filename.startswith(str(_ZOO))
+    return not filename.startswith(("<", sysconfig.get_path("stdlib")))
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(str(_OURS))
+
+
+def _is_library(filename: str) -> bool:
+    """Say whether a file is installed, and not ours: it fails when misused."""
+    return "site-packages" in Path(filename).parts and not _is_ours(filename)

@@ -1,0 +1,128 @@
+"""A trace as a list to read: each step with what it sent and changed, then why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worldline.trace.json_text import show
+from worldline.trace.phrases import (
+    change_phrases,
+    choice_phrase,
+    event_phrase,
+    send_phrase,
+    timer_phrase,
+    verdict_phrase,
+)
+from worldline.trace.records import BOOT, RUN, STATUS, Header, StepRecord, Trace
+
+
+def steps(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a trace, for a reader."""
+    yield from header_lines(trace)
+    number = max((len(str(step.step)) for step in trace.steps), default=1)
+    lane = max(len(name) for name in trace.header.names)
+    phase = RUN
+    for step in trace.steps:
+        if step.phase != phase:
+            yield ""
+            if step.phase != RUN or phase != RUN:
+                yield _heading(step)
+            phase = step.phase
+        yield from _step_lines(step, trace.header, number, lane)
+    yield ""
+    yield from end_lines(trace)
+
+
+def header_lines(trace: Trace) -> Iterator[str]:
+    """Yield what was run: the system, its nodes and network, what it was run by."""
+    header = trace.header
+    yield f"{header.system}: {verdict_phrase(trace.end)}{_length(trace)}"
+    for kind in dict.fromkeys(node.kind for node in header.nodes):
+        names = [node.name for node in header.nodes if node.kind == kind]
+        yield f"  {kind}: {', '.join(names)}"
+    yield f"  network {_network(header)}{_faults(header)}"
+    if header.target is not None:
+        given = "".join(f" -p {k}={v}" for k, v in header.parameters.items())
+        yield f"  from {header.target}{given}"
+    seed = "" if header.seed is None else f", seed {header.seed}"
+    yield f"  engine {header.engine}{seed}, worldline {header.worldline}"
+
+
+def end_lines(trace: Trace) -> Iterator[str]:
+    """Yield the verdict and why it is so."""
+    yield verdict_phrase(trace.end)
+    if trace.end is None or trace.end.explanation is None:
+        return
+    explanation = trace.end.explanation
+    yield f"  {explanation.message}"
+    if explanation.condition and explanation.condition not in explanation.message:
+        yield f"  because this is false: {explanation.condition}"
+        for binding in explanation.bindings:
+            yield f"    {binding.what} = {binding.value}"
+    if explanation.reads:
+        left_out = f" ({explanation.omitted} left out)" * bool(explanation.omitted)
+        yield f"  what the property looked at{left_out}:"
+        yield from (f"    {read.what} = {read.value}" for read in explanation.reads)
+
+
+def _length(trace: Trace) -> str:
+    if trace.end is None:
+        return ""
+    return (
+        f" after {_count(trace.end.steps, 'step')} "
+        f"({_count(trace.end.deliveries, 'delivery', 'deliveries')}, "
+        f"{_count(trace.end.externals, 'external')})"
+    )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _network(header: Header) -> str:
+    options = [f"{k}={show(v)}" for k, v in header.network.items() if k != "name"]
+    name = header.network.get("name", "unknown")
+    return f"{name}({', '.join(options)})"
+
+
+def _faults(header: Header) -> str:
+    allowed = [
+        f"{name}={'any' if amount is None else amount}"
+        for name, amount in header.faults.items()
+        if (type(amount) is int and amount > 0) or (amount is None and name != "nodes")
+    ]
+    return f"; faults {', '.join(allowed)}" if allowed else ""
+
+
+def _heading(step: StepRecord) -> str:
+    if step.phase == RUN:
+        return "the run"
+    if step.phase == BOOT:
+        return "boot"
+    return "prologue (its faults are not counted)"
+
+
+def _step_lines(
+    step: StepRecord, header: Header, number: int, lane: int
+) -> Iterator[str]:
+    sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
+    unhandled = "  no handler took it" if step.result == "unhandled" else ""
+    where = step.node or "*"
+    phrase = event_phrase(step, header)
+    yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{unhandled}"
+    margin = " " * (number + lane + 6)
+    chosen = choice_phrase(step)
+    if chosen:
+        yield f"{margin}chose option {chosen}"
+    for phrase in change_phrases(step):
+        # That a node is up when it has started goes without saying.
+        if step.kind != "start" or not phrase.startswith(STATUS):
+            yield f"{margin}{phrase}"
+    for timer in step.timers:
+        yield f"{margin}{timer_phrase(timer)}"
+    for send in step.sends:
+        yield f"{margin}{send_phrase(send)}"
+    for text in step.log:
+        yield f"{margin}log: {text}"
+    if step.failure is not None:
+        yield f"{margin}FAILED: {step.failure}"

@@ -1,0 +1,236 @@
+"""The trace file: written whole, read back equal, and never believed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.systems import VARIANTS, players
+from tests.trace.runs import random_trace
+
+import worldline as wl
+from worldline.trace.format import FORMAT, Trace, lines_of, read, write
+
+SMALL = random_trace(players(network=wl.streams()), 1, 12)
+UNHURRIED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def packed(lines: list[Any]) -> bytes:
+    text = "".join(
+        f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines
+    )
+    return zstandard.ZstdCompressor().compress(text.encode())
+
+
+def lines(trace: Trace = SMALL) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines_of(trace)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_was_written_is_read_again(variant: str, tmp_path: Path):
+    place = tmp_path / "new" / "deep" / "trace.wl"
+    for seed in range(3):
+        trace = random_trace(VARIANTS[variant](), seed)
+        write(trace, place)
+        assert read(place) == trace
+        assert [p.name for p in place.parent.iterdir()] == ["trace.wl"]
+
+
+def test_the_file_is_one_frame_that_says_its_size(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    write(SMALL, place)
+    data = place.read_bytes()
+    content = zstandard.ZstdDecompressor().decompress(data)
+    assert zstandard.frame_content_size(data) == len(content)
+    assert content.decode().splitlines() == list(lines_of(SMALL))
+    write(SMALL, place)
+    assert place.read_bytes() == data
+
+
+def test_the_header_says_no_time_no_host_and_no_place():
+    assert list(lines()[0]) == [
+        *("record", "format", "worldline", "system", "target", "parameters", "source"),
+        *("seed", "engine", "nodes", "network", "faults", "options", "cuts"),
+        "properties",
+    ]
+
+
+@UNHURRIED
+@given(st.data())
+def test_a_truncated_file_is_refused_or_gives_a_beginning(tmp_path: Path, data: Any):
+    place = tmp_path / "trace.wl"
+    write(SMALL, place)
+    whole = place.read_bytes()
+    place.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    try:
+        assert read(place) == SMALL
+    except wl.InputError:
+        pass
+    try:
+        found = read(place, partial=True)
+    except wl.InputError:
+        return
+    assert found.header == SMALL.header
+    assert found.steps == SMALL.steps[: len(found.steps)]
+
+
+@UNHURRIED
+@given(st.integers(0, 10**6), st.integers(1, 255))
+def test_a_damaged_file_is_refused(tmp_path: Path, position: int, change: int):
+    place = tmp_path / "trace.wl"
+    write(SMALL, place)
+    data = bytearray(place.read_bytes())
+    data[position % len(data)] ^= change
+    place.write_bytes(data)
+    for partial in (False, True):
+        try:
+            found = read(place, partial=partial)
+        except wl.InputError:
+            continue
+        assert found.steps == SMALL.steps[: len(found.steps)]
+
+
+@UNHURRIED
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused_politely(tmp_path: Path, data: bytes):
+    place = tmp_path / "trace.wl"
+    for content in (data, packed([data.decode("latin-1")])):
+        place.write_bytes(content)
+        with pytest.raises(wl.InputError):
+            read(place, partial=True)
+
+
+def recorded(trace: Trace) -> list[bytes]:
+    """What a recorder writes that flushes after each line, line by line."""
+    packer = zstandard.ZstdCompressor().compressobj()
+    blocks = []
+    for line in lines_of(trace):
+        data = packer.compress(f"{line}\n".encode())
+        blocks.append(data + packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
+    return blocks
+
+
+@pytest.mark.parametrize("torn", range(1, 30))
+def test_a_recording_that_broke_off_loses_the_torn_line_only(tmp_path: Path, torn: int):
+    place = tmp_path / "trace.wl"
+    whole, last = 5, recorded(SMALL)[5]
+    place.write_bytes(b"".join(recorded(SMALL)[:whole]) + last[: -min(torn, len(last))])
+    found = read(place, partial=True)
+    assert found.steps == SMALL.steps[: whole - 1]
+    assert found.end is None
+    step = found.steps[-1].step
+    with pytest.raises(
+        wl.InputError, match=f"the trace is truncated after step {step}"
+    ):
+        read(place)
+
+
+def test_frames_one_after_another_are_one_trace(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    place.write_bytes(b"".join(packed([line]) for line in lines()))
+    assert read(place) == SMALL
+
+
+def test_a_place_that_is_no_file_is_refused(tmp_path: Path):
+    with pytest.raises(wl.InputError, match="there is no trace .*; check the path"):
+        read(tmp_path / "none.wl")
+    with pytest.raises(wl.InputError, match="is a directory"):
+        read(tmp_path)
+    (tmp_path / "plain").write_text('{"record": "header"}\n')
+    with pytest.raises(wl.InputError, match="not compressed with zstd"):
+        read(tmp_path / "plain")
+    (tmp_path / "empty").write_bytes(zstandard.ZstdCompressor().compress(b""))
+    with pytest.raises(wl.InputError, match="holds no complete line"):
+        read(tmp_path / "empty")
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(wl.UsageError, match="cannot write a trace to"):
+        write(SMALL, tmp_path / "file" / "trace.wl")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(wl.UsageError, match="cannot write a trace to"):
+        write(SMALL, tmp_path / "folder")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_a_later_version_is_refused_with_advice(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    place.write_bytes(packed([{"record": "header", "format": FORMAT + 1, "new": 1}]))
+    with pytest.raises(wl.InputError, match="format version 2.*; upgrade worldline"):
+        read(place)
+
+
+def edited(number: int, **changes: Any) -> list[Any]:
+    found = lines()
+    found[number].update(changes)
+    return found
+
+
+STEPS = len(SMALL.steps)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (["[]"], "line 1: expected an object"),
+        ([*lines()[:3], "{torn"], "line 4: not JSON"),
+        ([*lines()[:2], '{"record":"step","lamport":NaN}'], "line 3: "),
+        (lines()[1:], "line 1: expected the header"),
+        ([lines()[0], *lines()], "line 2: record: expected 'step' or 'end'"),
+        ([*lines(), lines()[-1]], "something follows the end"),
+        (edited(0, format=0), "format: expected the version"),
+        (edited(0, extra=1), "line 1: unknown key 'extra'"),
+        (edited(0, nodes=[]), "nodes: expected one node or more"),
+        (edited(0, seed="x"), "seed: expected an int of at least"),
+        (edited(0, cuts=[["z"]]), r"cuts\[0\]: 'z' is no node"),
+        (edited(0, parameters={"size": 3}), "parameters.size: expected text, got 3"),
+        (edited(1, step=7), "the first step is 7"),
+        (edited(2, step=True), "step: expected an int"),
+        (edited(2, step=5), "step: 5 follows"),
+        (edited(1, phase="run"), "cannot be in run"),
+        (edited(3, phase="prologue"), "cannot be in prologue"),
+        (edited(3, node="z"), "'z' is no node"),
+        (edited(3, kind="explode"), "kind: expected one of start, deliver"),
+        (edited(3, payload={"$evil": 1}), "payload: expected a known tag"),
+        (edited(3, payload={"$tuple": {}}), r"payload.\$tuple: expected a list"),
+        (edited(3, choices=[2], widths=[2]), "choices: took option 2 of 2"),
+        (edited(3, choices=[0, 0], widths=[2]), "not as many choices as widths"),
+        (edited(3, choices=[-1]), r"choices\[0\]: expected an int of at least 0"),
+        (edited(3, lamport=0), "lamport: expected an int of at least 1"),
+        (edited(3, result="waits"), "result: expected one of handled"),
+        (edited(3, result="failed"), "failure exactly if"),
+        (edited(3, changes={"x": [1]}), "changes.x: expected a list of two"),
+        (edited(3, sends=[{"to": "a"}]), r"sends\[0\]: the key 'part' is missing"),
+        (edited(3, **{"from": 99}), "from: 99 is no step before"),
+        (edited(3, log="text"), "log: expected a list"),
+        (edited(-1, steps=STEPS + 1), f"the end counts {STEPS + 1}, there are"),
+        (edited(-1, externals=10**9), "more deliveries or externals than steps"),
+        (edited(-1, verdict="maybe"), "verdict: expected one of holds"),
+        (["{}" * 3], "line 1: not JSON"),
+        (["[" * 100_000], "line 1: nested too deeply"),
+        ([f'{{"record":{"9" * 5000}}}'], "line 1: not JSON"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(
+    content: list[Any], message: str, tmp_path: Path
+):
+    place = tmp_path / "trace.wl"
+    place.write_bytes(packed(content))
+    with pytest.raises(wl.InputError, match=message) as caught:
+        read(place)
+    assert str(place) in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_a_line_without_end_is_not_collected(tmp_path: Path):
+    place = tmp_path / "bomb.wl"
+    place.write_bytes(zstandard.ZstdCompressor().compress(bytes(80 << 20)))
+    with pytest.raises(wl.InputError, match="a line of more than 64 MiB"):
+        read(place)
