@@ -15,14 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
-from worldline.model.values import (
-    Unfreezable,
-    canonical_bytes,
-    fingerprint,
-    freeze,
-    order_key,
-    thaw,
-)
+from worldline.model.content import canonical_bytes, fingerprint, order_key
+from worldline.model.values import Unfreezable, freeze, thaw
 
 
 class Colour(enum.Enum):

@@ -8,9 +8,10 @@ from tests.oracle.networks import Parcel
 from tests.oracle.state import State
 
 import worldline as wl
+from worldline.model.content import order_key
 from worldline.model.hidden import Alarm, Status
 from worldline.model.message import Letter
-from worldline.model.values import freeze, order_key, thaw
+from worldline.model.values import freeze, thaw
 from worldline.model.view import Pure, Read
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
-from worldline.search.report import PropertyFailed
+from worldline.search.report import Progress, PropertyFailed
 
 
 @wl.message
@@ -302,9 +302,9 @@ def test_expect_holds_raises_with_the_whole_report() -> None:
 def test_progress_is_reported_and_an_interrupt_keeps_what_was_learned() -> None:
     seen: list[int] = []
 
-    def stop(progress: object) -> None:
-        seen.append(1)
-        if len(seen) == 3:
+    def stop(progress: Progress) -> None:
+        seen.append(progress.states)
+        if progress.states > 100:
             raise KeyboardInterrupt
 
     report = wl.check(counters(limit=60), progress=stop)

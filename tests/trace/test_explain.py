@@ -50,7 +50,7 @@ def conjunction_in_a_loop(view: wl.View) -> bool:
 
 
 def early_return(view: wl.View) -> bool:
-    for node in view:
+    for node in view:  # noqa: SIM110 - its shape is the point
         if len(view.timers(node, "tick")) == 2 and node != A:
             return False
     return True
@@ -63,10 +63,7 @@ def with_a_message(view: wl.View) -> None:
 
 def without_a_message(view: wl.View) -> None:
     for node in view:
-        assert (
-            view[node].known == {node}
-            and view[node].total > 3
-        )  # fmt: skip
+        assert view[node].known == {node} and view[node].total > 3  # noqa: PT018
 
 
 def for_each(view: wl.View) -> bool:
@@ -102,6 +99,8 @@ DATA = (
     "Data(number=0, inner=None, notes={'first': True}) from b, "
     "Data(number=1, inner=Hello(names={a}), notes={}) from b"
 )
+ORDERED = "view[one].mode is view[other].mode or one > other"
+UNDER_WAY = "view.any_message(lambda message: message.number == 1, Data, dst=A)"
 EXPECTED: list[Expected] = [
     (
         conjunction,
@@ -111,8 +110,7 @@ EXPECTED: list[Expected] = [
     ),
     (
         loops,
-        "view[one].mode is view[other].mode or one > other is false "
-        "for one = a, other = b",
+        f"{ORDERED} is false for one = a, other = b",
         [("one", "a"), ("other", "b")],
         [("a.mode", BUSY), ("b.mode", IDLE)],
     ),
@@ -156,8 +154,7 @@ EXPECTED: list[Expected] = [
     (a_constant, "a_constant is false", [], []),
     (
         nothing_under_way,
-        "not view.any_message(lambda message: message.number == 1, Data, dst=A) "
-        "is false",
+        f"not {UNDER_WAY} is false",
         [],
         [("Data to a with <lambda>", "True")],
     ),
@@ -200,16 +197,9 @@ def test_a_true_property_has_no_explanation():
 
 def test_only_the_last_reads_are_kept():
     def long(view: wl.View) -> bool:
-        for _ in range(2):
-            for node in view:
-                values = [
-                    view[node].step,
-                    view[node].mode,
-                    view[node].total,
-                    view[node].known,
-                    view[node].saved,
-                ]
-        return values is None
+        fields = ("step", "mode", "total", "known", "saved")
+        values = [getattr(view[n], f) for _ in range(2) for n in view for f in fields]
+        return len(values) == 0
 
     found = explain(WORLD, wl.safety(long))
     assert found is not None
@@ -220,7 +210,7 @@ def test_only_the_last_reads_are_kept():
 
 def test_a_predicate_without_source_is_explained_by_its_reads():
     names: dict[str, Any] = {"A": A}
-    exec("def hidden(view): return view[A].total > 3", names)  # noqa: S102
+    exec("def hidden(view): return view[A].total > 3", names)
     found = explain(WORLD, wl.safety(names["hidden"]))
     assert found is not None
     assert found.message == "hidden is false"

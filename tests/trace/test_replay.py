@@ -180,7 +180,7 @@ def test_a_system_with_other_nodes_is_refused(tmp_path: Path):
     place = caught_twice(tmp_path)
     with pytest.raises(wl.InputError, match="the trace has the nodes a, b, the system"):
         replay(place, workers(3))
-    with pytest.raises(wl.UsageError, match="does not say from where .* system="):
+    with pytest.raises(wl.UsageError, match=r"does not say from where .* system="):
         replay(place)
 
 

@@ -78,7 +78,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="search on after a violation, for the counts",
     )
     parser.add_argument(
-        "--engine", choices=["python"], default="python", help="(default: %(default)s)"
+        "--engine",
+        choices=["auto", "native", "python"],
+        default="auto",
+        help="the loop that explores: compiled, or the reference (default: native "
+        "where it was built)",
     )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"

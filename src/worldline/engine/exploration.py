@@ -144,6 +144,7 @@ class Exploration:
         progress: Callable[[Statistics, float], None] | None = None,
     ) -> None:
         self.tables = tables
+        self.service = service
         self.expander = Expander(tables, service)
         self.roots = roots
         self.checks = checks
@@ -181,9 +182,27 @@ class Exploration:
         self._countdown -= 1
         if self._countdown <= 0:
             self._countdown = _TICK
-            self.meter.check()
-            if self._progress is not None:
-                self._progress(self.statistics, self.meter.seconds)
+            self.look()
+
+    def look(self) -> None:
+        """Look at the clock and at memory, and tell how far the search has come."""
+        self.meter.check()
+        if self._progress is not None:
+            self._progress(self.statistics, self.meter.seconds)
+
+    def row_after(self, hit: Hit) -> Row:
+        """Return the state to which a path leads.
+
+        A failed outcome leads nowhere: the state before it is returned.
+        """
+        row = self.roots[hit.root]
+        for entry, leaf in hit.path:
+            for _, new, found, outcome in self.expander.successors(row, 0):
+                same = outcome.detail.choices == leaf.detail.choices
+                if found is entry and same and not outcome.failed:
+                    row = new
+                    break
+        return row
 
     def discover(self) -> None:
         """Count one more distinct state."""

@@ -11,15 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar, final
 
+from worldline.model.content import DICT, MAP, SET, order_key
 from worldline.model.identity import NodeId
 from worldline.model.values import (
-    DICT,
-    MAP,
-    SET,
     freeze,
     freeze_mapping,
     freeze_set,
-    order_key,
     register_tag,
     register_type,
     thaw,

@@ -10,16 +10,10 @@ import enum
 from collections.abc import Sequence
 from typing import Any, TypeAlias, final
 
+from worldline.model.content import Frozen, order_key
 from worldline.model.identity import NodeId
 from worldline.model.message import Letter
-from worldline.model.values import (
-    Frozen,
-    freeze,
-    order_key,
-    register_tag,
-    register_type,
-    thaw,
-)
+from worldline.model.values import freeze, register_tag, register_type, thaw
 
 
 class Origin(enum.Enum):

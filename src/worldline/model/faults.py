@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.content import TUPLE, Frozen
 from worldline.model.errors import ModelError
 from worldline.model.events import Kind
 from worldline.model.identity import NodeId
-from worldline.model.values import TUPLE, Frozen
 
 BUDGETS = (
     "drops",

@@ -10,15 +10,9 @@ from __future__ import annotations
 import enum
 from typing import Any, final
 
+from worldline.model.content import FLOAT, TUPLE, Frozen, Sealed, order_key
 from worldline.model.identity import NodeId
-from worldline.model.values import (
-    FLOAT,
-    TUPLE,
-    Frozen,
-    freeze,
-    order_key,
-    register_type,
-)
+from worldline.model.values import freeze, register_type
 from worldline.model.workload import Invocation, Script
 
 
@@ -31,23 +25,16 @@ class Status(enum.Enum):
 
 
 @final
-class Alarm:
+class Alarm(Sealed):
     """A pending timer: at most one of each part, name and payload."""
 
-    __slots__ = ("_hash", "key", "name", "part", "payload")
+    __slots__ = ("name", "part", "payload")
 
     def __init__(self, part: str, name: str, payload: Any) -> None:
         self.part = part
         self.name = name
         self.payload = payload
-        self.key = (Alarm, part, name, freeze(payload))
-        self._hash = hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Alarm) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return self._hash
+        super().__init__((Alarm, part, name, freeze(payload)))
 
     def __repr__(self) -> str:
         payload = "" if self.payload is None else f"({self.payload!r})"
@@ -145,7 +132,7 @@ class Hidden:
         """Return the timers that are set, in canonical order."""
         if len(self.timers) < 2:
             return list(self.timers)
-        return sorted(self.timers, key=lambda alarm: order_key(alarm.key))
+        return sorted(self.timers, key=order_key)
 
     def freeze(self) -> Frozen:
         timers: list[Frozen]

@@ -7,18 +7,10 @@ import inspect
 import re
 from typing import Any, TypeVar, dataclass_transform
 
+from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
-from worldline.model.values import (
-    DICT,
-    LIST,
-    SET,
-    Frozen,
-    freeze_field,
-    register_tag,
-    register_type,
-    thaw,
-)
+from worldline.model.values import freeze_field, register_tag, register_type, thaw
 
 C = TypeVar("C")
 
@@ -102,27 +94,20 @@ def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
             _refuse_mutable(cls, name, item)
 
 
-class Letter:
+class Letter(Sealed):
     """A message on its way: who sent it, from which part, and what it says.
 
     Two letters are equal when their sources, parts and contents are; a network
     cannot tell them apart, so delivering either is one event.
     """
 
-    __slots__ = ("_hash", "key", "message", "part", "src")
+    __slots__ = ("message", "part", "src")
 
     def __init__(self, src: NodeId, part: str, message: Any, frozen: Frozen) -> None:
         self.src = src
         self.part = part
         self.message = message
-        self.key = (Letter, src, part, frozen)
-        self._hash = hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Letter) and self.key == other.key)
-
-    def __hash__(self) -> int:
-        return self._hash
+        super().__init__((Letter, src, part, frozen))
 
     def __repr__(self) -> str:
         return f"{self.message!r} from {self.src}"

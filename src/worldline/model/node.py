@@ -15,11 +15,11 @@ from typing import Any, TypeVar, dataclass_transform, final
 
 from worldline.model import fields as roles
 from worldline.model.canonical import adopt
+from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.values import (
-    Frozen,
     Unfreezable,
     freeze,
     freeze_field,

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+from worldline.model.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
-from worldline.model.values import Frozen, freeze, thaw
+from worldline.model.values import freeze, thaw
 
 if TYPE_CHECKING:
     from worldline.model.view import View

@@ -11,13 +11,14 @@ from __future__ import annotations
 import itertools
 from typing import Any, TypeAlias
 
+from worldline.model.content import order_key
 from worldline.model.events import Event, Kind
 from worldline.model.faults import Budget, Partition, budget_of
 from worldline.model.hidden import Alarm, Hidden, Status
 from worldline.model.identity import NodeId
 from worldline.model.network import Mailbox
 from worldline.model.system import System
-from worldline.model.values import freeze, order_key
+from worldline.model.values import freeze
 from worldline.model.workload import Invocation
 
 Operation: TypeAlias = tuple[Any, ...]

@@ -5,7 +5,7 @@ equal, different types differ (``1`` is not ``True``), sets and dicts are in
 canonical order, and nothing depends on the hash seed. Scalars stand for
 themselves; everything else is a tuple whose first element is its tag.
 
-Start with `freeze`, `thaw`, `order_key` and `fingerprint`.
+Start with `freeze` and `thaw`; `content` orders and hashes what they give.
 """
 
 from __future__ import annotations
@@ -14,51 +14,28 @@ import dataclasses
 import enum
 import math
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any
 
+from worldline.model.content import (
+    BOOL,
+    DICT,
+    DURATION,
+    ENUM,
+    FALSE,
+    FLOAT,
+    FROZENSET,
+    LIST,
+    SET,
+    TIME,
+    TRUE,
+    TUPLE,
+    Frozen,
+    Tag,
+    order_key,
+)
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
 from worldline.model.time import EPOCH, Duration, Time
-
-Frozen: TypeAlias = Any
-"""A canonical hashable value; see the module's docstring."""
-
-
-class Tag:
-    """The first element of a frozen tuple: which type it stands for."""
-
-    __slots__ = ("name", "rank")
-
-    def __init__(self, name: str, rank: int) -> None:
-        self.name = name
-        self.rank = rank
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-BOOL = Tag("bool", 1)
-FLOAT = Tag("float", 3)
-ENUM = Tag("enum", 6)
-TUPLE = Tag("tuple", 8)
-LIST = Tag("list", 9)
-FROZENSET = Tag("frozenset", 10)
-SET = Tag("set", 11)
-MAP = Tag("map", 12)
-DICT = Tag("dict", 13)
-TIME = Tag("time", 14)
-DURATION = Tag("duration", 15)
-
-FALSE, TRUE = (BOOL, 0), (BOOL, 1)
-_RANK_NONE, _RANK_INT, _RANK_STR, _RANK_BYTES, _RANK_NODE, _RANK_RECORD = (
-    0,
-    2,
-    4,
-    5,
-    7,
-    16,
-)
 
 _freezers: dict[type, Callable[[Any], Frozen]] = {}
 _thawers: dict[object, Callable[[tuple[Any, ...]], Any]] = {}
@@ -222,87 +199,3 @@ _thawers.update(
         DURATION: lambda frozen: Duration(),
     }
 )
-
-
-def order_key(frozen: Frozen) -> tuple[Any, ...]:
-    """Return a key that orders any two frozen values, the same in every process.
-
-    Types come before values; within a type the natural order holds, so that a set
-    of ints iterates in numeric order and one of node ids in declaration order.
-    """
-    cls = type(frozen)
-    if cls is tuple:
-        tag, rest = frozen[0], frozen[1:]
-        if type(tag) is Tag:
-            if tag is BOOL or tag is FLOAT:
-                return (tag.rank, rest[0])
-            if tag is ENUM:
-                return (tag.rank, _class_name(rest[0]), _position(*rest))
-            return (tag.rank, *map(order_key, rest))
-        return (_RANK_RECORD, _class_name(tag), *map(order_key, rest))
-    if cls is int:
-        return (_RANK_INT, frozen)
-    if cls is str:
-        return (_RANK_STR, frozen)
-    if frozen is None:
-        return (_RANK_NONE,)
-    if cls is NodeId:
-        return (_RANK_NODE, frozen.index)
-    if cls is bytes:
-        return (_RANK_BYTES, frozen)
-    key: tuple[Any, ...] = order_key(frozen.key)
-    return key
-
-
-def _position(cls: type[enum.Enum], name: str) -> int:
-    return list(cls.__members__).index(name)
-
-
-def _class_name(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def canonical_bytes(frozen: Frozen) -> bytes:
-    """Encode a frozen value so that equal bytes mean equal values, in any process."""
-    out: list[bytes] = []
-    _encode(frozen, out.append)
-    return b"".join(out)
-
-
-def _encode(frozen: Frozen, put: Callable[[bytes], None]) -> None:
-    cls = type(frozen)
-    if cls is tuple:
-        tag = frozen[0]
-        if type(tag) is Tag:
-            put(b"(%d:%d " % (tag.rank, len(frozen)))
-        else:
-            # Only the qualified name: a file module's name depends on its path.
-            put(b"(r%s:%d " % (tag.__qualname__.encode(), len(frozen)))
-        for item in frozen[1:]:
-            if type(item) is type:
-                put(item.__qualname__.encode() + b" ")
-            elif type(item) is float:
-                put(repr(item).encode() + b" ")
-            elif isinstance(item, enum.EnumMeta):
-                put(item.__qualname__.encode() + b" ")
-            else:
-                _encode(item, put)
-    elif cls is int:
-        put(b"i%d " % frozen)
-    elif cls is str:
-        raw = frozen.encode("utf-8", "surrogatepass")
-        put(b"s%d:" % len(raw) + raw)
-    elif frozen is None:
-        put(b"n ")
-    elif cls is NodeId:
-        put(b"@%s " % frozen.name.encode())
-    elif cls is bytes:
-        put(b"b%d:" % len(frozen) + frozen)
-    else:
-        _encode(frozen.key, put)
-
-
-def fingerprint(frozen: Frozen) -> int:
-    """Return the 64-bit content hash of a frozen value, the same in any process."""
-    digest = blake2b(canonical_bytes(frozen), digest_size=8).digest()
-    return int.from_bytes(digest, "little")

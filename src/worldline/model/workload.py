@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
+from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
-from worldline.model.values import Frozen, freeze
+from worldline.model.values import freeze
 
 
 @final

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, final
 
 from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
-from worldline.engine.breadth_first import breadth_first
-from worldline.engine.depth_first import depth_first
 from worldline.engine.exploration import (
     Check,
     Exploration,
@@ -28,14 +26,13 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples, Finding
+from worldline.search.engines import Chosen, Engine, Strategy, choose
 from worldline.search.growth import growing
 from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
 from worldline.worlds.tabulated import TabulatedWorld
 
-Strategy = Literal["breadth-first", "depth-first"]
-_STRATEGIES = {"breadth-first": breadth_first, "depth-first": depth_first}
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
 
@@ -52,7 +49,7 @@ def check(
     deadlock: bool = False,
     keep_going: bool = False,
     properties: list[str] | None = None,
-    engine: str = "python",
+    engine: Engine = "auto",
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -76,6 +73,8 @@ def check(
         Whether to search on after a violation, for the counts.
     properties
         Names of the properties to check; all by default.
+    engine
+        ``native``, ``python``, or ``auto``: native where it was built.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -86,7 +85,9 @@ def check(
     UsageError
         If the options contradict each other.
     """
-    _refuse_contradictions(strategy, max_depth, engine)
+    chosen = choose(strategy, engine)
+    if strategy == "depth-first" and max_depth is None:
+        raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(
         depth=max_depth,
         states=max_states,
@@ -96,22 +97,10 @@ def check(
     question = _Question(system, _chosen(system, properties), prune, assume)
     search = question.search(bounds, progress, deadlock, keep_going)
     with watched():
-        search.run(_STRATEGIES[strategy])
+        search.run(chosen.run)
         file = Path(out) if out else None
-        writer = question.writer(file, write=traces, engine=engine, seed=seed)
-        return _report(question, search, writer)
-
-
-def _refuse_contradictions(strategy: str, max_depth: int | None, engine: str) -> None:
-    if strategy not in _STRATEGIES:
-        raise UsageError(
-            f"strategy {strategy!r} is unknown",
-            remedy=f"use one of {', '.join(_STRATEGIES)}",
-        )
-    if strategy == "depth-first" and max_depth is None:
-        raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    if engine != "python":
-        raise UsageError(f"engine {engine!r} is unknown", remedy="use 'python'")
+        writer = question.writer(file, write=traces, chosen=chosen, seed=seed)
+        return _report(question, search, writer, chosen)
 
 
 def _chosen(system: System, names: list[str] | None) -> list[Property]:
@@ -178,11 +167,11 @@ class _Question:
         )
 
     def writer(
-        self, out: Path | None, *, write: bool, engine: str, seed: int
+        self, out: Path | None, *, write: bool, chosen: Chosen, seed: int
     ) -> Counterexamples:
         """Return who writes what is found."""
         return Counterexamples(
-            self.world, self.starts, out, write=write, engine=engine, seed=seed
+            self.world, self.starts, out, write=write, engine=chosen.engine, seed=seed
         )
 
     def _is_cut(self, view: View) -> bool:
@@ -218,6 +207,7 @@ def _report(
     question: _Question,
     search: Exploration,
     writer: Counterexamples,
+    chosen: Chosen,
 ) -> Report:
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
@@ -253,7 +243,7 @@ def _report(
         engine=writer.engine,
         seed=writer.seed,
         assumptions=_assumptions(question, statistics),
-        notes=_notes(question, search, complete),
+        notes=_notes(question, search, chosen, complete),
     )
 
 
@@ -315,8 +305,10 @@ def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]
     return tuple(found)
 
 
-def _notes(question: _Question, search: Exploration, complete: bool) -> tuple[str, ...]:
-    found: list[str] = []
+def _notes(
+    question: _Question, search: Exploration, chosen: Chosen, complete: bool
+) -> tuple[str, ...]:
+    found = [chosen.note] if chosen.note else []
     if search.bound in _GROWTH_BOUNDS:
         found += growing(question.world)
     if complete or search.bound in _GROWTH_BOUNDS:

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from worldline.model.content import Tag
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Letter
 from worldline.model.system import System
-from worldline.model.values import Tag
 from worldline.worlds.tabulated import TabulatedWorld
 
 _SHORTEST = 6

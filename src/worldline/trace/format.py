@@ -54,6 +54,7 @@ __all__ = [
     "line_of",
     "lines_of",
     "read",
+    "to_json",
     "write",
 ]
 
@@ -82,6 +83,14 @@ def lines_of(trace: Trace) -> Iterator[str]:
     yield from map(line_of, trace.steps)
     if trace.end is not None:
         yield line_of(trace.end)
+
+
+def to_json(trace: Trace) -> dict[str, Json]:
+    """Return a trace as one JSON object: header, steps and end."""
+    header, *rest = [json.loads(line) for line in lines_of(trace)]
+    steps = [line for line in rest if line["record"] == "step"]
+    end = None if trace.end is None else rest[-1]
+    return {"header": header, "steps": steps, "end": end}
 
 
 def write(trace: Trace, path: Place) -> None:
@@ -148,18 +157,24 @@ def read(path: Place, *, partial: bool = False) -> Trace:
 
 def _lines(place: Path) -> Iterator[tuple[bytes, bool]]:
     """Yield each line, and whether its newline is there."""
-    rest = b""
+    torn: list[bytes] = []
+    length = 0
     for chunk in _chunks(place):
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield line, True
-        if len(rest) > _LONGEST_LINE:
+        first, *lines = chunk.split(b"\n")
+        torn.append(first)
+        length += len(first)
+        if length > _LONGEST_LINE:
             raise InputError(
                 f"{place} has a line of more than {_LONGEST_LINE >> 20} MiB",
                 remedy="this is no trace that Worldline wrote",
             )
-    if rest:
-        yield rest, False
+        if lines:
+            yield b"".join(torn), True
+            *whole, last = lines
+            yield from ((line, True) for line in whole)
+            torn, length = [last], len(last)
+    if length:
+        yield b"".join(torn), False
 
 
 def _chunks(place: Path) -> Iterator[bytes]:

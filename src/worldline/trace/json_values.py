@@ -19,11 +19,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from worldline.model.canonical import CanonicalDict, CanonicalSet, FrozenMap
+from worldline.model.content import Frozen
 from worldline.model.errors import InputError, ModelError
 from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
 from worldline.model.time import EPOCH, Duration
-from worldline.model.values import Frozen, freeze
+from worldline.model.values import freeze
 from worldline.trace.json_checks import MAX_DEPTH
 from worldline.trace.json_text import Json, shorten, show, surrogates
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, final
 
 from worldline._version import __version__
+from worldline.model.content import Frozen
 from worldline.model.events import LETTER_KINDS, Choices, Event
 from worldline.model.execute import Failure
 from worldline.model.faults import BUDGETS
@@ -14,7 +15,7 @@ from worldline.model.node import NodeType
 from worldline.model.observers import Sent
 from worldline.model.outcome import Outcome, TimerChange
 from worldline.model.system import System
-from worldline.model.values import Frozen, freeze
+from worldline.model.values import freeze
 from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode, encode_value

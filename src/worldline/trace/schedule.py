@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias, final
 
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.errors import InputError
+from worldline.model.events import LETTER_KINDS, Choices, Event, Kind
 from worldline.model.identity import NodeId
 from worldline.model.system import System
 from worldline.trace.class_table import ClassTable
+from worldline.trace.json_text import shorten, show
 from worldline.trace.json_values import decode
 from worldline.trace.records import BOOT, PROLOGUE, RUN, StepRecord, Trace
 
@@ -31,9 +33,10 @@ class Events:
         Raises
         ------
         InputError
-            If it names a node or a class that the system does not have.
+            If it names a node or a class that the system does not have, or its
+            payload is none for its kind.
         """
-        return Event(
+        event = Event(
             Kind(step.kind),
             self._node(step.node),
             part=step.part,
@@ -41,9 +44,38 @@ class Events:
             peer=self._node(step.peer),
             payload=decode(step.payload, self._classes),
         )
+        if not _is_consistent(event):
+            raise InputError(
+                f"there is no {step.kind} event of {step.name!r} at {step.node} about "
+                f"{step.peer} with {shorten(show(step.payload), 60)}",
+                remedy="the trace was edited; write it again",
+            )
+        return event
 
     def _node(self, name: str | None) -> NodeId | None:
         return None if name is None else self._classes.node(name)
+
+
+def _is_consistent(event: Event) -> bool:
+    """Say whether an event has what its kind needs, and nothing that it cannot have.
+
+    A world compares most events with those that are enabled, but for some it looks
+    only at what it needs to know.
+    """
+    if event.kind in (Kind.CALL, Kind.RESET):
+        return isinstance(event.payload, tuple) and event.peer is None
+    if event.kind is Kind.TIMER:
+        return event.peer is None
+    if event.kind is Kind.START:
+        return (event.part, event.name, event.peer, event.payload) == (
+            "",
+            "",
+            None,
+            None,
+        )
+    if event.kind in LETTER_KINDS:
+        return event.letter is not None and event.name == type(event.payload).__name__
+    return True
 
 
 Steps: TypeAlias = list[tuple[Event, Choices]]

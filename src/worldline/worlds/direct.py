@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
+from worldline.model.content import Frozen
 from worldline.model.divergence import within_budget
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Kind, Schedule
@@ -36,7 +37,7 @@ from worldline.model.semantics import (
     own_events,
 )
 from worldline.model.system import System
-from worldline.model.values import Frozen, freeze, thaw
+from worldline.model.values import freeze, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop

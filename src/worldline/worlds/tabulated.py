@@ -22,6 +22,7 @@ from worldline.engine.tables import (
     Site,
     Tables,
 )
+from worldline.model.content import fingerprint
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event, Kind, Origin
 from worldline.model.execute import HANDLERLESS, Result
@@ -35,7 +36,7 @@ from worldline.model.semantics import (
     own_events,
 )
 from worldline.model.system import System
-from worldline.model.values import fingerprint, freeze
+from worldline.model.values import freeze
 from worldline.model.view import View
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.door import Query

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from worldline.model.content import Frozen
 from worldline.model.divergence import Suspected, within_budget
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
@@ -18,7 +19,6 @@ from worldline.model.execute import (
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Change, Operation
 from worldline.model.system import System
-from worldline.model.values import Frozen
 from worldline.worlds.door import HandlerDoor, Query
 
 Environment = Callable[[Query], int]

@@ -72,7 +72,7 @@ class Remove:
 class ReOrg:
     """The sender's parent and kids, among whom the receiver may look for a place."""
 
-    gramps: wl.NodeId | None
+    gramps: wl.NodeId
     brothers: tuple[wl.NodeId, ...]
 
 
@@ -105,7 +105,7 @@ class BrokenTree:
 
     @wl.on(JoinReply)
     def receive_reply(self, ctx: wl.Context, src: wl.NodeId, msg: JoinReply) -> None:
-        if self.papa not in (None, src):
+        if self.papa is not None and self.papa != src:
             ctx.send(self.papa, Remove())
         self.state, self.papa = State.JOINED, src
 
@@ -131,11 +131,12 @@ class BrokenTree:
     @wl.on(ReOrg, when=lambda self, src, msg: src == self.papa)
     def consider_moving(self, ctx: wl.Context, src: wl.NodeId, msg: ReOrg) -> None:
         self._tell_kids(ctx)
-        places = sorted({msg.gramps, *msg.brothers} - {None, self.me, self.papa})
+        places = {msg.gramps, *msg.brothers} - {self.me, self.papa}
         if not places or not self._may_move():
             return
         weights = [STAYING, *[MOVING / len(places)] * len(places)]
-        place = ctx.choose([None, *places], weights)
+        place = ctx.choose([None, *sorted(places)], weights)
+        ctx.log("stays" if place is None else f"moves under {place}")
         if place is not None:
             if "bt2" not in self.bugs:
                 self.state = State.JOINING
@@ -146,8 +147,9 @@ class BrokenTree:
         return alone or "bt2" in self.bugs
 
     def _tell_kids(self, ctx: wl.Context) -> None:
-        for kid in self.kids:
-            ctx.send(kid, ReOrg(self.papa, tuple(self.kids)))
+        if self.papa is not None:
+            for kid in self.kids:
+                ctx.send(kid, ReOrg(self.papa, tuple(self.kids)))
 
     def _ask(self, ctx: wl.Context, place: wl.NodeId) -> None:
         """Route a Join; the transport makes the upcall at the sender, too."""

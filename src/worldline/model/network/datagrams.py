@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.content import TUPLE, Frozen, order_key
 from worldline.model.events import Event, Kind
 from worldline.model.identity import NodeId
 from worldline.model.message import Letter
 from worldline.model.network.mailbox import Capability, MailOperation
-from worldline.model.values import TUPLE, Frozen, order_key
 
 
 @final
@@ -86,7 +86,7 @@ def in_letter_order(letters: list[Letter]) -> list[Letter]:
     """Sort letters canonically: by sender, then by content."""
     if len(letters) < 2:
         return letters
-    return sorted(letters, key=lambda letter: order_key(letter.key))
+    return sorted(letters, key=order_key)
 
 
 class _Unconnected:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from worldline.model.content import TUPLE
 from worldline.model.message import Letter
-from worldline.model.values import TUPLE
 
 CLOSED, OPEN, HALF = 0, 1, 2
 

@@ -11,10 +11,10 @@ import enum
 from collections.abc import Iterator
 from typing import Any, Protocol, TypeAlias
 
+from worldline.model.content import Frozen
 from worldline.model.events import Event
 from worldline.model.identity import NodeId
 from worldline.model.message import Letter
-from worldline.model.values import Frozen
 
 MailOperation: TypeAlias = tuple[NodeId, tuple[Any, ...]]
 """A node whose mailbox is concerned, and the operation: method name, arguments."""

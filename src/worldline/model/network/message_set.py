@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.content import Frozen
 from worldline.model.events import Event
 from worldline.model.identity import NodeId
 from worldline.model.message import Letter
 from worldline.model.network.datagrams import delivery, in_letter_order
 from worldline.model.network.mailbox import Capability, MailOperation
-from worldline.model.values import Frozen
 
 
 @final

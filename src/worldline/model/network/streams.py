@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.content import TUPLE, Frozen
 from worldline.model.errors import ModelError
 from worldline.model.events import LOST, UNREACHABLE, Event, Kind
 from worldline.model.identity import NodeId
@@ -28,7 +29,6 @@ from worldline.model.message import Letter
 from worldline.model.network.datagrams import delivery
 from worldline.model.network.link import HALF, Link
 from worldline.model.network.mailbox import Capability, MailOperation
-from worldline.model.values import TUPLE, Frozen
 
 
 @final

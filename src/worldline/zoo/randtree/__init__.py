@@ -1,20 +1,69 @@
 """RandTree: a random tree of bounded degree that elects its root and heals itself.
 
-See `system`.
+The overlay in which MaceMC found 17 bugs (section 7.3) and CrystalBall seven more
+(sections 1.2 and 5.2.1). Every node has an address, and the one
+with the smallest is to be the root. Joins go to the root, which takes the joiner in,
+sends it down to a child, or makes it the root if its address is smaller. A node that
+loses its root turns to its smallest sibling, one that loses another parent to the
+root. Nodes probe those whom they know but have no connection with, so that separate
+trees find each other.
+
+Start reading with ``protocol``; ``properties`` says what must hold, ``starts`` has
+the states from which the deeper bugs are searched for.
+
+What the papers leave out is as follows here. A node that drops a child because it
+learned that the child is elsewhere tells it to rejoin. An answer counts only for the
+attempt to join that it answers, and a node takes in a joiner only if it is a root or
+its own parent, on behalf of the root that both believe in, has sent the joiner.
+Without these two, nodes that lose their root while answers are under way may end up
+above each other; with them, whoever looks for a parent can get none from below: what
+is below it can be reached from another root only through itself, and would end there.
+
+Bugs
+----
+The switches rt1 to rt17 and cb1 to cb7 are the bugs of the two papers. Those in
+`BUGS` are safety violations or divergences and are found by exhaustive search. CB's 1
+and 2 are one missing line, reached in two ways. Bugs rt15 to rt17 show up as soon as a
+joining node believes in another root than itself, the property that MaceMC's authors
+propose after telling them, long before the assertion fails that they ran into.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import worldline as wl
 from worldline.zoo.randtree.properties import PROPERTIES
 from worldline.zoo.randtree.protocol import RandTree
-from worldline.zoo.randtree.starts import STARTS, Start
+from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
+_OPTIONS = {
+    "rt1": "-p contacts=ring --max-depth 9",
+    "rt5": "-p contacts=ring --max-depth 12",
+    "rt6": "-p start=rt14 --max-depth 8",
+    "rt7": "-p start=rt7 -p resets=1 --max-depth 8",
+    "rt8": "-p start=rt8 -p resets=1 --max-depth 8",
+    "rt11": "-p contacts=ring --max-depth 8",
+    "rt14": "-p start=rt14 -p resets=1 --max-depth 8",
+    "rt15": "-p start=cb4 -p resets=1 --max-depth 8",
+    "rt16": "-p start=cb4 -p resets=1 --max-depth 8",
+    "rt17": "-p start=cb1 -p resets=1 --max-depth 8",
+    "cb1": "-p start=cb1 -p silent_resets=1 --max-depth 8",
+    "cb2": "-p start=cb2 -p silent_resets=1 --max-depth 8",
+    "cb3": "-p start=cb3 -p resets=1 --max-depth 8",
+    "cb4": "-p start=cb4 -p resets=1 --max-depth 8",
+    "cb5": "-p start=cb5 -p silent_resets=1 --max-depth 9",
+    "cb6": "-p start=cb6 -p resets=1 --max-depth 8",
+    "cb7": "-p size=2 --max-depth 8",
+}
+BUGS = {
+    f"randtree-{bug}": f"check zoo:randtree -p bugs={bug} {options}"
+    for bug, options in _OPTIONS.items()
+}
 SWITCHES = (
     *[f"rt{number}" for number in range(1, 18)],
     *[f"cb{number}" for number in range(1, 8)],
 )
-BUGS: dict[str, str] = {}
 
 
 def system(
@@ -23,35 +72,59 @@ def system(
     max_children: int = 2,
     bugs: tuple[str, ...] = (),
     start: str = "",
-    contacts: str = "first",
+    contacts: Literal["first", "ring", "all"] = "first",
     resets: int = 0,
     silent_resets: int = 0,
     connection_errors: int = 0,
     buffer: int = 20,
 ) -> wl.System:
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"no bug {unknown[0]!r}; there are {', '.join(SWITCHES)}")
-    chosen = STARTS[start] if start else _initial(size, max_children, contacts)
-    ids = wl.ids(*chosen.contacts)
-    names = {node.name: node for node in ids}
+    """Let every node join the overlay once, and again after each reset.
+
+    Parameters
+    ----------
+    size, max_children
+        How many nodes there are, and how many children one may have.
+    bugs
+        Which of the published bugs are present.
+    start
+        Begin in one of the states of `starts.STARTS`, which brings its own nodes,
+        contacts and number of children.
+    contacts
+        Whom the nodes know of when they join: the first of them, the next, or all.
+    resets, silent_resets, connection_errors
+        How often nodes are reset, are reset without all of their peers noticing, and
+        connections break.
+    buffer
+        How many messages may be under way from one node to another.
+
+    Raises
+    ------
+    ValueError
+        If there is no bug or no start of such a name.
+    """
+    _known("bug", bugs, SWITCHES)
+    _known("start", (start,), ("", *STARTS))
+    chosen = STARTS[start] if start else Start(joined_by(contacts, size))
+    ids = {node.name: node for node in wl.ids(*chosen.contacts)}
+    fresh = {
+        node: RandTree(
+            me=node,
+            root=node,
+            max_children=chosen.max_children or max_children,
+            bugs=tuple(sorted(bugs)),
+        )
+        for node in ids.values()
+    }
+    known = {
+        ids[name]: tuple(ids[peer] for peer in peers)
+        for name, peers in chosen.contacts.items()
+    }
     return wl.System(
-        nodes={
-            node: RandTree(
-                me=node,
-                root=node,
-                max_children=chosen.max_children,
-                bugs=tuple(sorted(bugs)),
-            )
-            for node in ids
-        },
+        fresh,
         network=wl.streams(buffer=buffer),
         workload=[
-            wl.script(
-                names[name],
-                [wl.invoke(RandTree.join_overlay, tuple(names[p] for p in peers))],
-            )
-            for name, peers in chosen.contacts.items()
+            wl.script(node, [wl.invoke(RandTree.join_overlay, peers)])
+            for node, peers in known.items()
         ],
         faults=wl.Faults(
             resets=resets,
@@ -59,21 +132,13 @@ def system(
             connection_errors=connection_errors,
         ),
         properties=PROPERTIES,
-        prologue=chosen.prologue(names),
+        prologue=chosen.prologue(ids),
         name="randtree",
     )
 
 
-def _initial(size: int, max_children: int, contacts: str) -> Start:
-    names = [f"n{number}" for number in range(size)]
-    given: dict[str, tuple[str, ...]] = {}
-    for number, name in enumerate(names):
-        if contacts == "first":
-            given[name] = (names[0],)
-        elif contacts == "ring":
-            given[name] = (names[(number + 1) % size],)
-        elif contacts == "all":
-            given[name] = tuple(n for n in names if n != name)
-        else:
-            raise ValueError(f"contacts {contacts!r}: say first, ring or all")
-    return Start(given, lambda names: [], max_children)
+def _known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in known:
+            listed = ", ".join(filter(None, known))
+            raise ValueError(f"no {what} {name!r}; there are {listed}")

@@ -34,7 +34,7 @@ class Join:
 
 @wl.message
 class JoinReply:
-    """You are my child; or you have to be the root; or you are above me already.
+    """You are my child, or have to be the root, or are my root already.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class NewRoot:
 
 @wl.message
 class Probe:
-    """My tree has this root; what is yours?"""
+    """My tree has this root; tell me if yours is another."""
 
     root: wl.NodeId
 

@@ -109,8 +109,8 @@ def recovery_runs(view: wl.View) -> None:
 
 @wl.liveness
 def one_spanning_tree(view: wl.View) -> bool:
-    """RT-L1: in the end all nodes are joined, in one tree that both ends know of."""
-    nodes = list(view)
+    """RT-L1: in the end all live nodes are in one tree, which both ends know of."""
+    nodes = list(filter(view.is_up, view))
     if any(view[node].state is not State.JOINED for node in nodes):
         return False
     roots = [node for node in nodes if view[node].get_parent() == node]

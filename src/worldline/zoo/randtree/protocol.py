@@ -1,9 +1,9 @@
 """One node of a RandTree: state, application calls, message handlers, timers.
 
-Every bug is a line that begins with ``if "rt1" not in self.bugs``, or the like: what
-the line guards is the published fix.
+A bug is a condition such as ``"rt10" not in self.bugs``: what it guards is the
+published fix. Bugs that share a missing line share the condition.
 
-Two rules tie the fields together, and most handlers exist to keep them:
+Two rules tie the fields together:
 
 * a node is its own root exactly if it has no parent, and so whenever it is joining;
 * a node has siblings only while its parent is the root.
@@ -59,6 +59,8 @@ class RandTree:
         The nodes it knows of and tries to be in one tree with.
     bootstrap, last_probed
         The peers that it asked last for a place, and for their root.
+    attempt
+        The number of the latest attempt to join, from when it left its last parent.
     unsent
         Nodes that are still to be told that they are not the parent.
     misforced
@@ -155,9 +157,12 @@ class RandTree:
             if msg.status is Status.ROOT_FORCE and msg.root != self.root:
                 self.misforced = True
             self._settle(ctx)
-        elif accepted and src != self.parent:
-            if self.state is not State.INIT or "rt13" not in self.bugs:
-                self._leave(ctx, src)
+        elif accepted and src != self.parent and self._declines():
+            self._leave(ctx, src)
+
+    def _declines(self) -> bool:
+        """Say whether the node tells who takes it for a child, though it is not."""
+        return self.state is not State.INIT or "rt13" not in self.bugs
 
     @wl.timer(when=lambda self: self.state is State.JOINING)
     def join(self, ctx: wl.Context) -> None:
@@ -320,9 +325,10 @@ class RandTree:
             if other == self.parent or ctx.send(other, Remove()):
                 self.unsent.discard(other)
         strangers = self.peers - self.children - {self.parent, self.root}
-        if self.state is State.JOINED and strangers:
-            self.last_probed = following(strangers, self.last_probed)
-            ctx.send(self.last_probed, Probe(self.root))
+        peer = following(strangers, self.last_probed) if strangers else None
+        if peer is not None and self.state is State.JOINED:
+            self.last_probed = peer
+            ctx.send(peer, Probe(self.root))
 
     @wl.on(
         Probe,

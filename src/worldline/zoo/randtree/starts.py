@@ -29,14 +29,24 @@ class Start:
         The nodes by name, in order of address, and whom each passes to
         `RandTree.join_overlay`.
     prologue
-        How the state is reached.
+        How the state is reached from the initial one.
     max_children
-        How many children a node has at most, in this scenario.
+        How many children a node may have, if the scenario depends on it.
     """
 
     contacts: Mapping[str, tuple[str, ...]]
-    prologue: Callable[[Names], Patterns]
-    max_children: int = 2
+    prologue: Callable[[Names], Patterns] = lambda names: []
+    max_children: int | None = None
+
+
+def joined_by(contacts: str, size: int) -> dict[str, tuple[str, ...]]:
+    """Return whom each of `size` nodes knows: the ``first``, in a ``ring``, or ``all``."""
+    names = [f"n{number}" for number in range(size)]
+    if contacts == "first":
+        return dict.fromkeys(names, (names[0],))
+    if contacts == "ring":
+        return dict(zip(names, [(n,) for n in names[1:] + names[:1]], strict=True))
+    return {name: tuple(names) for name in names}
 
 
 def _joins(node: wl.NodeId) -> Patterns:
@@ -53,6 +63,42 @@ def _two_roots(n: Names) -> Patterns:
         late,
         wl.events.settle(),
         *_joins(n["n0"]),
+    ]
+
+
+def _below_its_peer(n: Names) -> Patterns:
+    """R is the root of A and D, and B is under A, which had asked B for a place."""
+    again = [
+        wl.events.call(n["b"], RandTree.join_overlay),
+        wl.events.deliver(n["r"], Join, n["b"], choices=[1]),
+        wl.events.settle(),
+    ]
+    first = [*_joins(n["r"]), *_joins(n["b"]), *_joins(n["a"])]
+    return [
+        *first,
+        wl.events.reset(n["b"]),
+        wl.events.settle(),
+        *_joins(n["d"]),
+        *again,
+    ]
+
+
+def _chain(n: Names) -> Patterns:
+    """P is under R, N under P, and B under N, which had asked B for a place.
+
+    B was reset after it had passed N's Join on, and so lost its own place to N.
+    """
+    return [
+        *_joins(n["r"]),
+        *_joins(n["p"]),
+        *_joins(n["b"]),
+        wl.events.call(n["n"], RandTree.join_overlay),
+        wl.events.deliver(n["b"], Join, n["n"]),
+        wl.events.deliver(n["r"], Join, n["b"]),
+        wl.events.reset(n["b"]),
+        wl.events.transport_error(n["p"], n["b"]),
+        wl.events.settle(),
+        *_joins(n["b"]),
     ]
 
 
@@ -74,8 +120,9 @@ def _handed_over(n: Names) -> Patterns:
 
 
 def _moved_below_sibling(n: Names) -> Patterns:
-    """R is the root of A and C; B was reset under A, which did not notice, and is
-    under C now.
+    """R is the root of A and C; B was under A and now, after a reset, is under C.
+
+    A has not noticed the reset.
     """
     to_a = [
         wl.events.call(n["b"], RandTree.join_overlay),
@@ -122,7 +169,11 @@ def _gave_up_root(n: Names) -> Patterns:
 
 
 STARTS = {
-    "rt14": Start({"n0": (), "n1": (), "n2": ("n0", "n1")}, _two_roots),
+    "rt7": Start({"r": (), "d": ("r",), "a": ("b",), "b": ("r",)}, _below_its_peer),
+    "rt8": Start(
+        {"r": (), "p": ("r",), "n": ("b",), "b": ("r",)}, _chain, max_children=1
+    ),
+    "rt14": Start({"n0": (), "n1": ("n2",), "n2": ("n0", "n1")}, _two_roots),
     "cb1": Start({"n1": ("n9",), "n9": (), "n13": ("n9",)}, _root_above),
     "cb2": Start({"r": ("a",), "a": (), "b": ("r", "a")}, _handed_over),
     "cb3": Start(

@@ -1,0 +1,75 @@
+"""The compiled kernel as a library: found, loaded and typed; nothing else."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_int32, c_int64, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+
+from worldline.model.errors import UsageError
+
+_INT32S = POINTER(c_int32)
+_SIGNATURES: dict[str, tuple[object, list[object]]] = {
+    "wl_new": (c_void_p, [c_int32]),
+    "wl_delete": (None, [c_void_p]),
+    "wl_mix": (None, [c_void_p, c_int32, c_int32, POINTER(c_uint64)]),
+    "wl_site": (None, [c_void_p, c_int32, _INT32S]),
+    "wl_list": (None, [c_void_p, c_int32, _INT32S, c_int32, _INT32S]),
+    "wl_entry": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_operation": (None, [c_void_p, c_int32, c_int32]),
+    "wl_leaf": (None, [c_void_p, c_int32, c_int32, c_int32, c_int32, _INT32S]),
+    "wl_apply": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_node": (None, [c_void_p, *[c_int32] * 5, _INT32S]),
+    "wl_child": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_outcome": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_answer": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_decision": (None, [c_void_p, c_int32, c_int32]),
+    "wl_question": (None, [c_void_p, *[c_int32] * 4]),
+    "wl_branch": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_options": (None, [c_void_p, c_int32, c_int32]),
+    "wl_root": (c_int32, [c_void_p, _INT32S, c_int32]),
+    "wl_advance": (None, [c_void_p]),
+    "wl_expand": (c_int64, [c_void_p, c_int64, c_int64]),
+    "wl_begin_examination": (None, [c_void_p]),
+    "wl_examine": (c_int32, [c_void_p, c_int32, c_int32]),
+    "wl_misses": (c_int32, [c_void_p, POINTER(_INT32S)]),
+    "wl_row": (None, [c_void_p, c_int32, c_int32, _INT32S]),
+    "wl_parent": (None, [c_void_p, c_int32, _INT32S]),
+    "wl_found": (c_int32, [c_void_p, c_int32, POINTER(c_void_p)]),
+    "wl_statistics": (None, [c_void_p, POINTER(c_int64)]),
+}
+
+
+class KernelMissing(UsageError):
+    """The compiled kernel was not built, or cannot be loaded here."""
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Load the kernel.
+
+    Raises
+    ------
+    KernelMissing
+        If there is none, or it does not fit this machine.
+    """
+    folder = Path(__file__).parent
+    found = sorted(folder.glob("kernel*.so")) + sorted(folder.glob("kernel*.dylib"))
+    found += sorted(folder.glob("kernel*.dll"))
+    if not found:
+        raise KernelMissing(
+            "the compiled kernel was not built",
+            remedy="install Worldline where there is a C++ compiler",
+        )
+    try:
+        loaded = ctypes.CDLL(str(found[0]))
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise KernelMissing(
+            f"the compiled kernel cannot be loaded: {error}",
+            remedy="install Worldline again on this machine",
+        ) from error
+    return loaded

@@ -1,0 +1,87 @@
+"""Which loop runs a search: the compiled kernel, or the readable reference.
+
+Both give the same results; the reference runs where the kernel was not built, and for
+strategies that the kernel does not have.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, final
+
+from worldline.engine.breadth_first import breadth_first
+from worldline.engine.depth_first import depth_first
+from worldline.engine.exploration import Exploration
+from worldline.engine.native.library import KernelMissing, library
+from worldline.model.errors import UsageError
+
+Strategy = Literal["breadth-first", "depth-first"]
+Engine = Literal["auto", "native", "python"]
+
+ENVIRONMENT = "WORLDLINE_ENGINE"
+"""The environment variable that says which engine ``auto`` means."""
+
+_REFERENCE = {"breadth-first": breadth_first, "depth-first": depth_first}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The loop that is to run.
+
+    Attributes
+    ----------
+    engine
+        ``native`` or ``python``.
+    note
+        What the user should know about the choice; empty if nothing.
+    """
+
+    run: Callable[[Exploration], None]
+    engine: str
+    note: str = ""
+
+
+def choose(strategy: str, engine: str) -> Chosen:
+    """Return the loop for a strategy and an engine.
+
+    Raises
+    ------
+    UsageError
+        If either is unknown, or they cannot be combined.
+    KernelMissing
+        If the native engine is demanded and there is none.
+    """
+    if strategy not in _REFERENCE:
+        raise UsageError(
+            f"strategy {strategy!r} is unknown",
+            remedy=f"use one of {', '.join(_REFERENCE)}",
+        )
+    wanted = os.environ.get(ENVIRONMENT, "auto") if engine == "auto" else engine
+    if wanted not in ("auto", "native", "python"):
+        raise UsageError(
+            f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
+        )
+    reference = Chosen(_REFERENCE[strategy], "python")
+    if strategy != "breadth-first":
+        if wanted == "native" and engine == "native":
+            raise UsageError(
+                f"the native engine has no {strategy} search",
+                remedy="use breadth-first search, or the engine 'python'",
+            )
+        return reference
+    if wanted == "python":
+        return reference
+    try:
+        library()
+    except KernelMissing as missing:
+        if wanted == "native":
+            raise
+        return Chosen(reference.run, "python", f"engine python: {missing.what}")
+    from worldline.engine.native.breadth_first import (
+        breadth_first as compiled,
+    )
+
+    return Chosen(compiled, "native")
