@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -59,6 +60,7 @@ def public_names(module: ModuleType) -> set[str]:
         if not name.startswith("_")
         and not isinstance(value, ModuleType)
         and type(value).__module__ != "__future__"
+        and name not in typing.__all__
     }
 
 

@@ -22,8 +22,9 @@ VARIES = [
     (re.compile(r"\b\d+\.\d+ ?s\b"), "TIME"),
     (re.compile(r"[\d,]+/s"), "RATE"),
     (re.compile(r"[\d,]+ MiB"), "MEMORY"),
+    (re.compile(r"engine (native|python)"), "ENGINE"),
 ]
-"""What differs from run to run in what a command prints."""
+"""What differs from run to run, or by machine, in what a command prints."""
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,8 @@ def test_a_deadlock_counts_only_if_asked_for(folder: Path):
 
 
 def test_the_seed_is_reported():
-    report = json.loads(run("check", "zoo:toy", "--seed", "7", "--json").out)
+    command = ("check", "zoo:toy", "--seed", "7", "--engine", "python", "--json")
+    report = json.loads(run(*command).out)
     assert (report["seed"], report["engine"]) == (7, "python")
 
 

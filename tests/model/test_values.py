@@ -195,7 +195,8 @@ def test_thawed_collections_are_fresh():
 
 PROGRAM = """
 import enum, worldline as wl
-from worldline.model.values import fingerprint, freeze
+from worldline.model.content import fingerprint
+from worldline.model.values import freeze
 class Colour(enum.Enum):
     RED = 1
 @wl.message

@@ -149,7 +149,7 @@ def test_an_event_that_cannot_happen_is_told(tmp_path: Path):
             "it cannot happen; what can is: call at a throw",
         ),
         ({"$is": "Bull"}, "names Bull, which"),
-        (None, "it cannot happen"),
+        (None, "there is no deliver event of 'Ball' at a about b with None"),
         ({"$is": "Ball", "bounces": {"$set": [[]]}}, "cannot be a value"),
         ({"$is": "Ball", "bounces": []}, "holds a list"),
     ):

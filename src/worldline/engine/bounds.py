@@ -10,7 +10,7 @@ from typing import final
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Bounds:
     """Limits of a search; None means no limit.
 

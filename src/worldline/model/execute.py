@@ -114,6 +114,24 @@ def find(
     return Result.UNHANDLED
 
 
+def waits(
+    system: System, index: int, node: Any, context: Context, event: Event
+) -> bool:
+    """Say whether a guard keeps `event` from being enabled.
+
+    An event whose guard raises is enabled: running it gives the failure.
+    """
+    activity.guarding = True
+    try:
+        return find(system, index, node, context, event) is Result.WAITS
+    except ModelError:
+        raise
+    except Exception:
+        return False
+    finally:
+        activity.guarding = False
+
+
 def perform(
     system: System,
     index: int,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.content import Frozen
+from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
 from worldline.model.values import freeze, thaw
@@ -91,12 +92,34 @@ class Observer:
     fold: Callable[[Any, Any], Any]
     decide: Callable[[Any], bool] | None = None
 
+    def look(self, step: Step) -> Any | None:
+        """Return what of a step concerns the observer.
+
+        Raises
+        ------
+        ModelError
+            If the user's function raises.
+        """
+        try:
+            return self.project(step)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise _broken(self.name, "project", error) from error
+
     def holds(self, view: View) -> bool:
         """Return the verdict on the value in a state; True if there is none.
 
         For a property: ``return history.holds(view)``.
         """
         return self.decide is None or self.decide(view.history(self.name))
+
+
+def _broken(name: str, what: str, error: Exception) -> ModelError:
+    return ModelError(
+        f"the {what} of observer {name!r} raised {type(error).__name__}: {error}",
+        remedy="an observer must make something of every step and every value",
+    )
 
 
 @final
@@ -111,7 +134,12 @@ class Record:
 
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
-        self.value = self.observer.fold(self.value, thaw(projected))
+        try:
+            self.value = self.observer.fold(self.value, thaw(projected))
+        except ModelError:
+            raise
+        except Exception as error:
+            raise _broken(self.observer.name, "fold", error) from error
 
     def freeze(self) -> Frozen:
         return freeze(self.value)

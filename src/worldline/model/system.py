@@ -17,7 +17,7 @@ from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.validate import check_keys, validate
 from worldline.model.view import View
-from worldline.model.workload import Invocation, Script, Whenever
+from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
 
 Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
 Unhandled: TypeAlias = Literal["drop", "wait", "error"]
@@ -125,8 +125,11 @@ class System:
         ]
         may_split = self.faults.partitions != 0 or self.faults.cuts is not None
         self.cuts = all_cuts(self.ids, self.faults.cuts) if may_split else ()
-        self.scripts = [self._scripts_of(node) for node in self.ids]
-        self.whenevers = [self._whenevers_of(node) for node in self.ids]
+        self.scripts = [scripts_of(self.workload, node) for node in self.ids]
+        self.whenevers = [
+            whenevers_of(self.workload, node, kind)
+            for node, kind in zip(self.ids, self.types, strict=True)
+        ]
 
     def cell(self, column: int) -> Cell:
         """Return a fresh cell for a column that is not local, in its initial state."""
@@ -141,23 +144,3 @@ class System:
         if spec.kind is ColumnKind.HIDDEN:
             return Hidden(node, self.scripts[spec.index], timed=self.timed)
         return self.network.mailbox(node, self.ids)
-
-    def _scripts_of(self, node: NodeId) -> tuple[Script, ...]:
-        return tuple(
-            entry
-            for entry in self.workload
-            if isinstance(entry, Script) and entry.node == node
-        )
-
-    def _whenevers_of(
-        self, node: NodeId
-    ) -> list[tuple[Invocation, Callable[..., bool] | None]]:
-        kind = self.types[self.index[node]]
-        return [
-            (entry.call, entry.when)
-            for entry in self.workload
-            if isinstance(entry, Whenever)
-            and entry.call.name in kind.calls
-            and (node in entry.nodes if entry.nodes is not None else True)
-            and entry.owner in ("", kind.cls.__qualname__)
-        ]

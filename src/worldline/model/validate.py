@@ -11,7 +11,7 @@ from worldline.model.identity import NodeId
 from worldline.model.network import Capability
 from worldline.model.observers import Observer
 from worldline.model.properties import Property
-from worldline.model.workload import Invocation, Script, Whenever
+from worldline.model.workload import Invocation, Script, Whenever, scripts_of
 
 if TYPE_CHECKING:
     from worldline.model.system import System
@@ -102,8 +102,7 @@ def _check_faults(system: System) -> None:
 def _check_workload(system: System) -> None:
     for entry in system.workload:
         if isinstance(entry, Whenever):
-            for node in entry.nodes or ():
-                _check_calls(system, node, (entry.call,))
+            _check_whenever(system, entry)
         elif isinstance(entry, Script):
             _check_calls(system, entry.node, entry.calls)
         else:
@@ -111,6 +110,29 @@ def _check_workload(system: System) -> None:
                 f"System(workload=...) holds {entry!r}",
                 remedy="use wl.script(...) or wl.whenever(...)",
             )
+
+
+def _check_whenever(system: System, entry: Whenever) -> None:
+    for node in entry.nodes or ():
+        _check_calls(system, node, (entry.call,))
+    able = [
+        node
+        for node, kind in zip(system.ids, system.types, strict=True)
+        if entry.concerns(node, kind)
+    ]
+    if not able:
+        raise ModelError(
+            f"wl.whenever: no node of the system has the call {entry.call.name!r}",
+            remedy="give a call of one of its classes",
+        )
+    for node in able:
+        for script in scripts_of(system.workload, node):
+            if entry.when and entry.call.key in [call.key for call in script.calls]:
+                raise ModelError(
+                    f"{node} has the call {entry.call.name!r} both in a script and, "
+                    "guarded, in wl.whenever: the two are one event",
+                    remedy="put the guard on the handler, or leave one of them out",
+                )
 
 
 def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) -> None:

@@ -10,6 +10,7 @@ from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
+from worldline.model.node import NodeType
 from worldline.model.values import freeze
 
 
@@ -45,7 +46,14 @@ class Whenever:
     call: Invocation
     nodes: tuple[NodeId, ...] | None
     when: Callable[..., bool] | None
-    owner: str
+    handler: Callable[..., Any] | None
+
+    def concerns(self, node: NodeId, kind: NodeType) -> bool:
+        """Say whether the call can be made on a node of this type."""
+        if self.nodes is not None and node not in self.nodes:
+            return False
+        known = kind.calls.get(self.call.name)
+        return known is not None and self.handler in (None, known.function)
 
 
 def invoke(function: Callable[..., Any], *arguments: Any) -> Invocation:
@@ -110,7 +118,25 @@ def whenever(
     when
         A guard ``(self, *arguments) -> bool`` beside the handler's own.
     """
-    owner = "" if isinstance(call, Invocation) else call.__qualname__.rpartition(".")[0]
+    handler = None if isinstance(call, Invocation) else call
     return Whenever(
-        _as_invocation(call), None if nodes is None else tuple(nodes), when, owner
+        _as_invocation(call), None if nodes is None else tuple(nodes), when, handler
     )
+
+
+def scripts_of(
+    workload: Iterable[Script | Whenever], node: NodeId
+) -> tuple[Script, ...]:
+    """Return the scripts that drive a node."""
+    return tuple(e for e in workload if isinstance(e, Script) and e.node == node)
+
+
+def whenevers_of(
+    workload: Iterable[Script | Whenever], node: NodeId, kind: NodeType
+) -> list[tuple[Invocation, Callable[..., bool] | None]]:
+    """Return the calls without position that can be made on a node, with guards."""
+    return [
+        (entry.call, entry.when)
+        for entry in workload
+        if isinstance(entry, Whenever) and entry.concerns(node, kind)
+    ]

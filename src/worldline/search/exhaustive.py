@@ -88,18 +88,12 @@ def check(
     chosen = choose(strategy, engine)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    bounds = Bounds(
-        depth=max_depth,
-        states=max_states,
-        seconds=max_seconds,
-        memory_mb=max_memory_mb,
-    )
+    bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     question = _Question(system, _chosen(system, properties), prune, assume)
     search = question.search(bounds, progress, deadlock, keep_going)
     with watched():
         search.run(chosen.run)
-        file = Path(out) if out else None
-        writer = question.writer(file, write=traces, chosen=chosen, seed=seed)
+        writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
         return _report(question, search, writer, chosen)
 
 
@@ -167,11 +161,12 @@ class _Question:
         )
 
     def writer(
-        self, out: Path | None, *, write: bool, chosen: Chosen, seed: int
+        self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
     ) -> Counterexamples:
         """Return who writes what is found."""
+        file = None if out is None else Path(out)
         return Counterexamples(
-            self.world, self.starts, out, write=write, engine=chosen.engine, seed=seed
+            self.world, self.starts, file, write=write, engine=chosen.engine, seed=seed
         )
 
     def _is_cut(self, view: View) -> bool:

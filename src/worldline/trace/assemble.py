@@ -97,7 +97,8 @@ class Assembler:
             after = "its header" if last is None else f"step {last}"
             raise InputError(
                 f"{place}: the trace is truncated after {after}",
-                remedy="write it again; its end record, with the verdict, is missing",
+                remedy="write it again, or ask for what there is with --partial "
+                "(in Python: partial=True)",
             )
         return Trace(self._header, tuple(self._steps), self._end)
 

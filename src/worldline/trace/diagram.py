@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import final
 
 from worldline.trace.json_text import shorten, show
-from worldline.trace.phrases import event_phrase, verdict_phrase
+from worldline.trace.phrases import event_phrase, short_phrase, verdict_phrase
 from worldline.trace.records import STATUS, StepRecord, Trace
 from worldline.trace.steps import end_lines
 
@@ -103,7 +103,7 @@ class _Lanes:
             status = step.changes.get(STATUS)
             if status is not None:
                 self._up[step.node] = status[1] == "up"
-        label = shorten(self._label(step), WIDTH - self._number - 2 - self._width - 1)
+        label = self._label(step, WIDTH - self._number - 3 - self._width)
         return f"{step.step:>{self._number}}  {''.join(line)} {label}"
 
     def _draw(self, line: list[str], step: StepRecord) -> None:
@@ -128,17 +128,22 @@ class _Lanes:
             if 0 <= at + offset < len(line):
                 line[at + offset] = character
 
-    def _label(self, step: StepRecord) -> str:
+    def _label(self, step: StepRecord, room: int) -> str:
         """Say what happened; the arrow has said from where."""
-        words = [event_phrase(step, self._header)]
-        if step.kind == "deliver":
-            words = [show(step.payload)]
+        words = []
         if step.sent_in is not None:
             words.append(f"sent in {step.sent_in}")
         if step.failure is not None:
             words.append(f"FAILED: {step.failure}")
         words += [f"→ {send.to} {send.name}" for send in step.sends]
-        return "  ".join(words)
+        phrase = event_phrase(step, self._header)
+        if step.kind == "deliver":
+            phrase = show(step.payload)
+        label = "  ".join([phrase, *words])
+        if len(label) > room:
+            phrase = short_phrase(step, self._header).removeprefix("deliver ")
+            label = "  ".join([phrase, *words])
+        return shorten(label, room)
 
 
 def _key(used: set[str]) -> list[str]:

@@ -37,7 +37,7 @@ from worldline.trace.records import (
     TimerRecord,
     Trace,
 )
-from worldline.trace.schema import dump
+from worldline.trace.schema import shallow
 
 __all__ = [
     "FORMAT",
@@ -54,9 +54,10 @@ __all__ = [
     "line_of",
     "lines_of",
     "read",
-    "to_json",
     "write",
 ]
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=shallow)
 
 Place: TypeAlias = str | os.PathLike[str]
 
@@ -73,8 +74,8 @@ def line_of(record: Header | StepRecord | End) -> str:
     content: dict[str, Json] = {"record": kinds[type(record)]}
     if isinstance(record, Header):
         content["format"] = FORMAT
-    content.update(dump(record))
-    return json.dumps(content, separators=(",", ":"), allow_nan=False)
+    content.update(shallow(record))
+    return _ENCODER.encode(content)
 
 
 def lines_of(trace: Trace) -> Iterator[str]:
@@ -83,14 +84,6 @@ def lines_of(trace: Trace) -> Iterator[str]:
     yield from map(line_of, trace.steps)
     if trace.end is not None:
         yield line_of(trace.end)
-
-
-def to_json(trace: Trace) -> dict[str, Json]:
-    """Return a trace as one JSON object: header, steps and end."""
-    header, *rest = [json.loads(line) for line in lines_of(trace)]
-    steps = [line for line in rest if line["record"] == "step"]
-    end = None if trace.end is None else rest[-1]
-    return {"header": header, "steps": steps, "end": end}
 
 
 def write(trace: Trace, path: Place) -> None:

@@ -8,9 +8,10 @@ with `checked`.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from worldline.trace.json_checks import Malformed, check
 from worldline.trace.json_text import Json, shorten
@@ -38,31 +39,45 @@ def load(cls: type[T], value: Json, path: str = "") -> T:
     """
     if not isinstance(value, dict):
         raise _unexpected(path, "an object", value)
-    known = {_key(field): field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    checks = _checks(cast(Any, cls))
     for key in value:
-        if key not in known:
+        if key not in checks:
             raise Malformed(path, f"unknown key {shorten(repr(key), 40)}")
     found = {}
-    for key, field in known.items():
+    for key, (name, by) in checks.items():
         if key not in value:
             raise Malformed(path, f"the key {key!r} is missing")
-        inner = f"{path}.{key}" if path else key
-        found[field.name] = field.metadata[_CHECK](value[key], inner)
+        found[name] = by(value[key], f"{path}.{key}" if path else key)
     return cls(**found)
 
 
+@functools.cache
+def _checks(cls: Any) -> dict[str, tuple[str, Check]]:
+    return {
+        _key(field): (field.name, field.metadata[_CHECK])
+        for field in dataclasses.fields(cls)
+    }
+
+
+def shallow(record: Any) -> dict[str, Any]:
+    """Return the keys and values of a record; records inside it stay as they are."""
+    return {key: getattr(record, name) for key, name in _plan(cast(Any, type(record)))}
+
+
 def dump(value: Any) -> Json:
-    """Return a record, and all in it, as what `json.dumps` takes."""
+    """Return a record, and all in it, as what `json.loads` would give for its line."""
     if dataclasses.is_dataclass(value):
-        return {
-            _key(field): dump(getattr(value, field.name))
-            for field in dataclasses.fields(value)
-        }
-    if isinstance(value, tuple):
-        return [dump(item) for item in value]
+        return {key: dump(item) for key, item in shallow(value).items()}
     if isinstance(value, dict):
         return {key: dump(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [dump(item) for item in value]
     return value
+
+
+@functools.cache
+def _plan(cls: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((_key(field), field.name) for field in dataclasses.fields(cls))
 
 
 def _key(field: dataclasses.Field[Any]) -> str:

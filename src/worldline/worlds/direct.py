@@ -18,9 +18,9 @@ from worldline.model.events import Choices, Event, Kind, Schedule
 from worldline.model.execute import (
     Failure,
     Result,
-    find,
     make_context,
     perform,
+    waits,
 )
 from worldline.model.faults import BUDGETS, Budget, Faults, Partition
 from worldline.model.hidden import Alarm, Hidden, Status
@@ -283,7 +283,7 @@ class DirectWorld:
         if outcome.failure is not None:
             return
         for number, observer in enumerate(self.system.observers):
-            projected = observer.project(outcome.as_step(event))
+            projected = observer.look(outcome.as_step(event))
             if projected is not None:
                 self.cells[self.system.layout.observer(number)].fold(freeze(projected))
 
@@ -295,7 +295,7 @@ class DirectWorld:
         index = system.index[event.node]
         if event.kind is Kind.CALL or system.unhandled == "wait":
             context = self.contexts[index]
-            if find(system, index, self.nodes[index], context, event) is Result.WAITS:
+            if waits(system, index, self.nodes[index], context, event):
                 return True
         if self._trials is None or event.kind is Kind.CALL:
             return False

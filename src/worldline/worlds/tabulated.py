@@ -198,7 +198,7 @@ class TabulatedWorld:
     def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:
         layout, found = self.system.layout, []
         for number, observer in enumerate(self.system.observers):
-            projected = observer.project(trial.outcome.as_step(event))
+            projected = observer.look(trial.outcome.as_step(event))
             if projected is not None:
                 change = ("fold", freeze(projected))
                 found.append(self.tables.operations(layout.observer(number), change))

@@ -30,7 +30,8 @@ propose after telling them, long before the assertion fails that they ran into.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import worldline as wl
 from worldline.zoo.randtree.properties import PROPERTIES
@@ -104,37 +105,32 @@ def system(
     """
     _known("bug", bugs, SWITCHES)
     _known("start", (start,), ("", *STARTS))
-    chosen = STARTS[start] if start else Start(joined_by(contacts, size))
-    ids = {node.name: node for node in wl.ids(*chosen.contacts)}
-    fresh = {
-        node: RandTree(
-            me=node,
-            root=node,
-            max_children=chosen.max_children or max_children,
-            bugs=tuple(sorted(bugs)),
-        )
-        for node in ids.values()
-    }
-    known = {
-        ids[name]: tuple(ids[peer] for peer in peers)
-        for name, peers in chosen.contacts.items()
-    }
+    begin = STARTS[start] if start else Start(joined_by(contacts, size))
+    ids = {node.name: node for node in wl.ids(*begin.contacts)}
+    room = begin.max_children or max_children
     return wl.System(
-        fresh,
+        {node: _fresh(node, room, bugs) for node in ids.values()},
         network=wl.streams(buffer=buffer),
-        workload=[
-            wl.script(node, [wl.invoke(RandTree.join_overlay, peers)])
-            for node, peers in known.items()
-        ],
+        workload=[_driver(ids, *entry) for entry in begin.contacts.items()],
         faults=wl.Faults(
             resets=resets,
             silent_resets=silent_resets,
             connection_errors=connection_errors,
         ),
         properties=PROPERTIES,
-        prologue=chosen.prologue(ids),
+        prologue=begin.prologue(ids),
         name="randtree",
     )
+
+
+def _fresh(node: wl.NodeId, max_children: int, bugs: tuple[str, ...]) -> RandTree:
+    bugs = tuple(sorted(bugs))
+    return RandTree(me=node, root=node, max_children=max_children, bugs=bugs)
+
+
+def _driver(ids: Mapping[str, wl.NodeId], name: str, peers: tuple[str, ...]) -> Any:
+    known = tuple(ids[peer] for peer in peers)
+    return wl.script(ids[name], [wl.invoke(RandTree.join_overlay, known)])
 
 
 def _known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:

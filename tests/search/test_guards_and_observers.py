@@ -1,0 +1,114 @@
+"""What users' small functions may do wrong: guards, observers and workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import worldline as wl
+
+A, B = wl.ids("a", "b")
+
+
+@wl.message
+class Note:
+    text: str | None
+
+
+@wl.node
+class Reader:
+    length: int = 0
+
+    @wl.call
+    def write(self, ctx: wl.Context, text: str | None) -> None:
+        ctx.send(ctx.nodes[1], Note(text))
+
+    @wl.on(Note, when=lambda self, src, msg: len(msg.text) > 1)
+    def read(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None:
+        self.length = len(msg.text or "")
+
+
+@wl.node
+class Careful(Reader):
+    """Inherits everything."""
+
+
+def readers(**options: Any) -> wl.System:
+    calls = [wl.invoke(Reader.write, None)]
+    return wl.System(
+        {A: Reader(), B: Reader()}, workload=[wl.script(A, calls)], **options
+    )
+
+
+@pytest.mark.parametrize("unhandled", ["drop", "wait", "error"])
+@pytest.mark.parametrize("engine", ["python", "auto"])
+def test_a_guard_that_raises_is_an_exception_and_its_run_is_confirmed(
+    unhandled: Any, engine: Any
+) -> None:
+    report = wl.check(readers(unhandled=unhandled), traces=False, engine=engine)
+    assert "TypeError" in report.expect_violated("exception").explanation
+
+
+@pytest.mark.parametrize(
+    ("project", "fold", "named"),
+    [
+        (lambda step: 1 // 0, lambda value, seen: value, "project"),
+        (lambda step: 1, lambda value, seen: value.missing, "fold"),
+    ],
+)
+def test_an_observer_that_raises_is_a_model_error(
+    project: Callable[..., Any], fold: Callable[..., Any], named: str
+) -> None:
+    observer = wl.Observer("broken", 0, project, fold)
+    with pytest.raises(wl.ModelError, match=f"the {named} of observer 'broken'"):
+        wl.check(readers(observers=[observer]), traces=False)
+
+
+def test_whenever_reaches_subclasses_of_the_class_that_is_named() -> None:
+    system = wl.System(
+        {A: Careful(), B: Careful()},
+        workload=[wl.whenever(wl.invoke(Reader.write, "long"))],
+        network=wl.message_set(),
+    )
+    assert wl.check(system, traces=False).states > 1
+    a, b = wl.ids("a", "b")
+
+    @wl.node
+    class Base:
+        count: int = 0
+
+        @wl.call(when=lambda self: self.count < 2)
+        def more(self, ctx: wl.Context) -> None:
+            self.count += 1
+
+    @wl.node
+    class Derived(Base):
+        pass
+
+    workload = [wl.whenever(Base.more)]
+    system = wl.System({a: Derived(), b: Base()}, workload=workload)
+    assert wl.check(system, traces=False).states == 9
+
+
+def test_whenever_of_a_call_that_nobody_has_is_refused() -> None:
+    with pytest.raises(wl.ModelError, match="no node of the system has the call"):
+
+        @wl.node
+        class Other:
+            pass
+
+        wl.System({A: Other()}, workload=[wl.whenever(Reader.write)])
+
+
+def test_the_same_call_in_a_script_and_guarded_in_whenever_is_refused() -> None:
+    call = wl.invoke(Reader.write, "x")
+    with pytest.raises(wl.ModelError, match="both in a script and, guarded"):
+        wl.System(
+            {A: Reader(), B: Reader()},
+            workload=[
+                wl.script(A, [call]),
+                wl.whenever(call, when=lambda self, text: self.length > 0),
+            ],
+        )
