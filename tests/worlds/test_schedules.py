@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import random
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 from tests.systems import FINITE, VARIANTS
@@ -12,24 +13,70 @@ from tests.worlds.adapters import WORLDS, Adapter, OracleAdapter, describe_outco
 
 import worldline as wl
 import worldline.zoo
+from worldline.model.loader import load
+from worldline.model.network import Capability
+
+NETWORKS = {"abd": ["ordered"], "paxos-clients": ["ordered"]}
+"""Systems of the zoo that come with other networks than their default."""
+
+BUDGETS = {
+    "drops": Capability.DROP,
+    "duplicates": Capability.DUPLICATE,
+    "connection_errors": Capability.DISCONNECT,
+    "silent_resets": Capability.SILENT_RESET,
+    "resets": None,
+    "crashes": None,
+    "restarts": None,
+    "partitions": None,
+}
+
+
+def with_every_fault(system: wl.System) -> wl.System:
+    """The same system where every fault may happen that its network knows."""
+    able = system.network.capabilities
+    # A client that begins again would invoke while its operation is in flight.
+    mortal = [n for n in system.ids if type(system.nodes[n]).__name__ != "Client"]
+    budgets: dict[str, Any] = {
+        name: 2 for name, need in BUDGETS.items() if need is None or need in able
+    }
+    return wl.System(
+        system.nodes,
+        network=system.network,
+        workload=system.workload,
+        faults=wl.Faults(
+            **budgets, nodes=mortal, cuts=(system.ids[:1], system.ids[:2])
+        ),
+        properties=system.properties,
+        observers=system.observers,
+        unhandled=system.unhandled,
+        boot=system.boot,
+        timed=system.timed,
+        ignore_noops=system.ignore_noops,
+        prologue=system.prologue,
+    )
 
 
 def zoo() -> dict[str, Callable[[], wl.System]]:
-    """The systems of the zoo, each with its default parameters."""
+    """The systems of the zoo on each of their networks, with every fault."""
+    found: dict[str, Callable[[], wl.System]] = {}
+    for name in worldline.zoo.names():
+        found[name] = partial(load, f"zoo:{name}", {})
+        for network in NETWORKS.get(name, ()):
+            parameters = {"network": network}
+            found[f"{name} {network}"] = partial(load, f"zoo:{name}", parameters)
     return {
-        name: importlib.import_module(module).system
-        for name in worldline.zoo.names()
-        if (module := f"worldline.zoo.{name.replace('-', '_')}")
-        and hasattr(importlib.import_module(module), "system")
+        name: lambda build=build: with_every_fault(build())
+        for name, build in found.items()
     }
 
 
 SYSTEMS = {
     **VARIANTS,
     **{f"finite: {name}": build for name, build in FINITE.items()},
-    **{f"zoo: {name}": build for name, build in zoo().items()},
 }
+ZOO = zoo()
 every_system = pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS.keys())
+the_zoo = pytest.mark.parametrize("build", ZOO.values(), ids=ZOO.keys())
 
 
 def compare(
@@ -63,6 +110,14 @@ def compare_many(build: Callable[[], wl.System], count: int, steps: int) -> None
     oracle, worlds = OracleAdapter(system), [world(system) for world in WORLDS]
     rng = random.Random(0)
     assert sum(compare(oracle, worlds, rng, steps) for _ in range(count)) > count
+
+
+@pytest.mark.slow
+@the_zoo
+def test_all_worlds_run_random_schedules_of_the_zoo_alike(
+    build: Callable[[], wl.System],
+):
+    compare_many(build, count=1_000, steps=12)
 
 
 @pytest.mark.slow
