@@ -100,7 +100,11 @@ def test_a_property_returns_a_bool_or_nothing(value: Any, holds: bool):
 A, B = players().ids
 MISTAKES: list[tuple[Callable[[wl.View], Any], str, str]] = [
     (lambda view: 1, "returned 1", "return a bool"),
-    (lambda view: 1 / 0, "raised ZeroDivisionError: division by zero (line", "assert"),
+    (
+        lambda view: 1 / 0,
+        "raised ZeroDivisionError: division by zero (test_view.py:",
+        "assert",
+    ),
     (lambda view: view[A].colour, "Player.colour, which is no field", "caught, thrown"),
     (lambda view: view[wl.ids("z")[0]], "looks at z, which is no node", "are a, b"),
     (

@@ -35,7 +35,9 @@ def with_every_fault(system: wl.System) -> wl.System:
     """The same system where every fault may happen that its network knows."""
     able = system.network.capabilities
     # A client that begins again would invoke while its operation is in flight.
-    mortal = [n for n in system.ids if type(system.nodes[n]).__name__ != "Client"]
+    mortal = tuple(
+        node for node in system.ids if type(system.nodes[node]).__name__ != "Client"
+    )
     budgets: dict[str, Any] = {
         name: 2 for name, need in BUDGETS.items() if need is None or need in able
     }
@@ -64,10 +66,11 @@ def zoo() -> dict[str, Callable[[], wl.System]]:
         for network in NETWORKS.get(name, ()):
             parameters = {"network": network}
             found[f"{name} {network}"] = partial(load, f"zoo:{name}", parameters)
-    return {
-        name: lambda build=build: with_every_fault(build())
-        for name, build in found.items()
-    }
+    return {name: partial(faulty, build) for name, build in found.items()}
+
+
+def faulty(build: Callable[[], wl.System]) -> wl.System:
+    return with_every_fault(build())
 
 
 SYSTEMS = {

@@ -13,6 +13,17 @@ Messages say what was wrong, where, and what to do. A user's own exception is
 never wrapped in one of these: a handler that raises is a result, not an error.
 """
 
+from __future__ import annotations
+
+import traceback
+from pathlib import PurePath
+
+
+def place_of(error: BaseException) -> str:
+    """Return where an exception was raised: file name, line and function."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{PurePath(frame.filename).name}:{frame.lineno} in {frame.name}"
+
 
 class WorldlineError(Exception):
     """Base of all errors.

@@ -7,15 +7,13 @@ these, so that there is one answer to both questions.
 from __future__ import annotations
 
 import enum
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, TypeAlias, final
 
 from worldline.model import activity, divergence
 from worldline.model.context import Context, Door, unknown_message
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Event, Kind
 from worldline.model.node import Handler, NodeType
 from worldline.model.system import System
@@ -175,7 +173,7 @@ def perform(
         where = _handler_name(system.types[index], event)
         return Failure("divergence", where, f"{divergence.LINE_BUDGET:,} lines", "")
     except Exception as error:
-        return Failure("exception", type(error).__name__, _place(error), str(error))
+        return Failure("exception", type(error).__name__, place_of(error), str(error))
     return Result.HANDLED
 
 
@@ -264,8 +262,3 @@ def _holds(handler: Handler, service: Any, *arguments: Any) -> bool:
 
 def _unexpected(event: Event, kind: NodeType) -> Failure:
     return Failure("unhandled", event.name, kind.cls.__name__, f"{event!r}")
-
-
-def _place(error: BaseException) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{PurePath(frame.filename).name}:{frame.lineno} in {frame.name}"

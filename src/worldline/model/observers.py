@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.content import Frozen
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
 from worldline.model.values import freeze, thaw
@@ -117,7 +117,8 @@ class Observer:
 
 def _broken(name: str, what: str, error: Exception) -> ModelError:
     return ModelError(
-        f"the {what} of observer {name!r} raised {type(error).__name__}: {error}",
+        f"the {what} of observer {name!r} raised {type(error).__name__}: {error} "
+        f"({place_of(error)})",
         remedy="an observer must make something of every step and every value",
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model import activity
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, place_of
 from worldline.model.view import View
 
 
@@ -52,7 +52,7 @@ class Property:
         except Exception as error:
             raise ModelError(
                 f"property {self.name} raised {type(error).__name__}: {error} "
-                f"({_line(error)})",
+                f"({place_of(error)})",
                 remedy="a property returns a bool or fails an assert in every state",
             ) from error
         finally:
@@ -74,12 +74,6 @@ class Judgement:
 
     holds: bool
     message: str
-
-
-def _line(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1]
-    return f"line {last.lineno}: {last.line}"
 
 
 def _asserted(error: AssertionError) -> str:
