@@ -23,6 +23,7 @@ VARIES = [
     (re.compile(r"[\d,]+/s"), "RATE"),
     (re.compile(r"[\d,]+ MiB"), "MEMORY"),
     (re.compile(r"engine (native|python)"), "ENGINE"),
+    (re.compile(r"^ *note: engine python: .*\n", re.M), ""),
 ]
 """What differs from run to run, or by machine, in what a command prints."""
 
