@@ -12,6 +12,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
+NATIVE := src/worldline/engine/native
+# What an installation is made from; an editable one has the rest from src/.
+BUILT_FROM := pyproject.toml hatch_build.py $(NATIVE)/kernel.cpp
 
 .PHONY: demo test lint venv clean
 .DELETE_ON_ERROR:
@@ -34,6 +37,7 @@ venv: $(INSTALLED_DEV)
 
 clean:
 	rm -rf .venv worldline-out build dist src/*.egg-info
+	rm -f $(addprefix $(NATIVE)/kernel*,.so .dylib .dll .new)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -43,10 +47,10 @@ $(BIN)/python:
 	  exit 1; }
 	$(PYTHON) -m venv .venv
 
-$(INSTALLED): pyproject.toml | $(BIN)/python
+$(INSTALLED): $(BUILT_FROM) | $(BIN)/python
 	$(PIP) install -e .
 	@touch $@
 
-$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+$(INSTALLED_DEV): $(BUILT_FROM) | $(BIN)/python
 	$(PIP) install -e '.[dev]'
 	@touch $(INSTALLED) $@

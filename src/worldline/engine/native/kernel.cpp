@@ -187,6 +187,7 @@ struct Question {
     int32_t answers;
     int32_t inner;
     Table children;
+    Table shortcut;  // from values of the column straight to children
 };
 
 constexpr int32_t kFalse = 0, kTrue = 1;  // question numbers that are verdicts
@@ -486,18 +487,30 @@ class Kernel {
         return verdict;
     }
 
-    int32_t walk(int32_t decision, const int32_t* row) const {
+    int32_t walk(int32_t decision, const int32_t* row) {
         int32_t number = decisions[decision];
         while (number > kTrue) {
-            const Question& question = questions[number];
-            const int32_t answer =
-                question.column >= 0
-                    ? answers[question.answers].get(row[question.column])
-                    : walk(question.inner, row);
-            if (answer == kUnknown) return kUnknown;
-            number = question.children.get(answer);
+            Question& question = questions[number];
+            if (question.column < 0) {
+                const int32_t verdict = walk(question.inner, row);
+                if (verdict == kUnknown) return kUnknown;
+                number = question.children.get(verdict);
+                continue;
+            }
+            const int32_t value = row[question.column];
+            number = question.shortcut.get(value);
+            if (number == kUnknown) number = follow(question, value);
         }
         return number;
+    }
+
+    // Finds the child for a value by its answer, and remembers it by the value.
+    int32_t follow(Question& question, int32_t value) {
+        const int32_t answer = answers[question.answers].get(value);
+        if (answer == kUnknown) return kUnknown;
+        const int32_t child = question.children.get(answer);
+        if (child != kUnknown) question.shortcut.put(value, child);
+        return child;
     }
 
     Visited visited_;

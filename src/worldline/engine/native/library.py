@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
@@ -41,29 +43,75 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
 }
 
 
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+
 class KernelMissing(UsageError):
     """The compiled kernel was not built, or cannot be loaded here."""
 
 
+def available() -> bool:
+    """Say whether there is a kernel that can be loaded."""
+    return why_not() is None
+
+
+def why_not() -> str | None:
+    """Return why there is no kernel and what to do about it; None if there is one."""
+    try:
+        library()
+    except KernelMissing as missing:
+        return str(missing)
+    return None
+
+
 @cache
 def library() -> ctypes.CDLL:
-    """Load the kernel.
+    """Find and load the kernel.
+
+    It is the file that ``WORLDLINE_KERNEL_LIBRARY`` names in the environment, or else
+    what was installed here.
 
     Raises
     ------
     KernelMissing
         If there is none, or it does not fit this machine.
     """
-    folder = Path(__file__).parent
-    found = sorted(folder.glob("kernel*.so")) + sorted(folder.glob("kernel*.dylib"))
-    found += sorted(folder.glob("kernel*.dll"))
+    named = os.environ.get("WORLDLINE_KERNEL_LIBRARY")
+    return load(Path(named) if named else find(Path(__file__).parent))
+
+
+def find(folder: Path) -> Path:
+    """Return the kernel in a folder; of several, the one that was built last.
+
+    Raises
+    ------
+    KernelMissing
+        If there is none.
+    """
+    found = sorted(folder.glob(f"kernel*{SUFFIX}"), key=lambda p: p.stat().st_mtime)
     if not found:
         raise KernelMissing(
             "the compiled kernel was not built",
-            remedy="install Worldline where there is a C++ compiler",
+            remedy=(
+                "install Worldline again where there is a C++ compiler "
+                "(with pip: --force-reinstall --no-cache-dir)"
+            ),
         )
+    return found[-1]
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Load a kernel and declare its functions.
+
+    Raises
+    ------
+    KernelMissing
+        If there is no such file, it is no library for this machine, or it lacks a
+        function: then it was built from another ``kernel.cpp``.
+    """
     try:
-        loaded = ctypes.CDLL(str(found[0]))
+        # Absolute, or the system would look elsewhere for a name without a slash.
+        loaded = ctypes.CDLL(str(path.absolute()))
         for name, (result, arguments) in _SIGNATURES.items():
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, arguments
