@@ -247,6 +247,15 @@ def test_a_handler_that_is_not_deterministic_is_an_error_with_both_observations(
         wl.check(system)
 
 
+def test_impurity_is_noticed_where_no_property_fails() -> None:
+    a, b = wl.ids("a", "b")
+    system = wl.System(
+        {a: Fickle(b), b: Fickle(a)}, workload=[wl.script(a, [Fickle.ask])]
+    )
+    with pytest.raises(wl.Nondeterminism, match="the handler of call at a ask"):
+        wl.check(system)
+
+
 def test_a_property_that_returns_no_bool_is_a_model_error() -> None:
     @wl.safety
     def returns_a_number(view: wl.View) -> int:

@@ -31,6 +31,7 @@ from worldline.search.growth import growing
 from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
+from worldline.worlds.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
@@ -93,6 +94,7 @@ def check(
     search = question.search(bounds, progress, deadlock, keep_going)
     with watched():
         search.run(chosen.run)
+        audit(question.world)
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
         return _report(question, search, writer, chosen)
 

@@ -154,6 +154,17 @@ class TabulatedWorld:
             self._plant(entry, number, trials, leaves)
         return leaves
 
+    def try_again(self, entry: Entry, number: int) -> list[Trial]:
+        """Run the handler of an event once more in a local state, for every choice.
+
+        Nothing is remembered. Returns nothing where the event is no transition.
+        """
+        event: Event = entry.event
+        local = self.tables.interners[entry.column].values[number]
+        index = self.system.layout.columns[entry.column].index
+        trials = self._trials.all_choices(index, local, event, _no_answer)
+        return [] if self._is_no_transition(event, trials, local) else trials
+
     def answer(self, ask: Ask, value: int) -> int:
         """Work out, remember and return what a value of a column answers."""
         known = ask.answers.get(value)

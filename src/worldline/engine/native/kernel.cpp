@@ -532,6 +532,9 @@ T& at(std::vector<T>& items, int32_t number) {
 
 extern "C" {
 
+// Changes whenever a function here changes its meaning or its arguments.
+int32_t wl_interface() { return 1; }
+
 Kernel* wl_new(int32_t width) { return new Kernel(width); }
 void wl_delete(Kernel* k) { delete k; }
 

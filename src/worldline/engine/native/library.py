@@ -11,8 +11,12 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
+INTERFACE = 1
+"""What ``wl_interface`` returns in a kernel that this code can talk to."""
+
 _INT32S = POINTER(c_int32)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
+    "wl_interface": (c_int32, []),
     "wl_new": (c_void_p, [c_int32]),
     "wl_delete": (None, [c_void_p]),
     "wl_mix": (None, [c_void_p, c_int32, c_int32, POINTER(c_uint64)]),
@@ -120,4 +124,10 @@ def load(path: Path) -> ctypes.CDLL:
             f"the compiled kernel cannot be loaded: {error}",
             remedy="install Worldline again on this machine",
         ) from error
+    if loaded.wl_interface() != INTERFACE:
+        raise KernelMissing(
+            f"the compiled kernel has interface {loaded.wl_interface()}, "
+            f"this code has {INTERFACE}",
+            remedy="install Worldline again on this machine",
+        )
     return loaded
