@@ -246,7 +246,9 @@ def test_a_kernel_that_cannot_be_loaded_is_missing(
 
 def test_a_library_without_the_functions_is_missing():
     other = Path(str(importlib.import_module("zstandard.backend_c").__file__))
-    with pytest.raises(library.KernelMissing, match=r"wl_interface.*; install Worldline"):
+    with pytest.raises(
+        library.KernelMissing, match=r"wl_interface.*; install Worldline"
+    ):
         library.load(other)
 
 
