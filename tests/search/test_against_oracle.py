@@ -1,0 +1,82 @@
+"""The search and the oracle agree on whole spaces, and with the published counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.oracle import Oracle
+from tests.oracle.exploration import explore
+from tests.systems import FINITE
+
+import worldline as wl
+from worldline.model.loader import load
+from worldline.model.verdicts import Verdict
+from worldline.search.engines import Engine
+
+PUBLISHED: list[tuple[str, dict[str, str], tuple[int, int, int]]] = [
+    ("zoo:toy", {}, (16, 25, 7)),
+    ("zoo:twophase", {"n": "1"}, (12, 20, 5)),
+    ("zoo:twophase", {"n": "2"}, (56, 154, 8)),
+    ("zoo:twophase", {"n": "3"}, (288, 1_146, 11)),
+    ("zoo:twophase", {"n": "4"}, (1_568, 8_258, 14)),
+    ("zoo:twophase", {"n": "5"}, (8_832, 58_146, 17)),
+    ("zoo:paxos-clients", {"clients": "1"}, (265, 482, 14)),
+    ("zoo:paxos-clients", {"clients": "1", "network": "ordered"}, (237, 512, 15)),
+    ("zoo:paxos-clients", {"clients": "2"}, (16_668, 32_971, 21)),
+    (
+        "zoo:paxos-clients",
+        {"clients": "2", "network": "ordered"},
+        (33_328, 110_216, 25),
+    ),
+    ("zoo:single-copy", {"clients": "1"}, (5, 5, 5)),
+    ("zoo:single-copy", {"clients": "2"}, (93, 121, 9)),
+    ("zoo:single-copy", {"clients": "3"}, (4_243, 6_778, 13)),
+    ("zoo:abd", {"clients": "2", "servers": "2"}, (544, 875, 25)),
+]
+"""States, generated and depth; see ``docs/zoo.md`` for where they are from."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "parameters", "published"), PUBLISHED, ids=str)
+def test_published_counts_are_those_of_search_and_oracle(
+    target: str, parameters: dict[str, str], published: tuple[int, int, int]
+) -> None:
+    engines: tuple[Engine, ...] = ("python", "auto")
+    for engine in engines:
+        report = wl.check(load(target, parameters), traces=False, engine=engine)
+        assert (report.states, report.generated, report.depth) == published
+        assert report.verdict is Verdict.HOLDS
+    counts = explore(Oracle(load(target, parameters)))
+    assert (counts.distinct, counts.generated, counts.depth) == published
+    assert counts.violated == {}
+
+
+def test_the_toy_has_the_published_edges_and_paths() -> None:
+    counts = explore(Oracle(load("zoo:toy", {})))
+    assert (counts.distinct, counts.edges, counts.maximal_paths) == (16, 24, 20)
+
+
+@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+@pytest.mark.parametrize("engine", ["python", "auto"])
+def test_search_and_oracle_agree_on_whole_spaces(
+    build: Callable[[], wl.System], engine: Engine
+) -> None:
+    report = wl.check(
+        build(), engine=engine, traces=False, keep_going=True, deadlock=True
+    )
+    counts = explore(Oracle(build()))
+    assert (report.states, report.generated, report.depth) == (
+        counts.distinct,
+        counts.generated,
+        counts.depth,
+    )
+    violated = {
+        known.name: known.steps + 1
+        for known in report.properties
+        if known.verdict is Verdict.VIOLATED and known.kind == "safety" and known.steps
+    }
+    has_deadlock = "deadlock" in violated
+    violated.pop("deadlock", None)
+    assert violated == {n: d for n, d in counts.violated.items() if d > 1}
+    assert has_deadlock == (counts.deadlocks > 0)
