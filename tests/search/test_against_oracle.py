@@ -80,3 +80,48 @@ def test_search_and_oracle_agree_on_whole_spaces(
     violated.pop("deadlock", None)
     assert violated == {n: d for n, d in counts.violated.items() if d > 1}
     assert has_deadlock == (counts.deadlocks > 0)
+
+
+@wl.message
+class Poke:
+    pass
+
+
+@wl.node
+class Drowsy:
+    """Counts a poke only while its timer is not pending."""
+
+    pokes: int = 0
+    rings: int = 0
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Drowsy.ring)
+        for node in ctx.nodes:
+            ctx.send(node, Poke())
+
+    @wl.timer
+    def ring(self, ctx: wl.Context) -> None:
+        self.rings += 1
+
+    @wl.on(Poke)
+    def poke(self, ctx: wl.Context, src: wl.NodeId, msg: Poke) -> None:
+        if not ctx.is_pending(Drowsy.ring):
+            self.pokes += 1
+
+
+def drowsy() -> wl.System:
+    a, b = wl.ids("a", "b")
+    return wl.System({a: Drowsy(), b: Drowsy()}, ignore_noops=True)
+
+
+@pytest.mark.parametrize("engine", ["python", "auto"])
+def test_whether_a_delivery_is_a_noop_can_depend_on_what_is_pending(
+    engine: Engine,
+) -> None:
+    counts = explore(Oracle(drowsy()))
+    report = wl.check(drowsy(), engine=engine, traces=False)
+    found = (report.states, report.generated, report.depth)
+    assert found == (counts.distinct, counts.generated, counts.depth)
+    # Pokes count after the ring alone: per node before it, then 0, 1, 1 or 2 of them.
+    assert report.states == (1 + 4) ** 2

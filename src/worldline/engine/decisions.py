@@ -55,11 +55,10 @@ class Decision:
         Works out the verdict of a row, grows this tree by `learn`, and returns it.
     """
 
-    __slots__ = ("_evaluate", "evaluations", "root")
+    __slots__ = ("_evaluate", "root")
 
     def __init__(self, evaluate: Callable[[Decision, Row], bool]) -> None:
         self.root: Node | None = None
-        self.evaluations = 0
         self._evaluate = evaluate
 
     def __call__(self, row: Row) -> bool:
@@ -73,7 +72,6 @@ class Decision:
                 answer = int(node.inner(row))  # type: ignore[misc]
             node = node.children.get(answer)  # type: ignore[arg-type]
         if node is None:
-            self.evaluations += 1
             return self._evaluate(self, row)
         return node is True
 

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any, TypeAlias, final
 
-from worldline.model.content import Frozen, order_key
+from worldline.model.content import Frozen
 from worldline.model.identity import NodeId
 from worldline.model.message import Letter
 from worldline.model.values import freeze, register_tag, register_type, thaw
@@ -158,11 +158,6 @@ class Event:
         elif self.kind is Kind.RESET and self.payload:
             words.append(f"unnoticed by {', '.join(map(repr, self.payload))}")
         return " ".join(words)
-
-
-def event_order(event: Event) -> tuple[Any, ...]:
-    """Return the key by which the events of one site are ordered."""
-    return order_key(event.key)
 
 
 def _freeze_event(event: Event) -> Frozen:

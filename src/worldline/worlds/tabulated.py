@@ -21,6 +21,7 @@ from worldline.engine.tables import (
     Row,
     Site,
     Tables,
+    Tree,
 )
 from worldline.model.content import fingerprint
 from worldline.model.errors import InternalError, Nondeterminism
@@ -136,22 +137,17 @@ class TabulatedWorld:
         trials = self._trials.all_choices(
             index, local, event, self._environment(entry, row)
         )
-        if self._is_no_transition(event, trials, local):
-            entry.outcomes[number] = ()
-            return ()
-        leaves = tuple(
-            self._leaf(
-                entry,
-                self.tables.interners[entry.column].intern(trial.local),
-                trial,
-                event,
+        leaves: tuple[Leaf, ...] = ()
+        if not self._is_no_transition(event, trials, local):
+            intern = self.tables.interners[entry.column].intern
+            leaves = tuple(
+                self._leaf(entry, intern(trial.local), trial, event) for trial in trials
             )
-            for trial in trials
-        )
         if all(query[0] == "choose" for trial in trials for query, _ in trial.path):
             entry.outcomes[number] = leaves
         else:
-            self._plant(entry, number, trials, leaves)
+            # A fork without children stands for an event that is no transition.
+            self._plant(entry, number, trials, leaves or (Fork(),))
         return leaves
 
     def try_again(self, entry: Entry, number: int) -> list[Trial]:
@@ -219,7 +215,7 @@ class TabulatedWorld:
         return tuple(self.tables.operations(*change) for change in found)
 
     def _plant(
-        self, entry: Entry, number: int, trials: list[Trial], leaves: tuple[Leaf, ...]
+        self, entry: Entry, number: int, trials: list[Trial], leaves: tuple[Tree, ...]
     ) -> None:
         """Add executions that depend on the state to the outcome tree."""
         tree: Any = entry.outcomes.get(number)
