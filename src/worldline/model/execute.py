@@ -43,7 +43,7 @@ class Failure:
     where
         File name, line and function.
     message
-        The exception's text.
+        The first line of the exception's text.
     """
 
     kind: str
@@ -173,7 +173,8 @@ def perform(
         where = _handler_name(system.types[index], event)
         return Failure("divergence", where, f"{divergence.LINE_BUDGET:,} lines", "")
     except Exception as error:
-        return Failure("exception", type(error).__name__, place_of(error), str(error))
+        text = str(error).partition("\n")[0]
+        return Failure("exception", type(error).__name__, place_of(error), text)
     return Result.HANDLED
 
 

@@ -24,7 +24,9 @@ class Role(enum.Enum):
 
 
 def _declare(role: Role, default: Any, default_factory: Any) -> Any:
-    options: dict[str, Any] = {"metadata": {_ROLE: role}}
+    # A handler may print its node, but not read its ghosts.
+    shown = role is not Role.GHOST
+    options: dict[str, Any] = {"metadata": {_ROLE: role}, "repr": shown}
     if default is not dataclasses.MISSING:
         options["default"] = default
     if default_factory is not dataclasses.MISSING:

@@ -1,0 +1,266 @@
+"""Search, in both engines, and oracle agree on systems that nobody thought of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from tests.oracle import Oracle
+from tests.oracle.exploration import Counts, explore
+
+import worldline as wl
+from worldline.model.network import Capability, Network
+from worldline.model.verdicts import Verdict
+from worldline.search.engines import Engine
+
+LARGEST = 1_500
+"""States beyond which a system is not compared: the oracle is slow."""
+
+Program = tuple[tuple[str, int], ...]
+"""What a handler does: operations with an argument each."""
+
+
+@wl.message
+class Word:
+    letter: int
+
+
+@wl.node
+class Machine:
+    """Runs the program that its table has for what happened in its mode.
+
+    `fuel` bounds how much it can send and how many timers it can set, so that every
+    system is finite.
+    """
+
+    table: tuple[Program, ...]
+    fuel: int
+    mode: int = 0
+    marks: set[int] = wl.field(default_factory=set)
+    kept: int = wl.durable(default=0)
+    seen: int = wl.ghost(default=0)
+
+    def run(self, ctx: wl.Context, what: int) -> None:
+        for operation, argument in self.table[(3 * what + self.mode) % len(self.table)]:
+            getattr(self, operation)(ctx, argument)
+
+    def go(self, ctx: wl.Context, argument: int) -> None:
+        self.mode = argument % 3
+
+    def mark(self, ctx: wl.Context, argument: int) -> None:
+        self.marks ^= {argument}
+
+    def keep(self, ctx: wl.Context, argument: int) -> None:
+        self.kept = (self.kept + argument) % 3
+
+    def show(self, ctx: wl.Context, argument: int) -> None:
+        self.seen = argument
+
+    def send(self, ctx: wl.Context, argument: int) -> None:
+        if self.fuel:
+            self.fuel -= 1
+            to = ctx.nodes[argument % len(ctx.nodes)]
+            if not ctx.send(to, Word(argument % 2)):
+                self.mode = 2
+
+    def wind(self, ctx: wl.Context, argument: int) -> None:
+        if self.fuel:
+            self.fuel -= 1
+            ctx.set_timer(Machine.ring, argument % 2, after=float(argument))
+
+    def stop(self, ctx: wl.Context, argument: int) -> None:
+        ctx.cancel_timer(Machine.ring, argument % 2)
+
+    def look(self, ctx: wl.Context, argument: int) -> None:
+        if ctx.is_pending(Machine.ring, argument % 2):
+            self.mode = (self.mode + 1) % 3
+
+    def toss(self, ctx: wl.Context, argument: int) -> None:
+        self.mode = ctx.choose([self.mode, argument % 3, 2])
+
+    def count(self, ctx: wl.Context, argument: int) -> None:
+        if self.fuel:
+            self.fuel -= 1
+            self.kept = (self.kept + ctx.sequence()) % 4
+
+    def fail(self, ctx: wl.Context, argument: int) -> None:
+        assert self.mode != argument % 4, "a planted failure"
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        self.run(ctx, 0)
+
+    @wl.on(Word, when=lambda self, src, msg: (self.mode, msg.letter) != (2, 1))
+    def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
+        self.run(ctx, 1 + msg.letter)
+
+    @wl.timer
+    def ring(self, ctx: wl.Context, payload: int) -> None:
+        self.run(ctx, 3 + payload)
+
+    @wl.call(when=lambda self, n: self.mode != 1)
+    def ask(self, ctx: wl.Context, n: int) -> None:
+        self.run(ctx, 5 + n)
+
+    @wl.transport_error
+    def lost(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        self.run(ctx, 7 + ctx.nodes.index(peer))
+
+
+OPERATIONS = [
+    *["go", "mark", "keep", "show", "send", "send", "wind", "stop", "look", "toss"],
+    *["count", "fail"],
+]
+
+
+@wl.safety
+def modes_differ(view: wl.View) -> bool:
+    return not view.for_each_node(lambda view, node: view[node].mode == 2)
+
+
+@wl.safety
+def few_marks(view: wl.View) -> bool:
+    return view.for_each_pair(
+        lambda view, a, b: len(view[a].marks | view[b].marks) < 3 or view[a].seen == 1
+    )
+
+
+@wl.safety
+def kept_is_small(view: wl.View) -> None:
+    for node in view:
+        assert view[node].kept < 3 or view.timers(node) or view.messages(Word, dst=node)
+
+
+NETWORKS: dict[str, Network] = {
+    "datagrams": wl.datagrams(),
+    "queues": wl.datagrams(reordering=False),
+    "streams": wl.streams(buffer=1),
+    "wide streams": wl.streams(),
+    "message set": wl.message_set(),
+}
+FAULTS = {
+    "drops": Capability.DROP,
+    "duplicates": Capability.DUPLICATE,
+    "connection_errors": Capability.DISCONNECT,
+    "silent_resets": Capability.SILENT_RESET,
+    "resets": None,
+    "crashes": None,
+    "restarts": None,
+    "partitions": None,
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A system as plain values, so that it can be built again."""
+
+    tables: tuple[tuple[Program, ...], ...]
+    fuel: int
+    network: str
+    faults: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...]
+    calls: tuple[int, ...]
+
+    def build(self) -> wl.System:
+        network = NETWORKS[self.network]
+        able = network.capabilities
+        ids = wl.ids(*"abc"[: len(self.tables)])
+        options = dict(self.options)
+        if Capability.HOLDS_FOR_EVER in able:
+            options.pop("unhandled", None)
+        if Capability.ORDERED in able:
+            options.pop("ignore_noops", None)
+        budgets: dict[str, Any] = {
+            name: 1 for name in self.faults if FAULTS[name] in (None, *able)
+        }
+        return wl.System(
+            {
+                node: Machine(table, self.fuel)
+                for node, table in zip(ids, self.tables, strict=True)
+            },
+            network=network,
+            faults=wl.Faults(**budgets),
+            workload=[
+                wl.script(ids[0], [wl.invoke(Machine.ask, n) for n in self.calls])
+            ],
+            properties=[modes_differ, few_marks, kept_is_small],
+            **options,
+        )
+
+
+programs = st.lists(
+    st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 5)), max_size=3
+).map(tuple)
+tables = st.lists(programs, min_size=4, max_size=9).map(tuple)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "unhandled": st.sampled_from(["drop", "wait", "error"]),
+        "boot": st.just("events"),
+        "timed": st.just(True),
+        "ignore_noops": st.just(True),
+    },
+)
+plans = st.builds(
+    Plan,
+    tables=st.lists(tables, min_size=2, max_size=3).map(tuple),
+    fuel=st.integers(1, 2),
+    network=st.sampled_from(list(NETWORKS)),
+    faults=st.lists(st.sampled_from(list(FAULTS)), max_size=2, unique=True).map(tuple),
+    options=options.map(lambda found: tuple(sorted(found.items()))),
+    calls=st.lists(st.integers(0, 1), max_size=2).map(tuple),
+)
+
+
+def found_by(report: wl.Report) -> dict[str, int]:
+    """The depth of each violation."""
+    return {
+        known.name: (known.steps or 0) + 1
+        for known in report.properties
+        if known.verdict is Verdict.VIOLATED
+    }
+
+
+def compare(plan: Plan, counts: Counts, engine: Engine) -> None:
+    report = wl.check(
+        plan.build(), engine=engine, traces=False, keep_going=True, deadlock=True
+    )
+    if report.bound == "boot failure":
+        # The oracle knows no failures before state 0.
+        assert "exception" in found_by(report)
+        return
+    assert (report.states, report.generated, report.depth) == (
+        counts.distinct,
+        counts.generated,
+        counts.depth,
+    )
+    found = found_by(report)
+    assert (found.pop("deadlock", None) is not None) == (counts.deadlocks > 0)
+    assert found == counts.violated
+
+
+def agree(plan: Plan) -> None:
+    try:
+        counts = explore(Oracle(plan.build()), limit=LARGEST)
+    except AssertionError:
+        assume(False)
+    else:
+        compare(plan, counts, "python")
+        compare(plan, counts, "auto")
+
+
+@pytest.mark.slow
+@given(plans)
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+def test_search_and_oracle_agree_on_random_systems(plan: Plan) -> None:
+    agree(plan)
+
+
+@pytest.mark.nightly
+@given(plans)
+@settings(max_examples=3_000, suppress_health_check=list(HealthCheck))
+def test_search_and_oracle_agree_on_many_random_systems(plan: Plan) -> None:
+    agree(plan)
