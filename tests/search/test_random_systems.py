@@ -12,7 +12,8 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import Counts, explore
 
 import worldline as wl
-from worldline.model.network import Capability, Network
+from worldline.model.faults import BUDGETS
+from worldline.model.network import Capability, Network, permits
 from worldline.model.verdicts import Verdict
 from worldline.search.engines import Engine
 
@@ -141,16 +142,6 @@ NETWORKS: dict[str, Network] = {
     "wide streams": wl.streams(),
     "message set": wl.message_set(),
 }
-FAULTS = {
-    "drops": Capability.DROP,
-    "duplicates": Capability.DUPLICATE,
-    "connection_errors": Capability.DISCONNECT,
-    "silent_resets": Capability.SILENT_RESET,
-    "resets": None,
-    "crashes": None,
-    "restarts": None,
-    "partitions": None,
-}
 
 
 @dataclass(frozen=True)
@@ -174,7 +165,7 @@ class Plan:
         if Capability.ORDERED in able:
             options.pop("ignore_noops", None)
         budgets: dict[str, Any] = {
-            name: 1 for name in self.faults if FAULTS[name] in (None, *able)
+            name: 1 for name in self.faults if permits(network, name)
         }
         return wl.System(
             {
@@ -209,7 +200,7 @@ plans = st.builds(
     tables=st.lists(tables, min_size=2, max_size=3).map(tuple),
     fuel=st.integers(2, 3),
     network=st.sampled_from(list(NETWORKS)),
-    faults=st.lists(st.sampled_from(list(FAULTS)), max_size=3, unique=True).map(tuple),
+    faults=st.lists(st.sampled_from(BUDGETS), max_size=3, unique=True).map(tuple),
     options=options.map(lambda found: tuple(sorted(found.items()))),
     calls=st.lists(st.integers(0, 1), min_size=1, max_size=2).map(tuple),
 )

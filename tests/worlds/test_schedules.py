@@ -13,33 +13,22 @@ from tests.worlds.adapters import WORLDS, Adapter, OracleAdapter, describe_outco
 
 import worldline as wl
 import worldline.zoo
+from worldline.model.faults import BUDGETS
 from worldline.model.loader import load
-from worldline.model.network import Capability
+from worldline.model.network import permits
 
 NETWORKS = {"abd": ["ordered"], "paxos-clients": ["ordered"]}
 """Systems of the zoo that come with other networks than their default."""
 
-BUDGETS = {
-    "drops": Capability.DROP,
-    "duplicates": Capability.DUPLICATE,
-    "connection_errors": Capability.DISCONNECT,
-    "silent_resets": Capability.SILENT_RESET,
-    "resets": None,
-    "crashes": None,
-    "restarts": None,
-    "partitions": None,
-}
-
 
 def with_every_fault(system: wl.System) -> wl.System:
     """The same system where every fault may happen that its network knows."""
-    able = system.network.capabilities
     # A client that begins again would invoke while its operation is in flight.
     mortal = tuple(
         node for node in system.ids if type(system.nodes[node]).__name__ != "Client"
     )
     budgets: dict[str, Any] = {
-        name: 2 for name, need in BUDGETS.items() if need is None or need in able
+        name: 2 for name in BUDGETS if permits(system.network, name)
     }
     return wl.System(
         system.nodes,

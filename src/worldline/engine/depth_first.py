@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import final
 
 from worldline.engine.bounds import BoundHit
-from worldline.engine.expand import Successor
-from worldline.engine.exploration import Exploration, Hit, Path
+from worldline.engine.expand import Path, Successor
+from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.tables import Entry, Leaf, Row
 
 

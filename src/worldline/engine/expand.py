@@ -13,6 +13,10 @@ Successor: TypeAlias = tuple[int, Row, Entry, Leaf]
 """Fingerprint and row of a state, and the event and outcome that led to it."""
 
 
+Path: TypeAlias = list[tuple[Entry, Leaf]]
+"""Events with their outcomes, from a state on."""
+
+
 @final
 class Expander:
     """Computes the successors of rows.
@@ -57,6 +61,20 @@ class Expander:
                         new[at] = after
                 found.append((total, new, entry, leaf))
         return found
+
+    def follow(self, row: Row, path: Path) -> Row:
+        """Return the state to which a path leads; a failed outcome leads nowhere.
+
+        Outcomes are matched by their choices: one that depends on the state may have
+        been worked out more than once.
+        """
+        for entry, leaf in path:
+            for _, new, found, outcome in self.successors(row, 0):
+                same = outcome.detail.choices == leaf.detail.choices
+                if found is entry and same and not outcome.failed:
+                    row = new
+                    break
+        return row
 
     def enabled(self, row: Row) -> list[Entry]:
         """Return the events offered in a state; those that wait have no outcomes."""

@@ -14,11 +14,8 @@ from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
-from worldline.engine.expand import Expander, Successor
+from worldline.engine.expand import Expander, Path, Successor
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
-
-Path: TypeAlias = list[tuple[Entry, Leaf]]
-"""Events with their outcomes, from an initial state on."""
 
 _TICK = 512
 """States expanded between two looks at the clock."""
@@ -195,14 +192,7 @@ class Exploration:
 
         A failed outcome leads nowhere: the state before it is returned.
         """
-        row = self.roots[hit.root]
-        for entry, leaf in hit.path:
-            for _, new, found, outcome in self.expander.successors(row, 0):
-                same = outcome.detail.choices == leaf.detail.choices
-                if found is entry and same and not outcome.failed:
-                    row = new
-                    break
-        return row
+        return self.expander.follow(self.roots[hit.root], hit.path)
 
     def discover(self) -> None:
         """Count one more distinct state."""

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
-from worldline.model.network import Capability
+from worldline.model.network import Capability, permits
 from worldline.model.observers import Observer
 from worldline.model.properties import Property
 from worldline.model.workload import Invocation, Script, Whenever, scripts_of
 
 if TYPE_CHECKING:
     from worldline.model.system import System
-
-_NEEDS = {
-    "drops": Capability.DROP,
-    "duplicates": Capability.DUPLICATE,
-    "connection_errors": Capability.DISCONNECT,
-    "silent_resets": Capability.SILENT_RESET,
-}
 
 
 def validate(system: System) -> None:
@@ -82,8 +75,7 @@ def _check_options(system: System) -> None:
 
 def _check_faults(system: System) -> None:
     for name in system.faults.possible():
-        need = _NEEDS.get(name)
-        if need is not None and need not in system.network.capabilities:
+        if not permits(system.network, name):
             raise ModelError(
                 f"Faults({name}=...) cannot happen on {system.network.name} "
                 "as declared",

@@ -9,7 +9,6 @@ from typing import final
 
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Hit
-from worldline.engine.tables import Row
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
@@ -120,16 +119,11 @@ class Counterexamples:
         """Return the state in which a path ends, by the tables."""
         if start.snapshot is None:
             return None
-        row: Row = self._world.encode(start.snapshot)
+        if any(leaf.failed for _, leaf in hit.path):
+            return None
+        row = self._world.encode(start.snapshot)
         expander = Expander(self._world.tables, self._world)
-        for entry, leaf in hit.path:
-            if leaf.failed:
-                return None
-            for _, new, found, outcome in expander.successors(row, 0):
-                if found is entry and outcome.detail.choices == leaf.detail.choices:
-                    row = new
-                    break
-        return self._world.decode(row)
+        return self._world.decode(expander.follow(row, hit.path))
 
     def _file(self, name: str) -> Path:
         out, self._out = self._out, None

@@ -7,7 +7,8 @@ transitions, depth, and which violation is reported by which path.
 from __future__ import annotations
 
 from worldline.engine.bounds import BoundHit
-from worldline.engine.exploration import Exploration, Hit, Path
+from worldline.engine.expand import Path
+from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.native.mirror import Found, Mirror
 from worldline.engine.tables import Entry, Leaf
 

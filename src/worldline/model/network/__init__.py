@@ -4,7 +4,7 @@
 """
 
 from worldline.model.network.datagrams import datagrams
-from worldline.model.network.mailbox import Capability, Mailbox, Network
+from worldline.model.network.mailbox import Capability, Mailbox, Network, permits
 from worldline.model.network.message_set import message_set
 from worldline.model.network.streams import streams
 
@@ -14,5 +14,6 @@ __all__ = [
     "Network",
     "datagrams",
     "message_set",
+    "permits",
     "streams",
 ]

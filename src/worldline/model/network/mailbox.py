@@ -89,3 +89,12 @@ class Network(Protocol):
         self, event: Event, nodes: tuple[NodeId, ...]
     ) -> list[MailOperation]:
         """Return what an event does to mailboxes before its handler runs."""
+
+
+def permits(network: Network, fault: str) -> bool:
+    """Say whether a fault, by its name in `Faults`, can happen on a network.
+
+    Faults that no network has to know of, such as crashes, can happen on all.
+    """
+    needs = {capability.value: capability for capability in Capability}
+    return fault not in needs or needs[fault] in network.capabilities
