@@ -14,7 +14,7 @@ INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 NATIVE := src/worldline/engine/native
 # What an installation is made from; an editable one has the rest from src/.
-BUILT_FROM := pyproject.toml hatch_build.py $(NATIVE)/kernel.cpp
+BUILT_FROM := pyproject.toml hatch_build.py $(NATIVE)/kernel.cpp $(wildcard $(NATIVE)/kernel/*.hpp)
 
 .PHONY: demo test lint venv clean
 .DELETE_ON_ERROR:

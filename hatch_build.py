@@ -30,7 +30,7 @@ from packaging.tags import platform_tags
 PACKAGE = "worldline/engine/native"
 
 # Baseline processors only: -march=native measured no gain, and a wheel may move.
-FLAGS = ("-O3", "-std=c++17", "-shared")
+FLAGS = ("-O3", "-std=c++17", "-shared", "-pthread")
 
 # A C++ compiler in a wheel. It is 100 MB, so it is asked for only where no other works.
 ZIG = "ziglang>=0.17,<0.18"
@@ -203,7 +203,7 @@ def _compile(compiler: Sequence[str], source: Path, library: Path) -> None:
 
 def _load(library: Path) -> None:
     """Load a library in another process, which does not keep it open."""
-    load = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).wl_new"
+    load = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).wl_interface"
     _run([sys.executable, "-c", load, str(library)], f"loading {library.name}")
 
 

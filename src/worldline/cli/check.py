@@ -85,6 +85,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "where it was built)",
     )
     parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="threads of the native engine; no result depends on it (default: one for "
+        "each processor)",
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
     )
     parser.add_argument(
@@ -136,6 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
             keep_going=arguments.keep_going,
             properties=arguments.properties,
             engine=arguments.engine,
+            threads=arguments.threads,
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,

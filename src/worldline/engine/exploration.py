@@ -73,11 +73,14 @@ class Options:
         deadlock.
     keep_going
         Whether to go on after something fatal was found.
+    threads
+        How many may work at once; no result depends on it.
     """
 
     prune: Decision | None = None
     done: Decision | None = None
     keep_going: bool = False
+    threads: int = 1
 
 
 @final

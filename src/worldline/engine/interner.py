@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, final
 
-_MASK = (1 << 64) - 1
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+"""An odd number without pattern: 2**64 divided by the golden ratio."""
 
 
 @final
@@ -62,10 +64,14 @@ class Interner:
 def mixed(content: int, column: int) -> int:
     """Return what a value contributes to a fingerprint when it stands in a column.
 
-    The finaliser of splitmix64 over content and column; contributions are combined
-    with exclusive or, so that a change of one column updates a fingerprint by two.
+    Contributions are combined with exclusive or, so that a change of one column
+    updates a fingerprint by two.
     """
-    word = (content + (column + 1) * 0x9E3779B97F4A7C15) & _MASK
-    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
+    return splitmix((content + (column + 1) * GOLDEN) & MASK)
+
+
+def splitmix(word: int) -> int:
+    """Return a 64-bit word scrambled by the finaliser of splitmix64."""
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
     return word ^ (word >> 31)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Hashable
 from operator import itemgetter
 from typing import Any, Protocol, TypeAlias, final
 
+from worldline.engine.collections import Collection
 from worldline.engine.interner import Interner
 
 Row: TypeAlias = list[int]
@@ -54,6 +55,8 @@ class Leaf:
     ----------
     number
         Its position among all leaves ever made.
+    entry
+        The event.
     local
         The new value of the node's local column.
     changes
@@ -64,11 +67,12 @@ class Leaf:
         What happened, opaque here.
     """
 
-    __slots__ = ("changes", "detail", "failed", "local", "number")
+    __slots__ = ("changes", "detail", "entry", "failed", "local", "number")
 
     def __init__(
         self,
         number: int,
+        entry: Entry,
         local: int,
         changes: tuple[Operations, ...],
         detail: Any,
@@ -76,6 +80,7 @@ class Leaf:
         failed: bool,
     ) -> None:
         self.number = number
+        self.entry = entry
         self.local = local
         self.changes = changes
         self.detail = detail
@@ -173,13 +178,30 @@ class Site:
     ----------
     columns
         The columns on which the group depends.
+    local
+        The column on which most of the handlers of its events work.
+    collection
+        The column, if one is a collection, whose items have events of their own: each
+        item as many as `kinds`, or fewer, whatever the other items are. In the order
+        of the group, kind comes before item.
     """
 
-    __slots__ = ("columns", "key", "known", "number")
+    __slots__ = ("collection", "columns", "key", "kinds", "known", "local", "number")
 
-    def __init__(self, number: int, columns: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        number: int,
+        columns: tuple[int, ...],
+        *,
+        local: int | None = None,
+        collection: int | None = None,
+        kinds: int = 0,
+    ) -> None:
         self.number = number
         self.columns = columns
+        self.local = local
+        self.collection = collection
+        self.kinds = kinds
         self.key: Callable[[Row], Any] = itemgetter(*columns)
         self.known: dict[Any, tuple[Entry, ...]] = {}
 
@@ -192,6 +214,12 @@ class Service(Protocol):
 
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""
+
+    def parts(self, site: Site, item: Any, row: Row) -> tuple[Entry | None, ...]:
+        """Work out the events of one item of a site's collection, one of each kind.
+
+        The row matters only for the site's other columns.
+        """
 
     def answer(self, ask: Ask, value: int) -> int:
         """Work out, remember and return what a value of a column answers."""
@@ -210,14 +238,24 @@ class Tables:
         The interner of each column; columns of one kind share theirs.
     sites
         The groups of events, in canonical order.
+    collections
+        The columns that hold collections.
     """
 
-    def __init__(self, interners: list[Interner], sites: tuple[Site, ...]) -> None:
+    def __init__(
+        self,
+        interners: list[Interner],
+        sites: tuple[Site, ...],
+        collections: dict[int, Collection] | None = None,
+    ) -> None:
         self.interners = interners
         self.sites = sites
+        self.collections = collections or {}
         self.mixes = [
             interner.mixes[column] for column, interner in enumerate(interners)
         ]
+        self.mirror: Any = None
+        """A kernel's copy, if there is one (`worldline.engine.native`)."""
         self.entries: list[Entry] = []
         self.leaves: list[Leaf] = []
         self._operations: dict[tuple[int, Hashable], Operations] = {}
@@ -245,6 +283,7 @@ class Tables:
 
     def new_leaf(
         self,
+        entry: Entry,
         local: int,
         changes: tuple[Operations, ...],
         detail: Any,
@@ -252,7 +291,7 @@ class Tables:
         failed: bool,
     ) -> Leaf:
         """Add an outcome."""
-        leaf = Leaf(len(self.leaves), local, changes, detail, failed=failed)
+        leaf = Leaf(len(self.leaves), entry, local, changes, detail, failed=failed)
         self.leaves.append(leaf)
         return leaf
 

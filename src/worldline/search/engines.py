@@ -85,3 +85,11 @@ def choose(strategy: str, engine: str) -> Chosen:
     )
 
     return Chosen(compiled, "native")
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -26,7 +26,7 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples, Finding
-from worldline.search.engines import Chosen, Engine, Strategy, choose
+from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
 from worldline.search.growth import growing
 from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
@@ -51,6 +51,7 @@ def check(
     keep_going: bool = False,
     properties: list[str] | None = None,
     engine: Engine = "auto",
+    threads: int | None = None,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -76,6 +77,9 @@ def check(
         Names of the properties to check; all by default.
     engine
         ``native``, ``python``, or ``auto``: native where it was built.
+    threads
+        How many the native engine may use in a breadth-first search; one for each
+        processor by default. No result depends on it.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -91,7 +95,13 @@ def check(
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     question = _Question(system, _chosen(system, properties), prune, assume)
-    search = question.search(bounds, progress, deadlock, keep_going)
+    search = question.search(
+        bounds,
+        progress,
+        deadlock=deadlock,
+        keep_going=keep_going,
+        threads=threads or processors(),
+    )
     with watched():
         search.run(chosen.run)
         audit(question.world)
@@ -136,8 +146,10 @@ class _Question:
         self,
         bounds: Bounds,
         progress: Callable[[Progress], None] | None,
+        *,
         deadlock: bool,
         keep_going: bool,
+        threads: int,
     ) -> Exploration:
         world = self.world
         checks = [
@@ -158,7 +170,9 @@ class _Question:
             [world.encode(s.snapshot) for s in self.starts if s.snapshot is not None],
             checks,
             bounds=bounds,
-            options=Options(prune=cut, done=done, keep_going=keep_going),
+            options=Options(
+                prune=cut, done=done, keep_going=keep_going, threads=threads
+            ),
             progress=None if progress is None else _reporter(progress),
         )
 

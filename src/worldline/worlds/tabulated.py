@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.engine.decisions import Decision
-from worldline.engine.interner import Interner
 from worldline.engine.tables import (
     Ask,
     Entry,
@@ -23,11 +22,10 @@ from worldline.engine.tables import (
     Tables,
     Tree,
 )
-from worldline.model.content import fingerprint
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event, Kind, Origin
 from worldline.model.execute import HANDLERLESS, Result
-from worldline.model.layout import Column, ColumnKind, Layout
+from worldline.model.layout import ColumnKind, Layout
 from worldline.model.properties import Property
 from worldline.model.semantics import (
     Change,
@@ -39,16 +37,17 @@ from worldline.model.semantics import (
 from worldline.model.system import System
 from worldline.model.values import freeze
 from worldline.model.view import View
+from worldline.worlds.columns import (
+    ARRIVALS,
+    PER_NODE,
+    collection_of,
+    interners,
+    sites,
+)
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.door import Query
 from worldline.worlds.remembered import Recall
 from worldline.worlds.trial import Trial, Trials, changes_nothing
-
-_STRIKES = frozenset(
-    {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
-)
-_PER_NODE = 2
-"""Sites of each node: what arrives, and what it does of its own."""
 
 
 @final
@@ -63,7 +62,13 @@ class TabulatedWorld:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.tables = Tables(self._interners(), self._sites())
+        mail = collection_of(system)
+        inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
+        self.tables = Tables(
+            interners(system, mail),
+            sites(system, mail),
+            {} if mail is None else dict.fromkeys(inboxes, mail),
+        )
         self._trials = Trials(system)
         self._entries: dict[Event, Entry] = {}
         self._answers: dict[tuple[int, Any], dict[int, int]] = {}
@@ -123,6 +128,19 @@ class TabulatedWorld:
         events = self._events(site, row)
         found = site.known[site.key(row)] = tuple(map(self.entry, events))
         return found
+
+    def parts(self, site: Site, item: Any, row: Row) -> tuple[Entry | None, ...]:
+        """Work out the events of one letter under way, one of each kind of arrival."""
+        system, layout = self.system, self.system.layout
+        index = site.number // PER_NODE
+        alone: Any = self._cells[layout.inbox(index)]
+        alone.restore(self.tables.collections[layout.inbox(index)].join([(item, 1)]))
+        hidden = self.cell(layout.hidden(index), row[layout.hidden(index)])
+        budget = self.cell(Layout.BUDGET, row[Layout.BUDGET])
+        partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
+        events = arrivals(system, index, hidden, alone, budget, partition)
+        found = {event.kind: self.entry(event) for event in events}
+        return tuple(map(found.get, ARRIVALS))
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
         """Work out, remember and return the outcomes of an event in a state."""
@@ -199,7 +217,7 @@ class TabulatedWorld:
         if outcome.failure is None:
             operations += self._observed(event, trial)
         return self.tables.new_leaf(
-            local, operations, outcome, failed=outcome.failure is not None
+            entry, local, operations, outcome, failed=outcome.failure is not None
         )
 
     def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:
@@ -281,44 +299,10 @@ class TabulatedWorld:
 
         return answer
 
-    def _interners(self) -> list[Interner]:
-        columns = self.system.layout.columns
-        shared: dict[object, Interner] = {}
-        found: list[Interner] = []
-        for column in columns:
-            key = _shelf(column)
-            if key not in shared:
-                members = tuple(
-                    n for n, other in enumerate(columns) if _shelf(other) == key
-                )
-                shared[key] = Interner(fingerprint, members)
-            found.append(shared[key])
-        return found
-
-    def _sites(self) -> tuple[Site, ...]:
-        """Return the groups of events, each with only the columns that can matter."""
-        system, layout = self.system, self.system.layout
-        may = set(system.faults.possible())
-        odd_start = bool(system.prologue)
-        stops = odd_start or system.boot == "events" or "crashes" in may
-        losing = [Layout.BUDGET] if may & {"drops", "duplicates"} else []
-        cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
-        breaking = may & {"connection_errors", "silent_resets"}
-        striking = [Layout.BUDGET] if may & _STRIKES else []
-        found: list[Site] = []
-        for index in range(len(system.ids)):
-            hidden, inbox = layout.hidden(index), layout.inbox(index)
-            arriving = [inbox, *([hidden] if stops else []), *losing, *cutting]
-            own = [hidden, *([inbox] if breaking else []), *striking]
-            found.append(Site(len(found), tuple(arriving)))
-            found.append(Site(len(found), tuple(own)))
-        found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
-        return tuple(found)
-
     def _events(self, site: Site, row: Row) -> list[Event]:
         system, layout = self.system, self.system.layout
         budget = self.cell(Layout.BUDGET, row[Layout.BUDGET])
-        index, own = divmod(site.number, _PER_NODE)
+        index, own = divmod(site.number, PER_NODE)
         if index == len(system.ids):
             partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
             return ambient_events(system, budget, partition)
@@ -328,12 +312,6 @@ class TabulatedWorld:
             return own_events(system, index, hidden, inbox, budget)
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         return arrivals(system, index, hidden, inbox, budget, partition)
-
-
-def _shelf(column: Column) -> object:
-    """Return what columns that share their interned values have in common."""
-    shared = column.kind in (ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX)
-    return column.kind if shared else column
 
 
 def _no_answer(query: Query) -> int:

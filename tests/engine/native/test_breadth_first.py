@@ -12,6 +12,7 @@ import pytest
 from tests.systems import FINITE, VARIANTS
 
 import worldline as wl
+from worldline.engine.native import breadth_first
 from worldline.engine.native.library import KernelMissing, library
 from worldline.model.loader import load
 from worldline.trace.format import read
@@ -44,14 +45,17 @@ def runs(report: wl.Report) -> list[Any]:
 def compare(build: Callable[[], wl.System], **options: Any) -> None:
     python = wl.check(build(), engine="python", **options)
     expected = (facts(python), runs(python))
-    native = wl.check(build(), engine="native", **options)
-    assert native.engine == "native"
-    assert (facts(native), runs(native)) == expected
+    for threads in (1, 2, 3):
+        native = wl.check(build(), engine="native", threads=threads, **options)
+        assert native.engine == "native"
+        assert (facts(native), runs(native)) == expected
 
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share even the smallest level."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(breadth_first, "WORTH_THREADS", 1)
 
 
 @pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())

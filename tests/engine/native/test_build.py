@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NATIVE = Path("src", "worldline", "engine", "native")
 PROJECT = ["pyproject.toml", "hatch_build.py", "README.md", "LICENSE", ".gitignore"]
 NO_COMPILER = "Worldline goes without its kernel: there is no C++ compiler\n"
-TINY_KERNEL = 'extern "C" int wl_new() { return 1; }\n'
+TINY_KERNEL = 'extern "C" int wl_interface() { return 1; }\n'
 
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
@@ -197,9 +197,10 @@ def test_skipping_builds_no_kernel(project: Path):
 @needs_compiler
 def test_an_editable_installation_has_a_kernel_that_loads(project: Path):
     shutil.copy(ROOT / NATIVE / "kernel.cpp", project / NATIVE)
+    shutil.copytree(ROOT / NATIVE / "kernel", project / NATIVE / "kernel")
     run = backend(project, "build_editable", "dist")
     assert (run.returncode, run.stderr) == (0, "")
-    assert library.load(library.find(project / NATIVE)).wl_new is not None
+    assert library.load(library.find(project / NATIVE)).wl_interface is not None
     assert "-any.whl" in run.stdout
 
 

@@ -6,111 +6,163 @@ transitions, depth, and which violation is reported by which path.
 
 from __future__ import annotations
 
-from worldline.engine.bounds import BoundHit
-from worldline.engine.expand import Path
-from worldline.engine.exploration import Exploration, Hit
-from worldline.engine.native.mirror import Found, Mirror
-from worldline.engine.tables import Entry, Leaf
+from ctypes import byref, c_int32, c_int64, c_uint64
+from typing import final
 
-_CHUNK = 65_536
+from worldline.engine.bounds import BoundHit
+from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.native.mirror import mirror_of
+from worldline.engine.native.serve import Server
+from worldline.engine.tables import Leaf
+
+_QUOTA = 262_144
 """States expanded between two looks at the clock."""
 
-_MOST = 2**31 - 2
-"""States that can be numbered."""
+WORTH_THREADS = 4096
+"""States of a level from which on a second thread pays."""
+
+_UNLIMITED = 2**62
+_UNSET = -1
+_OUT_OF_MEMORY = -1
 
 
 def breadth_first(search: Exploration) -> None:
     """Explore level by level; the paths found are the shortest."""
-    mirror = Mirror(search.tables, search.service)
+    levels = _Levels(search)
     try:
-        _explore(search, mirror)
+        levels.explore()
+    except BoundHit:
+        levels.sample_growth()
+        raise
     finally:
-        _count(search, mirror)
-        mirror.close()
+        levels.count()
+        levels.close()
 
 
-def _explore(search: Exploration, mirror: Mirror) -> None:
-    statistics, bounds, tables = search.statistics, search.bounds, search.tables
-    mirror.options(search.options.prune, dead_ends=search.options.done is not None)
-    for number, row in enumerate(search.roots):
-        mirror.add_root(row, number)
-    found = mirror.statistics()[2]
-    if bounds.states is not None and found > bounds.states:
-        raise BoundHit("states")
-    while found:
-        statistics.depth += 1
-        tables.tick(statistics.depth + 1)
-        _examine(search, mirror)
-        _report_failures(search, mirror)
-        if search.is_over():
-            search.bound = "first violation"
-            return
-        if statistics.depth == bounds.depth:
-            raise BoundHit("depth")
-        mirror.advance()
-        _expand_level(search, mirror)
-        found = mirror.statistics()[2]
-    _report_failures(search, mirror)
-    if search.is_over():
-        search.bound = "first violation"
+@final
+class _Levels:
+    """A search that runs in the kernel."""
 
+    def __init__(self, search: Exploration) -> None:
+        self._search = search
+        self._mirror = mirror_of(search.tables)
+        self._library = self._mirror.library
+        self._server = Server(self._mirror, search.tables, search.service)
+        options, limit = search.options, search.bounds.states
+        decisions = [
+            _UNSET if one is None else self._mirror.decision(one)
+            for one in (options.prune, options.done)
+        ]
+        watched = [self._mirror.decision(check.decision) for check in search.checks]
+        self._mirror.send()
+        self._handle = self._library.wl_search(
+            self._mirror.handle,
+            options.threads,
+            WORTH_THREADS,
+            _UNLIMITED if limit is None else limit,
+            *decisions,
+        )
+        for number, check in zip(watched, search.checks, strict=True):
+            self._library.wl_watch(self._handle, number, check.target)
+        self._is_full = False
 
-def _expand_level(search: Exploration, mirror: Mirror) -> None:
-    most = _MOST if search.bounds.states is None else search.bounds.states
-    left = 1
-    while left:
-        left = mirror.expand(_CHUNK, most)
-        _count(search, mirror)
-        search.statistics.frontier += left
-        if mirror.statistics()[5]:
-            raise BoundHit("states")
-        search.look()
+    def close(self) -> None:
+        """Free what the kernel holds of this search."""
+        self._library.wl_search_free(self._handle)
 
+    def explore(self) -> None:
+        """Expand and examine level after level, until something ends the search."""
+        search, statistics = self._search, self._search.statistics
+        self._add_roots()
+        while True:
+            before = statistics.states
+            self._run_level()
+            found = statistics.states - before
+            if found:
+                statistics.depth += 1
+            self._report()
+            if search.is_over():
+                search.bound = "first violation"
+                return
+            if not found:
+                return
+            if statistics.depth == search.bounds.depth:
+                raise BoundHit("depth")
+            search.tables.tick(statistics.depth + 1)
+            self._library.wl_clock(self._mirror.handle, statistics.depth + 1)
+            self._library.wl_advance(self._handle)
 
-def _count(search: Exploration, mirror: Mirror) -> None:
-    states, generated, found, pruned, _, _ = mirror.statistics()
-    statistics = search.statistics
-    statistics.states, statistics.generated = states, generated
-    statistics.frontier, statistics.pruned = found, pruned
+    def count(self) -> None:
+        """Take over what the kernel has counted."""
+        out = (c_int64 * 5)()
+        self._library.wl_statistics(self._handle, out)
+        statistics = self._search.statistics
+        statistics.states, statistics.generated, statistics.pruned = out[:3]
+        self._is_full = bool(out[4])
 
+    def sample_growth(self) -> None:
+        """Learn how the collections grew that only the kernel has seen."""
+        self._mirror.columns.sample_births()
 
-def _examine(search: Exploration, mirror: Mirror) -> None:
-    for number, check in enumerate(search.checks):
-        if number not in search.hits:
-            state = mirror.examine(check.decision, target=check.target)
-            if state is not None:
-                search.hits[number] = _locate(search, mirror, state, None)
+    def _add_roots(self) -> None:
+        width = len(self._search.tables.interners)
+        for number, row in enumerate(self._search.roots):
+            seen = (c_int32 * width)(*self._mirror.columns.numbers_of(row))
+            self._mirror.send()
+            self._library.wl_root(self._handle, seen, number)
 
+    def _run_level(self) -> None:
+        """Expand what is left of a level and examine what that finds."""
+        statistics, left = self._search.statistics, 1
+        while left:
+            left = self._library.wl_step(self._handle, _QUOTA)
+            if left == _OUT_OF_MEMORY:
+                raise BoundHit("memory")
+            self.count()
+            statistics.frontier = left
+            if self._is_full:
+                raise BoundHit("states")
+            self._search.look()
+            if self._server.serve(self._handle):
+                left = 1
 
-def _report_failures(search: Exploration, mirror: Mirror) -> None:
-    """Note, of each kind of failure and of deadlocks, the first in canonical order."""
-    for one in sorted(mirror.found(dead_ends=False), key=_fingerprint):
-        entry, leaf = search.tables.entries[one.entry], search.tables.leaves[one.leaf]
-        kind: str = leaf.detail.failure.kind
-        if kind not in search.failures:
-            hit = _locate(search, mirror, one.state, (entry, leaf))
-            search.failures[kind] = hit
-    done = search.options.done
-    if done is None or search.deadlock is not None:
-        return
-    for one in sorted(mirror.found(dead_ends=True), key=_fingerprint):
-        hit = _locate(search, mirror, one.state, None)
-        if not done(search.row_after(hit)):
-            search.deadlock = hit
-            return
+    def _report(self) -> None:
+        """Note the first of everything found, in order of fingerprints."""
+        search, fingerprint = self._search, c_uint64()
+        for number in range(len(search.checks)):
+            if number not in search.hits and self._library.wl_hit(
+                self._handle, number, byref(fingerprint)
+            ):
+                search.hits[number] = self._locate(fingerprint.value, None)
+        for state, number in sorted(self._endings()):
+            if number == _UNSET:
+                if search.deadlock is None:
+                    search.deadlock = self._locate(state, None)
+                continue
+            leaf = search.tables.leaves[number]
+            kind: str = leaf.detail.failure.kind
+            if kind not in search.failures:
+                search.failures[kind] = self._locate(state, leaf)
 
+    def _endings(self) -> list[tuple[int, int]]:
+        """Return the states where something ended, with the outcome that failed."""
+        count = self._library.wl_endings(self._handle, None)
+        words = (c_int32 * max(1, 3 * count))()
+        self._library.wl_endings(self._handle, words)
+        low, high, leaves = (words[at : 3 * count : 3] for at in range(3))
+        return [
+            ((above & 0xFFFFFFFF) << 32 | below & 0xFFFFFFFF, leaf)
+            for below, above, leaf in zip(low, high, leaves, strict=True)
+        ]
 
-def _fingerprint(found: Found) -> int:
-    return found.fingerprint
-
-
-def _locate(
-    search: Exploration, mirror: Mirror, state: int, last: tuple[Entry, Leaf] | None
-) -> Hit:
-    path: Path = [] if last is None else [last]
-    while True:
-        parent, entry, leaf = mirror.parent(state)
-        if parent < 0:
-            return Hit(-1 - parent, path[::-1])
-        path.append((search.tables.entries[entry], search.tables.leaves[leaf]))
-        state = parent
+    def _locate(self, fingerprint: int, last: Leaf | None) -> Hit:
+        """Return how a state was reached, and perhaps one more step."""
+        most, root = self._search.statistics.depth, c_int32()
+        words = (c_int32 * max(1, most))()
+        count = self._library.wl_path(
+            self._handle, fingerprint, most, words, byref(root)
+        )
+        leaves = [self._search.tables.leaves[number] for number in words[:count]]
+        if last is not None:
+            leaves.append(last)
+        return Hit(root.value, [(leaf.entry, leaf) for leaf in leaves])

@@ -11,38 +11,31 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 1
+INTERFACE = 2
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_interface": (c_int32, []),
-    "wl_new": (c_void_p, [c_int32]),
-    "wl_delete": (None, [c_void_p]),
-    "wl_mix": (None, [c_void_p, c_int32, c_int32, POINTER(c_uint64)]),
-    "wl_site": (None, [c_void_p, c_int32, _INT32S]),
-    "wl_list": (None, [c_void_p, c_int32, _INT32S, c_int32, _INT32S]),
-    "wl_entry": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_operation": (None, [c_void_p, c_int32, c_int32]),
-    "wl_leaf": (None, [c_void_p, c_int32, c_int32, c_int32, c_int32, _INT32S]),
-    "wl_apply": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_node": (None, [c_void_p, *[c_int32] * 5, _INT32S]),
-    "wl_child": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_outcome": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_answer": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_decision": (None, [c_void_p, c_int32, c_int32]),
-    "wl_question": (None, [c_void_p, *[c_int32] * 4]),
-    "wl_branch": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_options": (None, [c_void_p, c_int32, c_int32]),
-    "wl_root": (c_int32, [c_void_p, _INT32S, c_int32]),
-    "wl_advance": (None, [c_void_p]),
-    "wl_expand": (c_int64, [c_void_p, c_int64, c_int64]),
-    "wl_begin_examination": (None, [c_void_p]),
-    "wl_examine": (c_int32, [c_void_p, c_int32, c_int32]),
-    "wl_misses": (c_int32, [c_void_p, POINTER(_INT32S)]),
-    "wl_row": (None, [c_void_p, c_int32, c_int32, _INT32S]),
-    "wl_parent": (None, [c_void_p, c_int32, _INT32S]),
-    "wl_found": (c_int32, [c_void_p, c_int32, POINTER(c_void_p)]),
+    "wl_tables": (c_void_p, [c_int32]),
+    "wl_tables_free": (None, [c_void_p]),
+    "wl_tell": (None, [c_void_p, _INT32S, c_int64]),
+    "wl_collect": (c_int32, [c_void_p, c_int32, c_int32, _INT32S]),
+    "wl_size": (c_int32, [c_void_p, c_int32]),
+    "wl_pairs": (c_int32, [c_void_p, c_int32, c_int32, POINTER(_INT32S)]),
+    "wl_birth": (c_int32, [c_void_p, c_int32, c_int32]),
+    "wl_clock": (None, [c_void_p, c_int32]),
+    "wl_search": (c_void_p, [c_void_p, c_int32, c_int64, c_int64, c_int32, c_int32]),
+    "wl_search_free": (None, [c_void_p]),
+    "wl_watch": (None, [c_void_p, c_int32, c_int32]),
+    "wl_root": (None, [c_void_p, _INT32S, c_int32]),
+    "wl_advance": (c_int64, [c_void_p]),
+    "wl_step": (c_int64, [c_void_p, c_int64]),
+    "wl_misses": (c_int32, [c_void_p, _INT32S]),
+    "wl_rows": (_INT32S, [c_void_p]),
+    "wl_hit": (c_int32, [c_void_p, c_int32, POINTER(c_uint64)]),
+    "wl_endings": (c_int32, [c_void_p, _INT32S]),
+    "wl_path": (c_int32, [c_void_p, c_uint64, c_int32, _INT32S, _INT32S]),
     "wl_statistics": (None, [c_void_p, POINTER(c_int64)]),
 }
 

@@ -1,21 +1,20 @@
 """The tables, mirrored into the kernel as far as it asks for them.
 
-Python owns the tables; the kernel has a copy of what it has met. A miss names what it
-lacks; here it is worked out by the service, as always, and told to the kernel.
+Python owns the tables; the kernel has a copy of what it has met, for as long as they
+live: a second search finds them warm.
 """
 
 from __future__ import annotations
 
-import ctypes
-import struct
-from array import array
+import weakref
 from collections.abc import Iterable
-from ctypes import POINTER, c_int32, c_int64, c_uint64
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
+from worldline.engine.collections import ACTIONS
 from worldline.engine.decisions import Decision, Question
-from worldline.engine.expand import Expander
+from worldline.engine.native.columns import Columns
 from worldline.engine.native.library import library
+from worldline.engine.native.tell import Speech, Word
 from worldline.engine.tables import (
     Ask,
     Entry,
@@ -23,27 +22,14 @@ from worldline.engine.tables import (
     Leaf,
     Operations,
     Row,
-    Service,
+    Site,
     Tables,
 )
 
-_LEAVES, _FORK, _ASK = 0, 1, 2
-_SITE, _OUTCOME, _APPLY, _ANSWER, _DECIDE = range(5)
+_LEAVES, _FORK, _ASK = range(3)
 _UNSET = -1
-_NONE, _MISSED = -1, -2
-"""What the kernel answers when no state fits, and when verdicts are missing."""
-
-
-class Found(NamedTuple):
-    """Where something was met: a state's fingerprint and number, event and leaf."""
-
-    fingerprint: int
-    state: int
-    entry: int
-    leaf: int
-
-
-_FOUND = struct.Struct("Qiii4x")
+_NOTHING = -2
+"""The outcome of an event that is no transition."""
 
 
 @final
@@ -71,259 +57,217 @@ class Numbers:
 
 @final
 class Mirror:
-    """A kernel and what it was told of some tables.
+    """The kernel's copy of some tables.
 
-    Parameters
+    Attributes
     ----------
-    tables, service
-        What is mirrored, and who fills it.
+    handle
+        By which the kernel knows it.
+    columns
+        The kernel's numbers of values.
     """
 
-    def __init__(self, tables: Tables, service: Service) -> None:
-        self._tables = tables
-        self._service = service
-        self._expander = Expander(tables, service)
-        self._library = library()
-        self._width = len(tables.interners)
-        self.kernel = self._library.wl_new(self._width)
-        self._mixed = [0] * self._width
+    def __init__(self, tables: Tables) -> None:
+        self.library = library()
+        self.handle = self.library.wl_tables(len(tables.interners))
+        weakref.finalize(self, self.library.wl_tables_free, self.handle)
+        self._speech = Speech(self.library, self.handle)
+        self.columns = Columns(tables, self.library, self.handle, self._speech)
         self._entries: set[int] = set()
         self._leaves: set[int] = set()
-        self._lists: set[tuple[int, tuple[int, ...]]] = set()
+        self._told: set[tuple[Word, int, int]] = set()
         self._operations = Numbers()
-        self._nodes = Numbers()
+        self._trees = Numbers()
         self._answers = Numbers()
         self._questions = Numbers(first=2)
         self._decisions = Numbers()
         for site in tables.sites:
-            self._library.wl_site(self.kernel, len(site.columns), _ints(site.columns))
+            self._tell_site(site)
+        self.send()
 
-    def close(self) -> None:
-        """Free the kernel."""
-        if self.kernel is not None:
-            self._library.wl_delete(self.kernel)
-            self.kernel = None
-
-    def add_root(self, row: Row, number: int) -> None:
-        """Add an initial state."""
-        self._catch_up()
-        self._library.wl_root(self.kernel, _ints(row), number)
-
-    def advance(self) -> None:
-        """Go on to the states of the next level."""
-        self._library.wl_advance(self.kernel)
-
-    def expand(self, count: int, most_states: int) -> int:
-        """Expand some states, serving misses; return how many are left."""
-        left: int = self._library.wl_expand(self.kernel, count, most_states)
-        self._serve(of_next=False)
-        return left
-
-    def examine(self, decision: Decision, *, target: bool) -> int | None:
-        """Return a state of the next level for which a decision says `target`.
-
-        The one with the least fingerprint; None if there is none.
-        """
-        number = self.decision(decision)
-        self._library.wl_begin_examination(self.kernel)
-        while True:
-            state: int = self._library.wl_examine(self.kernel, number, target)
-            if state != _MISSED:
-                return None if state == _NONE else state
-            self._serve(of_next=True)
-
-    def options(self, prune: Decision | None, *, dead_ends: bool) -> None:
-        """Say which states are not expanded, and whether dead ends are noted."""
-        number = _UNSET if prune is None else self.decision(prune)
-        self._library.wl_options(self.kernel, number, dead_ends)
-
-    def row(self, index: int, *, of_next: bool) -> Row:
-        """Return a state of the level that is expanded, or of the next, by position."""
-        out = (c_int32 * self._width)()
-        self._library.wl_row(self.kernel, of_next, index, out)
-        return list(out)
-
-    def statistics(self) -> tuple[int, ...]:
-        """Return six counts.
-
-        States, generated, states found for the next level, states pruned, bytes, and
-        1 if there was one state more than allowed.
-        """
-        out = (c_int64 * 6)()
-        self._library.wl_statistics(self.kernel, out)
-        return tuple(out)
-
-    def parent(self, state: int) -> tuple[int, int, int]:
-        """Return how a state was reached: parent, event and leaf."""
-        out = (c_int32 * 3)()
-        self._library.wl_parent(self.kernel, state, out)
-        return out[0], out[1], out[2]
-
-    def found(self, *, dead_ends: bool) -> list[Found]:
-        """Return the failures met so far, or the states where only faults happen."""
-        out = ctypes.c_void_p()
-        count = self._library.wl_found(self.kernel, dead_ends, ctypes.byref(out))
-        if not count or out.value is None:
-            return []
-        raw = ctypes.string_at(out.value, count * _FOUND.size)
-        return [Found(*fields) for fields in _FOUND.iter_unpack(raw)]
+    def send(self) -> None:
+        """Let the kernel know all that was told."""
+        self.columns.rank_items()
+        self._speech.send()
 
     def decision(self, decision: Decision) -> int:
         """Return the kernel's number of a decision."""
         number, is_new = self._decisions.of(decision)
         if is_new:
-            self._library.wl_decision(self.kernel, number, _UNSET)
+            self._speech.say_all((Word.DECISION, number, _UNSET))
         return number
 
-    def _serve(self, *, of_next: bool) -> None:
-        """Work out everything the kernel missed in its last call."""
-        out = POINTER(c_int32)()
-        count = self._library.wl_misses(self.kernel, ctypes.byref(out))
-        if not count:
-            return
-        flat = out[: 4 * count]
-        for at in range(0, 4 * count, 4):
-            kind, first, second, index = flat[at : at + 4]
-            if kind == _APPLY:
-                self._serve_operation(first, second)
-            elif kind == _ANSWER:
-                self._serve_answer(first, second)
-            elif kind == _SITE:
-                self._serve_site(first, self.row(index, of_next=of_next))
-            elif kind == _OUTCOME:
-                entry = self._tables.entries[first]
-                self._serve_outcome(entry, self.row(index, of_next=of_next))
-            else:
-                decision = self._decisions[first]
-                self._serve_decision(decision, self.row(index, of_next=of_next))
-        self._catch_up()
+    def operations(self, number: int) -> Operations:
+        """Return the operations that have a number of the kernel's."""
+        known: Operations = self._operations[number]
+        return known
 
-    def _catch_up(self) -> None:
-        """Tell the kernel what new interned values contribute to fingerprints."""
-        for column, mix in enumerate(self._tables.mixes):
-            done = self._mixed[column]
-            if len(mix) > done:
-                new = array("Q", mix[done:])
-                pointer = (c_uint64 * len(new)).from_buffer(new)
-                self._library.wl_mix(self.kernel, column, len(new), pointer)
-                self._mixed[column] = len(mix)
+    def question_of(self, number: int) -> Ask:
+        """Return the tree that has a number of the kernel's: a question."""
+        known: Ask = self._trees[number]
+        return known
 
-    def _serve_site(self, number: int, row: Row) -> None:
-        site = self._tables.sites[number]
-        values = tuple(row[column] for column in site.columns)
-        if (number, values) in self._lists:
-            return
-        self._lists.add((number, values))
-        entries = site.known.get(site.key(row))
-        if entries is None:
-            entries = self._service.enabled(site, row)
-        for entry in entries:
-            self._tell_entry(entry)
-        events = _ints([entry.number for entry in entries])
-        self._library.wl_list(self.kernel, number, _ints(values), len(entries), events)
+    def decision_of(self, number: int) -> Decision:
+        """Return the decision that has a number of the kernel's."""
+        known: Decision = self._decisions[number]
+        return known
 
-    def _serve_outcome(self, entry: Entry, row: Row) -> None:
-        self._expander.outcomes(entry, row)
-        local = row[entry.column] if entry.column >= 0 else 0
-        node = self._tell_node(entry.outcomes[local])
-        self._library.wl_outcome(self.kernel, entry.number, local, node)
+    def tell_list(
+        self, site: Site, values: list[int], entries: tuple[Entry, ...]
+    ) -> None:
+        """Tell the events of a site, for the kernel's values of its columns."""
+        events = [self._entry(entry) for entry in entries]
+        self._speech.say_all((Word.LIST, site.number, *values, len(events), *events))
 
-    def _serve_operation(self, number: int, value: int) -> None:
-        operations: Operations = self._operations[number]
-        after = operations.get(value)
-        if after is None:
-            after = self._service.apply(operations, value)
-        self._library.wl_apply(self.kernel, number, value, after)
+    def tell_parts(
+        self, site: Site, item: int, row: list[int], entries: tuple[Entry | None, ...]
+    ) -> None:
+        """Tell the events of one item of a site's collection."""
+        events = [_UNSET if one is None else self._entry(one) for one in entries]
+        self._speech.say_all((Word.PARTS, site.number, item, *row, *events))
 
-    def _serve_answer(self, number: int, value: int) -> None:
-        ask: Ask = self._nodes[number]
-        answer = self._service.answer(ask, value)
+    def tell_outcome(self, entry: Entry, local: int, tree: Any) -> None:
+        """Tell what an event does in a local state, by the kernel's number of it."""
+        outcome = self._outcome(tree)
+        self._speech.say_all((Word.OUTCOME, entry.number, local, outcome))
+
+    def tell_operation(self, number: int, value: int, after: int) -> None:
+        """Tell what an operation makes of a value, both as the kernel has them."""
+        self._speech.say_all((Word.APPLY, number, value, after))
+
+    def tell_answer(self, ask: Ask, value: int, answer: int) -> None:
+        """Tell what a value answers."""
         table, _ = self._answers.of(ask.answers)
-        self._library.wl_answer(self.kernel, table, value, answer)
+        self._speech.say_all((Word.ANSWER, table, value, answer))
 
-    def _serve_decision(self, decision: Decision, row: Row) -> None:
-        """Evaluate a decision, then tell the path that the row takes through it."""
-        decision(row)
-        tell, number = self._library, self.decision(decision)
-        node = decision.root
-        tell.wl_decision(self.kernel, number, self._tell_question(node))
+    def tell_verdict(self, decision: Decision, row: Row) -> None:
+        """Tell the path that a row takes through a decision; its verdict is known."""
+        number, node = self.decision(decision), decision.root
+        if self._is_news(Word.DECISION, number, 0):
+            self._speech.say_all((Word.DECISION, number, self._question(node)))
         while isinstance(node, Question):
-            question = self._tell_question(node)
+            question = self._question(node)
             if node.inner is not None:
-                self._serve_decision(node.inner, row)
+                self.tell_verdict(node.inner, row)
                 answer = int(node.inner(row))
             else:
-                table, _ = self._answers.of(node.answers)
                 value = row[node.column]
                 answer = node.answers[value]
-                tell.wl_answer(self.kernel, table, value, answer)
+                table, _ = self._answers.of(node.answers)
+                if self._is_news(Word.ANSWER, table, value):
+                    seen = self.columns.number(node.column, value)
+                    self._speech.say_all((Word.ANSWER, table, seen, answer))
             node = node.children[answer]
-            child = self._tell_question(node)
-            tell.wl_branch(self.kernel, question, answer, child)
+            if self._is_news(Word.BRANCH, question, answer):
+                child = self._question(node)
+                self._speech.say_all((Word.BRANCH, question, answer, child))
 
-    def _tell_question(self, node: Any) -> int:
+    def _is_news(self, word: Word, first: int, second: int) -> bool:
+        key = (word, first, second)
+        if key in self._told:
+            return False
+        self._told.add(key)
+        return True
+
+    def _question(self, node: Any) -> int:
         if not isinstance(node, Question):
             return int(node)
         number, is_new = self._questions.of(node)
         if is_new:
             inner = _UNSET if node.inner is None else self.decision(node.inner)
             table = _UNSET if node.inner else self._answers.of(node.answers)[0]
-            tell = self._library.wl_question
-            tell(self.kernel, number, node.column, table, inner)
+            self._speech.say_all((Word.QUESTION, number, node.column, table, inner))
         return number
 
-    def _tell_entry(self, entry: Entry) -> None:
+    def _tell_site(self, site: Site) -> None:
+        place = _UNSET
+        if site.collection is not None:
+            place = site.columns.index(site.collection)
+        count = len(site.columns)
+        local = _UNSET if site.local is None else site.local
+        words = (Word.SITE, local, place, site.kinds, count, *site.columns)
+        self._speech.say_all(words)
+
+    def _entry(self, entry: Entry) -> int:
         if entry.number not in self._entries:
             self._entries.add(entry.number)
-            tell = self._library.wl_entry
-            tell(self.kernel, entry.number, entry.column, entry.fault)
+            words = (Word.ENTRY, entry.number, entry.column, entry.fault, 1)
+            self._speech.say_all(words)
+        return entry.number
 
-    def _tell_operations(self, operations: Iterable[Operations]) -> list[int]:
+    def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:
         found: list[int] = []
         for one in operations:
             number, is_new = self._operations.of(one)
             if is_new:
-                self._library.wl_operation(self.kernel, number, one.column)
+                action, item = self._action(one)
+                self._speech.say_all((Word.OPERATION, number, one.column, action, item))
             found.append(number)
         return found
 
-    def _tell_leaf(self, leaf: Leaf) -> None:
-        if leaf.number in self._leaves:
-            return
-        self._leaves.add(leaf.number)
-        changes = self._tell_operations(leaf.changes)
-        self._library.wl_leaf(
-            self.kernel,
-            leaf.number,
-            leaf.local,
-            leaf.failed,
-            len(changes),
-            _ints(changes),
-        )
+    def _action(self, operations: Operations) -> tuple[int, int]:
+        """Return what a kernel can do by itself, and the item with which."""
+        known: Any = operations.operation
+        if not self.columns.is_collection(operations.column) or len(known) != 2:
+            return 0, 0
+        action = ACTIONS.get(known[0], 0)
+        return action, self.columns.item(operations.column, known[1]) if action else 0
 
-    def _tell_node(self, tree: Any) -> int:
+    def _outcome(self, tree: Any) -> int:
+        """Return what happens as one integer: a leaf, nothing, or a tree."""
+        leaves = (tree,) if isinstance(tree, Leaf) else tree
+        if isinstance(leaves, tuple) and len(leaves) < 2:
+            return 2 * self._leaf(leaves[0]) if leaves else _NOTHING
+        return 2 * self._tree(tree) + 1
+
+    def _leaf(self, leaf: Leaf) -> int:
+        if leaf.number not in self._leaves:
+            self._leaves.add(leaf.number)
+            changes = self._numbers_of(leaf.changes)
+            entry = self._entry(leaf.entry)
+            column = leaf.entry.column
+            local = 0 if column < 0 else self.columns.number(column, leaf.local)
+            words = (Word.LEAF, leaf.number, entry, local, leaf.failed, len(changes))
+            self._speech.say_all((*words, *changes))
+        return leaf.number
+
+    def _tree(self, tree: Any) -> int:
         """Tell an outcome tree as it is now; it may have grown since the last time."""
-        number, is_new = self._nodes.of(tree)
-        tell, kernel = self._library.wl_node, self.kernel
+        number, is_new = self._trees.of(tree)
         if isinstance(tree, Leaf | tuple):
-            leaves = (tree,) if isinstance(tree, Leaf) else tree
-            for leaf in leaves:
-                self._tell_leaf(leaf)
-            items = [leaf.number for leaf in leaves]
-            tell(kernel, number, _LEAVES, _UNSET, _UNSET, len(items), _ints(items))
+            if is_new:
+                leaves = (tree,) if isinstance(tree, Leaf) else tree
+                items = [self._leaf(leaf) for leaf in leaves]
+                self._tell_tree(number, _LEAVES, items)
             return number
         if is_new and isinstance(tree, Ask):
-            before = self._tell_operations(tree.before)
+            before = self._numbers_of(tree.before)
             table, _ = self._answers.of(tree.answers)
-            size, items = len(before), before
-            tell(kernel, number, _ASK, tree.column, table, size, _ints(items))
+            self._tell_tree(number, _ASK, before, tree.column, table)
         elif is_new and isinstance(tree, Fork):
-            tell(kernel, number, _FORK, _UNSET, _UNSET, 0, _ints([]))
+            self._tell_tree(number, _FORK, [])
         for answer, child in tree.children.items():
-            self._library.wl_child(kernel, number, answer, self._tell_node(child))
+            grows = not isinstance(child, Leaf)
+            if grows or self._is_news(Word.CHILD, number, answer):
+                words = (Word.CHILD, number, answer, self._tree(child))
+                self._speech.say_all(words)
         return number
 
+    def _tell_tree(
+        self,
+        number: int,
+        kind: int,
+        items: list[int],
+        column: int = _UNSET,
+        answers: int = _UNSET,
+    ) -> None:
+        words = (Word.TREE, number, kind, column, answers, len(items))
+        self._speech.say_all((*words, *items))
 
-def _ints(values: Iterable[int]) -> ctypes.Array[c_int32]:
-    found = list(values)
-    return (c_int32 * max(1, len(found)))(*found)
+
+def mirror_of(tables: Tables) -> Mirror:
+    """Return the kernel's copy of tables, a new one at the first time."""
+    if tables.mirror is None:
+        tables.mirror = Mirror(tables)
+    mirror: Mirror = tables.mirror
+    return mirror

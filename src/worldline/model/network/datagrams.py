@@ -147,6 +147,17 @@ class Bag(_Unconnected):
     def restore(self, frozen: Frozen) -> None:
         self.counts = {item[1]: item[2] for item in frozen[1:]}
 
+    @staticmethod
+    def split(frozen: Frozen) -> list[tuple[Letter, int]]:
+        """Return the letters of a frozen mailbox with their counts."""
+        return [(item[1], item[2]) for item in frozen[1:]]
+
+    @staticmethod
+    def join(pairs: list[tuple[Letter, int]]) -> Frozen:
+        """Freeze a mailbox that holds letters with their counts."""
+        ordered = sorted(pairs, key=lambda pair: order_key(pair[0]))
+        return (Bag, *[(TUPLE, letter, count) for letter, count in ordered])
+
 
 @final
 class Queues(_Unconnected):
@@ -195,3 +206,20 @@ class Queues(_Unconnected):
 
     def restore(self, frozen: Frozen) -> None:
         self.queues = {item[1]: list(item[2:]) for item in frozen[1:]}
+
+    @staticmethod
+    def split(frozen: Frozen) -> list[tuple[Letter, int]]:
+        """Return the letters of a frozen mailbox with their places in its queues."""
+        return [
+            (letter, place)
+            for item in frozen[1:]
+            for place, letter in enumerate(item[2:], start=1)
+        ]
+
+    @staticmethod
+    def join(pairs: list[tuple[Letter, int]]) -> Frozen:
+        """Freeze a mailbox that holds letters; those of a sender are in order."""
+        queues: dict[NodeId, list[Letter]] = {}
+        for letter, _ in pairs:
+            queues.setdefault(letter.src, []).append(letter)
+        return (Queues, *[(TUPLE, src, *queues[src]) for src in sorted(queues)])

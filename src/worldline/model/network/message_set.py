@@ -83,3 +83,13 @@ class Pool:
 
     def restore(self, frozen: Frozen) -> None:
         self.sent = set(frozen[1:])
+
+    @staticmethod
+    def split(frozen: Frozen) -> list[tuple[Letter, int]]:
+        """Return the letters of a frozen mailbox, each with 1."""
+        return [(letter, 1) for letter in frozen[1:]]
+
+    @staticmethod
+    def join(pairs: list[tuple[Letter, int]]) -> Frozen:
+        """Freeze a mailbox that holds letters."""
+        return (Pool, *in_letter_order([letter for letter, _ in pairs]))

@@ -1,0 +1,190 @@
+"""The values of each column, as the kernel numbers them.
+
+The tables have one number for a value wherever it stands; the kernel numbers the values
+of each column by themselves, so that the tables of a column are as small as it is. In
+columns that are collections it makes new values without asking; Python learns of one
+when it has to look at it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_left
+from collections.abc import Sequence
+from ctypes import POINTER, c_int32
+from typing import Any, cast, final
+
+from worldline.engine.native.tell import Speech, Word
+from worldline.engine.tables import Row, Tables
+
+_NOT_SEEN = -1
+
+
+@final
+class Columns:
+    """Translates between the numbers of the tables and those of the kernel.
+
+    Parameters
+    ----------
+    tables
+        Whose values they are.
+    library, handle, speech
+        The kernel, its tables, and how it is told.
+    """
+
+    def __init__(
+        self, tables: Tables, library: ctypes.CDLL, handle: int, speech: Speech
+    ) -> None:
+        self._tables = tables
+        self._library = library
+        self._handle = handle
+        self._speech = speech
+        width = len(tables.interners)
+        self._numbers: list[dict[int, int]] = [{} for _ in range(width)]
+        self._values: list[list[int]] = [[] for _ in range(width)]
+        self._items: dict[int, _Items] = {}
+        for column, collection in tables.collections.items():
+            speech.say_all((Word.COLLECTION, column, collection.shape))
+            self._items[column] = _Items(column, collection.order)
+
+    def is_collection(self, column: int) -> bool:
+        """Say whether the kernel knows what the values of a column are made of."""
+        return column in self._items
+
+    def number(self, column: int, value: int) -> int:
+        """Return the kernel's number of a value in a column."""
+        known = self._numbers[column].get(value)
+        if known is not None:
+            return known
+        if column in self._items:
+            return self._collect(column, value)
+        number = self._remember(column, value, len(self._values[column]))
+        self._speech.say_all((Word.VALUE, column))
+        self._speech.long_word(self._tables.mixes[column][value])
+        return number
+
+    def value(self, column: int, number: int) -> int:
+        """Return the value that has a number of the kernel's in a column."""
+        values = self._values[column]
+        if number < len(values) and values[number] != _NOT_SEEN:
+            return values[number]
+        collection, items = self._tables.collections[column], self._items[column]
+        pairs = [(items.known[item], k) for item, k in self._pairs(column, number)]
+        value = self._tables.interners[column].intern(collection.join(pairs))
+        self._remember(column, value, number)
+        return value
+
+    def numbers_of(self, row: Row) -> list[int]:
+        """Return a row as the kernel has it."""
+        return [self.number(column, value) for column, value in enumerate(row)]
+
+    def row(self, numbers: Sequence[int]) -> Row:
+        """Return a row of the kernel's, translated as far as it is looked at."""
+        return cast(Row, _SeenRow(self, numbers))
+
+    def item(self, column: int, item: Any) -> int:
+        """Return the kernel's number of an item of a collection."""
+        items = self._items[column]
+        known = items.numbers.get(item)
+        if known is not None:
+            return known
+        collection = self._tables.collections[column]
+        self._speech.say_all((Word.ITEM, column))
+        self._speech.long_word(collection.fingerprint(item))
+        self._speech.say(collection.sender(item))
+        return items.add(item)
+
+    def item_of(self, column: int, number: int) -> Any:
+        """Return the item that has a number of the kernel's."""
+        return self._items[column].known[number]
+
+    def rank_items(self) -> None:
+        """Tell the canonical order of items, where there are new ones."""
+        for column, items in self._items.items():
+            ranks = items.new_ranks()
+            if ranks is not None:
+                self._speech.say_all((Word.RANKS, column, len(ranks), *ranks))
+
+    def sample_births(self) -> None:
+        """Learn of the largest collection that was first met at each depth."""
+        for column in self._items:
+            largest: dict[int, tuple[int, int]] = {}
+            for number in range(self._library.wl_size(self._handle, column)):
+                depth = self._library.wl_birth(self._handle, column, number)
+                size = sum(k for _, k in self._pairs(column, number))
+                largest[depth] = max(largest.get(depth, (0, 0)), (size, number))
+            births = self._tables.interners[column].births
+            for depth, (_, number) in largest.items():
+                value = self.value(column, number)
+                births[value] = min(births[value], depth)
+
+    def _collect(self, column: int, value: int) -> int:
+        """Tell a collection; the kernel may know it already."""
+        collection = self._tables.collections[column]
+        pairs = collection.split(self._tables.interners[column].values[value])
+        flat = [x for item, k in pairs for x in (self.item(column, item), k)]
+        self._speech.send()
+        words = (c_int32 * max(1, len(flat)))(*flat)
+        number = self._library.wl_collect(self._handle, column, len(pairs), words)
+        return self._remember(column, value, number)
+
+    def _remember(self, column: int, value: int, number: int) -> int:
+        values = self._values[column]
+        values += [_NOT_SEEN] * (number + 1 - len(values))
+        values[number] = value
+        self._numbers[column][value] = number
+        return number
+
+    def _pairs(self, column: int, number: int) -> list[tuple[int, int]]:
+        out = POINTER(c_int32)()
+        count = self._library.wl_pairs(self._handle, column, number, ctypes.byref(out))
+        flat = out[: 2 * count]
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+@final
+class _Items:
+    """The items that stand in one column, and their canonical order."""
+
+    def __init__(self, column: int, order: Any) -> None:
+        self.column = column
+        self.numbers: dict[Any, int] = {}
+        self.known: list[Any] = []
+        self._order = order
+        self._keys: list[Any] = []
+        self._sorted: list[int] = []
+        self._is_new = False
+
+    def add(self, item: Any) -> int:
+        number = self.numbers[item] = len(self.known)
+        self.known.append(item)
+        key = self._order(item)
+        place = bisect_left(self._keys, key)
+        self._keys.insert(place, key)
+        self._sorted.insert(place, number)
+        self._is_new = True
+        return number
+
+    def new_ranks(self) -> list[int] | None:
+        """Return the rank of each item; None if nothing is new."""
+        if not self._is_new:
+            return None
+        self._is_new = False
+        ranks = [0] * len(self._sorted)
+        for rank, number in enumerate(self._sorted):
+            ranks[number] = rank
+        return ranks
+
+
+@final
+class _SeenRow:
+    """A row of the kernel's that looks like one of the tables'."""
+
+    __slots__ = ("_columns", "_numbers")
+
+    def __init__(self, columns: Columns, numbers: Sequence[int]) -> None:
+        self._columns = columns
+        self._numbers = numbers
+
+    def __getitem__(self, column: int) -> int:
+        return self._columns.value(column, self._numbers[column])

@@ -1,0 +1,168 @@
+// Columns whose values are collections of items: bags, sets, or one queue per sender.
+//
+// What is put in and taken out needs no user code, so it is worked out here. A value is
+// a list of pairs (item, k): with its count in a bag, with 1 in a set, with its position
+// from 1 on in the queue of its sender.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "hash.hpp"
+
+namespace worldline {
+
+enum class Shape : int32_t { kBag = 0, kSet = 1, kQueues = 2 };
+enum class Action : int32_t { kOpaque = 0, kPut = 1, kTake = 2, kCopy = 3 };
+
+class Collection {
+  public:
+    using Pair = std::pair<int32_t, int32_t>;
+
+    explicit Collection(Shape shape) : shape_(shape) {}
+
+    void add_item(uint64_t content, int32_t sender) {
+        items_.push_back(Item{content, sender});
+        ranks_.push_back(static_cast<int32_t>(ranks_.size()));
+    }
+
+    // Says where each item stands in the canonical order of all.
+    void rank(const int32_t* ranks, int32_t count) { ranks_.assign(ranks, ranks + count); }
+
+    // Returns the number of a value, a new one at first sight; `pairs` are in order of
+    // senders and positions for queues, in any order else.
+    int32_t intern(std::vector<Pair>& pairs) {
+        if (shape_ != Shape::kQueues) std::sort(pairs.begin(), pairs.end());
+        const uint64_t content = content_of(pairs);
+        for (uint64_t key = content >> 1;; key = (key + 1) & (~0ULL >> 1)) {
+            const int32_t known = numbers_.get(key);
+            if (known == kUnknown) {
+                numbers_.put(key, static_cast<int32_t>(begins_.size()));
+                return add(pairs, content);
+            }
+            if (equals(known, pairs)) return known;
+        }
+    }
+
+    // Returns the number of what an action makes of a value.
+    int32_t act(int32_t value, Action action, int32_t item) {
+        scratch_.assign(begin(value), end(value));
+        if (shape_ == Shape::kQueues)
+            act_on_queues(action, item);
+        else if (shape_ == Shape::kSet)
+            act_on_set(action, item);
+        else
+            act_on_bag(action, item);
+        return intern(scratch_);
+    }
+
+    // Gives the items whose events are possible, in canonical order: the heads of
+    // queues, in order of senders, or every item.
+    void ready(int32_t value, std::vector<int32_t>& out) const {
+        out.clear();
+        for (const Pair* pair = begin(value); pair != end(value); ++pair)
+            if (shape_ != Shape::kQueues || pair->second == 1) out.push_back(pair->first);
+        if (shape_ != Shape::kQueues)
+            std::sort(out.begin(), out.end(),
+                      [this](int32_t a, int32_t b) { return ranks_[a] < ranks_[b]; });
+    }
+
+    size_t size() const { return begins_.size(); }
+    uint64_t content(int32_t value) const { return contents_[value]; }
+    const Pair* begin(int32_t value) const { return pairs_.data() + begins_[value]; }
+    const Pair* end(int32_t value) const {
+        const size_t next = static_cast<size_t>(value) + 1;
+        return pairs_.data() + (next < begins_.size() ? begins_[next] : pairs_.size());
+    }
+
+    // The depth at which each value was first met.
+    std::vector<int32_t> births;
+    int32_t clock = 1;
+
+  private:
+    struct Item {
+        uint64_t content;
+        int32_t sender;
+    };
+
+    // engine/collections.py has the same.
+    uint64_t content_of(const std::vector<Pair>& pairs) const {
+        uint64_t total = static_cast<uint64_t>(shape_) + 1;
+        for (const Pair& pair : pairs)
+            total += splitmix(items_[pair.first].content +
+                              static_cast<uint64_t>(pair.second) * 0x9e3779b97f4a7c15ULL);
+        return splitmix(total);
+    }
+
+    int32_t add(const std::vector<Pair>& pairs, uint64_t content) {
+        begins_.push_back(pairs_.size());
+        pairs_.insert(pairs_.end(), pairs.begin(), pairs.end());
+        contents_.push_back(content);
+        births.push_back(clock);
+        return static_cast<int32_t>(begins_.size()) - 1;
+    }
+
+    bool equals(int32_t value, const std::vector<Pair>& pairs) const {
+        return std::equal(begin(value), end(value), pairs.begin(), pairs.end());
+    }
+
+    void act_on_bag(Action action, int32_t item) {
+        const auto place = find(item);
+        if (action != Action::kTake) {
+            if (place == scratch_.end())
+                scratch_.emplace_back(item, 1);
+            else
+                ++place->second;
+        } else if (place != scratch_.end() && --place->second == 0) {
+            scratch_.erase(place);
+        }
+    }
+
+    void act_on_set(Action action, int32_t item) {
+        if (action == Action::kPut && find(item) == scratch_.end())
+            scratch_.emplace_back(item, 1);
+    }
+
+    void act_on_queues(Action action, int32_t item) {
+        const int32_t sender = items_[item].sender;
+        const auto first = std::find_if(scratch_.begin(), scratch_.end(), [&](const Pair& one) {
+            return items_[one.first].sender >= sender;
+        });
+        auto last = std::find_if(first, scratch_.end(), [&](const Pair& one) {
+            return items_[one.first].sender > sender;
+        });
+        if (action == Action::kPut) {
+            scratch_.insert(last, Pair(item, static_cast<int32_t>(last - first) + 1));
+            return;
+        }
+        const auto place = action == Action::kCopy ? scratch_.insert(first, Pair(item, 0))
+                                                   : std::find_if(first, last, [&](const Pair& one) {
+                                                         return one.first == item;
+                                                     });
+        if (action == Action::kCopy) {
+            for (auto one = place; one != scratch_.end(); ++one)
+                if (items_[one->first].sender == sender) ++one->second;
+        } else if (place != last) {
+            for (auto one = scratch_.erase(place);
+                 one != scratch_.end() && items_[one->first].sender == sender; ++one)
+                --one->second;
+        }
+    }
+
+    std::vector<Pair>::iterator find(int32_t item) {
+        return std::find_if(scratch_.begin(), scratch_.end(),
+                            [item](const Pair& one) { return one.first == item; });
+    }
+
+    Shape shape_;
+    std::vector<Item> items_;
+    std::vector<int32_t> ranks_;
+    std::vector<size_t> begins_;
+    std::vector<Pair> pairs_;
+    std::vector<uint64_t> contents_;
+    std::vector<Pair> scratch_;
+    Map numbers_;
+};
+
+}  // namespace worldline

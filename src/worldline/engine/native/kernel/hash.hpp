@@ -1,0 +1,152 @@
+// Hashing, and the two small maps that all tables are made of.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace worldline {
+
+constexpr int32_t kUnknown = -1;
+
+inline uint64_t scramble(uint64_t word) {
+    word ^= word >> 32;
+    word *= 0xd6e8feb86659fd93ULL;
+    word ^= word >> 32;
+    return word;
+}
+
+// The finaliser of splitmix64; engine/interner.py has the same.
+inline uint64_t splitmix(uint64_t word) {
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
+    return word ^ (word >> 31);
+}
+
+// What a value contributes to a fingerprint when it stands in a column.
+inline uint64_t mixed(uint64_t content, int32_t column) {
+    return splitmix(content + (static_cast<uint64_t>(column) + 1) * 0x9e3779b97f4a7c15ULL);
+}
+
+// Open addressing with linear probing, from 64-bit keys, all but ~0, to 32-bit values.
+class Map {
+  public:
+    int32_t get(uint64_t key) const {
+        if (count_ == 0) return kUnknown;
+        for (size_t at = scramble(key) & mask_;; at = (at + 1) & mask_) {
+            if (slots_[at].key == key) return slots_[at].value;
+            if (slots_[at].key == kFree) return kUnknown;
+        }
+    }
+
+    void put(uint64_t key, int32_t value) {
+        if (2 * (count_ + 1) > slots_.size()) grow();
+        for (size_t at = scramble(key) & mask_;; at = (at + 1) & mask_) {
+            if (slots_[at].key != key && slots_[at].key != kFree) continue;
+            count_ += slots_[at].key == kFree;
+            slots_[at] = Slot{key, value};
+            return;
+        }
+    }
+
+    void clear() {
+        slots_.clear();
+        mask_ = count_ = 0;
+    }
+
+  private:
+    static constexpr uint64_t kFree = ~0ULL;
+
+    struct Slot {
+        uint64_t key;
+        int32_t value;
+    };
+
+    void grow() {
+        std::vector<Slot> old(slots_.empty() ? 8 : 2 * slots_.size(), Slot{kFree, 0});
+        old.swap(slots_);
+        mask_ = slots_.size() - 1;
+        count_ = 0;
+        for (const Slot& slot : old)
+            if (slot.key != kFree) put(slot.key, slot.value);
+    }
+
+    std::vector<Slot> slots_;
+    size_t mask_ = 0;
+    size_t count_ = 0;
+};
+
+// Many tables in one: from a table and a small non-negative integer to a value, dense
+// below a limit, hashed above. The dense parts lie side by side, near to each other.
+template <typename Value>
+class Grid {
+  public:
+    explicit Grid(Value unknown) : unknown_(unknown) {}
+
+    const Value& get(int32_t table, int32_t key) const {
+        const Span& span = spans_[table];
+        if (static_cast<uint32_t>(key) < span.room) return cells_[span.base + static_cast<uint32_t>(key)];
+        return key < kDense ? unknown_ : find(table, key);
+    }
+
+    void put(int32_t table, int32_t key, const Value& value) {
+        add(table);
+        if (key >= kDense) {
+            const int32_t known = places_.get(word(table, key));
+            if (known == kUnknown) places_.put(word(table, key), static_cast<int32_t>(others_.size()));
+            if (known == kUnknown)
+                others_.push_back(value);
+            else
+                others_[known] = value;
+            return;
+        }
+        Span& span = spans_[table];
+        if (static_cast<uint32_t>(key) >= span.room) widen(span, key);
+        cells_[span.base + static_cast<uint32_t>(key)] = value;
+    }
+
+    // Makes sure that a table is there.
+    void add(int32_t table) {
+        if (spans_.size() <= static_cast<size_t>(table)) spans_.resize(table + 1);
+    }
+
+  private:
+    static constexpr int32_t kDense = 4096;
+
+    struct Span {
+        uint32_t base = 0, room = 0;
+    };
+
+    // Moves a table to the end, where it has room.
+    void widen(Span& span, int32_t key) {
+        const auto room = static_cast<uint32_t>(std::min(kDense, key + key / 2 + 2));
+        const auto base = static_cast<uint32_t>(cells_.size());
+        cells_.resize(cells_.size() + room, unknown_);
+        std::copy_n(cells_.begin() + span.base, span.room, cells_.begin() + base);
+        span = Span{base, room};
+    }
+
+    const Value& find(int32_t table, int32_t key) const {
+        const int32_t known = places_.get(word(table, key));
+        return known == kUnknown ? unknown_ : others_[known];
+    }
+
+    static uint64_t word(int32_t table, int32_t key) {
+        return static_cast<uint64_t>(table) << 32 | static_cast<uint32_t>(key);
+    }
+
+    const Value unknown_;
+    std::vector<Span> spans_;
+    std::vector<Value> cells_, others_;
+    Map places_;
+};
+
+// Grows a vector so that it has an item of this number, and returns that.
+template <typename T>
+T& reach(std::vector<T>& items, int32_t number) {
+    if (items.size() <= static_cast<size_t>(number)) items.resize(number + 1);
+    return items[number];
+}
+
+}  // namespace worldline

@@ -1,0 +1,96 @@
+// Rows in as few bits as the columns have values.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "tables.hpp"
+
+namespace worldline {
+
+class Packing {
+  public:
+    // The layout for the values there are now.
+    explicit Packing(const Tables& tables) : width_(tables.width) {
+        uint32_t word = 0, used = 0;
+        for (int32_t column = 0; column < width_; ++column) {
+            const auto bits = static_cast<uint32_t>(bits_for(tables.columns[column].size()));
+            if (used + bits > 64) {
+                ++word;
+                used = 0;
+            }
+            fields_.push_back(Field{word, used & 63, (uint64_t{1} << bits) - 1});
+            if (bits > 0) varying_.push_back(column);
+            used += bits;
+        }
+        words = word + 1;
+    }
+
+    size_t words;  // of a packed row
+
+    bool fits(const Tables& tables) const {
+        for (int32_t column = 0; column < width_; ++column)
+            if (tables.columns[column].size() > 1 + static_cast<int64_t>(fields_[column].mask))
+                return false;
+        return true;
+    }
+
+    int32_t get(const uint64_t* packed, int32_t column) const {
+        const Field& field = fields_[column];
+        return static_cast<int32_t>(packed[field.word] >> field.shift & field.mask);
+    }
+
+    void set(uint64_t* packed, int32_t column, int32_t value) const {
+        const Field& field = fields_[column];
+        uint64_t& word = packed[field.word];
+        word = (word & ~(field.mask << field.shift)) | static_cast<uint64_t>(value) << field.shift;
+    }
+
+    void pack(const int32_t* row, uint64_t* out) const {
+        std::memset(out, 0, 8 * words);
+        for (const int32_t column : varying_)
+            out[fields_[column].word] |= static_cast<uint64_t>(row[column]) << fields_[column].shift;
+    }
+
+    void unpack(const uint64_t* packed, int32_t* row) const {
+        std::memset(row, 0, 4 * static_cast<size_t>(width_));
+        for (const int32_t column : varying_) row[column] = get(packed, column);
+    }
+
+    // Changes a packed row by an outcome whose operations are known.
+    void apply(const Tables& tables, const Leaf& leaf, uint64_t* packed) const {
+        const int32_t local = tables.entries[leaf.entry].column;
+        if (local >= 0) set(packed, local, leaf.local);
+        for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
+            const int32_t operation = tables.changes[at];
+            const int32_t column = tables.operations[operation].column;
+            set(packed, column, tables.effects.get(operation, get(packed, column)).after);
+        }
+    }
+
+  private:
+    struct Field {
+        uint32_t word, shift;
+        uint64_t mask;
+    };
+
+    int32_t width_;
+    std::vector<Field> fields_;      // by column
+    std::vector<int32_t> varying_;  // the columns with more than one value
+};
+
+// A packed row that can be asked like any other.
+class PackedRow {
+  public:
+    PackedRow(const Packing& packing, const uint64_t* words) : packing_(packing), words_(words) {}
+
+    int32_t operator[](int32_t column) const { return packing_.get(words_, column); }
+    void unpack(int32_t* row) const { packing_.unpack(words_, row); }
+
+  private:
+    const Packing& packing_;
+    const uint64_t* words_;
+};
+
+}  // namespace worldline

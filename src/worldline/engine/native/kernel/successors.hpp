@@ -1,0 +1,284 @@
+// The successors of a row: the innermost loop. engine/expand.py is its reference.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "misses.hpp"
+#include "packing.hpp"
+#include "tables.hpp"
+
+namespace worldline {
+
+struct Successor {
+    uint64_t fingerprint;
+    int32_t leaf;
+};
+
+// Looks up what can happen in a row. What is lacking goes to `misses`; then the row has
+// to be tried again. It only reads the tables, so each thread has its own.
+class Successors {
+  public:
+    explicit Successors(const Tables& tables)
+        : misses(tables.width), tables_(tables), scratch_(tables.width) {}
+
+    Misses misses;
+
+    // Gives every successor, in canonical order. False if something is lacking.
+    bool all(const int32_t* row, uint64_t fingerprint, std::vector<Successor>& out) {
+        const size_t before = misses.size();
+        out.clear();
+        out_ = &out;
+        if (version_ != tables_.version) forget();
+        for (size_t number = 0; number < tables_.groups.size(); ++number) {
+            const Group& group = tables_.groups[number];
+            if (!group.is_small()) {
+                of_group(group, row, fingerprint);
+                continue;
+            }
+            int32_t& plan = plans_[number][group.key(row)];
+            if (plan == kUnknown) plan = make_plan(group, row);
+            if (plan == kUnknown)
+                of_group(group, row, fingerprint);
+            else
+                follow(plan, row, fingerprint);
+        }
+        return misses.size() == before;
+    }
+
+    // Gives what one event does in a row. False if something is lacking.
+    bool of_event(int32_t event, const int32_t* row, uint64_t fingerprint,
+                  std::vector<Successor>& out) {
+        const size_t before = misses.size();
+        out.clear();
+        out_ = &out;
+        outcomes(event, row, fingerprint);
+        return misses.size() == before;
+    }
+
+    // Returns the events of a site after their number, those that wait included; none,
+    // with a miss, if they are unknown.
+    const int32_t* list_of(size_t number, const int32_t* row) {
+        static constexpr int32_t kNone = 0;
+        const Site& site = tables_.sites[number];
+        const int32_t list = site.list_of(row);
+        if (list != kUnknown) return &tables_.events[list];
+        misses.add(Lack::kList, static_cast<int32_t>(number), 0, site.hash(row, false), row);
+        return &kNone;
+    }
+
+    // Returns kTrue, kFalse or, with a miss, kUnknown.
+    int32_t decide(int32_t decision, const int32_t* row) {
+        std::pair<int32_t, int32_t> stuck;
+        const int32_t verdict = tables_.decide(decision, row, stuck);
+        if (verdict == kUnknown) lack_verdict(decision, stuck, row);
+        return verdict;
+    }
+
+    // The same for a packed row.
+    int32_t decide(int32_t decision, const PackedRow& packed) {
+        std::pair<int32_t, int32_t> stuck;
+        const int32_t verdict = tables_.decide(decision, packed, stuck);
+        if (verdict == kUnknown) {
+            packed.unpack(scratch_.data());
+            lack_verdict(decision, stuck, scratch_.data());
+        }
+        return verdict;
+    }
+
+  private:
+    void lack_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
+        const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
+                             static_cast<uint32_t>(stuck.second);
+        misses.add(Lack::kDecide, decision, 0, key, row);
+    }
+
+    // An outcome as far as the values of a group's columns decide it.
+    struct Step {
+        uint64_t change;
+        int32_t leaf;          // -1 - event: nothing is decided
+        int32_t begin, count;  // the operations on other columns
+    };
+
+    void forget() {
+        version_ = tables_.version;
+        steps_.clear();
+        rest_.clear();
+        plans_.assign(tables_.groups.size(), {});
+        for (size_t at = 0; at < plans_.size(); ++at)
+            if (tables_.groups[at].is_small())
+                plans_[at].assign(size_t{1} << tables_.groups[at].bits, kUnknown);
+    }
+
+    void of_group(const Group& group, const int32_t* row, uint64_t fingerprint) {
+        for (int32_t site = group.first; site < group.last; ++site) {
+            const int32_t* list = list_of(site, row);
+            for (const int32_t* event = list + 1, *end = event + *list; event != end; ++event)
+                outcomes(*event, row, fingerprint);
+        }
+    }
+
+    // Returns where the steps of a group begin; kUnknown if something is lacking.
+    int32_t make_plan(const Group& group, const int32_t* row) {
+        const size_t begin = steps_.size();
+        steps_.push_back(Step{0, 0, 0, 0});
+        for (int32_t site = group.first; site < group.last; ++site) {
+            const int32_t list = tables_.sites[site].list_of(row);
+            for (int32_t at = 1; list != kUnknown && at <= tables_.events[list]; ++at)
+                if (!plan_event(group, tables_.events[list + at], row)) {
+                    steps_.resize(begin);
+                    return kUnknown;
+                }
+            if (list != kUnknown) continue;
+            steps_.resize(begin);
+            return kUnknown;
+        }
+        steps_[begin].count = static_cast<int32_t>(steps_.size() - begin) - 1;
+        return static_cast<int32_t>(begin);
+    }
+
+    bool plan_event(const Group& group, int32_t event, const int32_t* row) {
+        const int32_t column = tables_.entries[event].column;
+        Step step{0, -1 - event, static_cast<int32_t>(rest_.size()), 0};
+        if (column >= 0 && !group.has(column)) {  // it is handled at another node
+            steps_.push_back(step);
+            return true;
+        }
+        const Outcome& outcome = tables_.outcomes.get(event, column < 0 ? 0 : row[column]);
+        if (outcome.what == kUnknown) return false;
+        if (outcome.what == kNothing) return true;
+        step.change = outcome.change;
+        if (outcome.what % 2 == 0 && tables_.leaves[outcome.what / 2].is_simple) {
+            step.leaf = outcome.what / 2;
+            const Leaf& leaf = tables_.leaves[step.leaf];
+            for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
+                const int32_t operation = tables_.changes[at];
+                const int32_t where = tables_.operations[operation].column;
+                if (!group.has(where)) {
+                    rest_.push_back(operation);
+                    ++step.count;
+                    continue;
+                }
+                const Effect& effect = tables_.effects.get(operation, row[where]);
+                if (effect.after == kUnknown) return false;
+                step.change ^= effect.change;
+            }
+        }
+        steps_.push_back(step);
+        return true;
+    }
+
+    void follow(int32_t plan, const int32_t* row, uint64_t fingerprint) {
+        const Step* step = &steps_[plan] + 1;
+        for (const Step* end = step + step[-1].count; step != end; ++step) {
+            if (step->leaf < 0) {
+                outcomes(-1 - step->leaf, row, fingerprint);
+                continue;
+            }
+            uint64_t changed = fingerprint ^ step->change;
+            bool is_known = true;
+            const int32_t* operation = rest_.data() + step->begin;
+            for (const int32_t* last = operation + step->count; operation != last; ++operation) {
+                const Effect& effect = apply(*operation, row[tables_.operations[*operation].column]);
+                is_known &= effect.after != kUnknown;
+                changed ^= effect.change;
+            }
+            if (is_known) out_->push_back(Successor{changed, step->leaf});
+        }
+    }
+
+    void outcomes(int32_t event, const int32_t* row, uint64_t fingerprint) {
+        const int32_t column = tables_.entries[event].column;
+        const int32_t local = column < 0 ? 0 : row[column];
+        const Outcome& outcome = tables_.outcomes.get(event, local);
+        if (outcome.what >= 0 && outcome.what % 2 == 0)
+            produce(outcome.what / 2, row, fingerprint ^ outcome.change);
+        else if (outcome.what == kUnknown)
+            misses.add(Lack::kOutcome, event, local, 0, row);
+        else if (outcome.what >= 0 && !gather(outcome.what / 2, row, fingerprint))
+            misses.add(Lack::kOutcome, event, local, gap_, row);
+    }
+
+    // Applies every leaf that the row's answers lead to. False at a gap in the tree.
+    bool gather(int32_t number, const int32_t* row, uint64_t fingerprint) {
+        const Tree& tree = tables_.trees[number];
+        if (tree.kind == TreeKind::kLeaves) {
+            for (const int32_t leaf : tree.items) produce_from_tree(leaf, row, fingerprint);
+            return true;
+        }
+        if (tree.kind == TreeKind::kFork) {
+            for (const auto& child : tree.children)
+                if (!gather(child.second, row, fingerprint)) return false;
+            return true;
+        }
+        int32_t value = row[tree.column];
+        for (const int32_t operation : tree.items) {
+            value = apply(operation, value).after;
+            if (value == kUnknown) return true;  // the miss is noted
+        }
+        const int32_t answer = tables_.answers.get(tree.answers, value);
+        if (answer == kUnknown) {
+            misses.add(Lack::kAnswer, number, value, 0, nullptr);
+            return true;
+        }
+        for (const auto& child : tree.children)
+            if (child.first == answer) return gather(child.second, row, fingerprint);
+        gap_ = static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(answer);
+        return false;
+    }
+
+    const Effect& apply(int32_t operation, int32_t value) {
+        const Effect& effect = tables_.effects.get(operation, value);
+        if (effect.after == kUnknown) misses.add(Lack::kApply, operation, value, 0, nullptr);
+        return effect;
+    }
+
+    void produce_from_tree(int32_t number, const int32_t* row, uint64_t fingerprint) {
+        const Leaf& leaf = tables_.leaves[number];
+        const int32_t column = tables_.entries[leaf.entry].column;
+        if (column >= 0) fingerprint ^= tables_.change(column, row[column], leaf.local);
+        produce(number, row, fingerprint);
+    }
+
+    // Adds a leaf; the fingerprint is that of the row with its local state.
+    void produce(int32_t number, const int32_t* row, uint64_t fingerprint) {
+        const Leaf& leaf = tables_.leaves[number];
+        if (!leaf.is_simple) return produce_in_turn(number, row, fingerprint);
+        const int32_t* change = &tables_.changes[leaf.begin];
+        for (const int32_t* end = change + leaf.count; change != end; ++change) {
+            const Effect& effect = apply(*change, row[tables_.operations[*change].column]);
+            if (effect.after == kUnknown) return;
+            fingerprint ^= effect.change;
+        }
+        out_->push_back(Successor{fingerprint, number});
+    }
+
+    // Adds a leaf that changes a column more than once.
+    void produce_in_turn(int32_t number, const int32_t* row, uint64_t fingerprint) {
+        const Leaf& leaf = tables_.leaves[number];
+        std::memcpy(scratch_.data(), row, 4 * scratch_.size());
+        const int32_t column = tables_.entries[leaf.entry].column;
+        if (column >= 0) scratch_[column] = leaf.local;
+        const int32_t* change = &tables_.changes[leaf.begin];
+        for (const int32_t* end = change + leaf.count; change != end; ++change) {
+            int32_t& value = scratch_[tables_.operations[*change].column];
+            const Effect& effect = apply(*change, value);
+            if (effect.after == kUnknown) return;
+            fingerprint ^= effect.change;
+            value = effect.after;
+        }
+        out_->push_back(Successor{fingerprint, number});
+    }
+
+    const Tables& tables_;
+    std::vector<int32_t> scratch_;
+    std::vector<Successor>* out_ = nullptr;
+    uint64_t gap_ = 0;
+    int64_t version_ = -1;
+    std::vector<Step> steps_;
+    std::vector<int32_t> rest_;
+    std::vector<std::vector<int32_t>> plans_;  // of each small group, by key
+};
+
+}  // namespace worldline

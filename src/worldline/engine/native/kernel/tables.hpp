@@ -1,0 +1,196 @@
+// The tables of engine/tables.py, as far as Python has told them.
+//
+// Values are numbered from 0 in each column by itself, so that the tables of a column
+// are as small as it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "collections.hpp"
+#include "group.hpp"
+#include "hash.hpp"
+#include "site.hpp"
+
+namespace worldline {
+
+struct Column {
+    std::vector<uint64_t> mixes;  // what each value contributes to a fingerprint
+    std::unique_ptr<Collection> collection;
+
+    int32_t size() const { return static_cast<int32_t>(mixes.size()); }
+};
+
+struct Operation {
+    int32_t column = 0;
+    Action action = Action::kOpaque;
+    int32_t item = 0;
+};
+
+// What an operation makes of a value, and what that does to a fingerprint.
+struct Effect {
+    uint64_t change;
+    int32_t after;
+};
+
+// What happens at an event in a local state: a leaf, nothing or a tree as one integer,
+// and what the new local state does to the fingerprint, if it is a leaf.
+struct Outcome {
+    uint64_t change;
+    int32_t what;
+};
+constexpr int32_t kNothing = -2;
+
+// One outcome of an event.
+struct Leaf {
+    int32_t entry = 0;
+    int32_t local = 0;
+    int32_t begin = 0;  // of its operations
+    int16_t count = 0;
+    bool failed = false;
+    bool is_simple = true;  // no column is changed twice
+};
+
+struct Entry {
+    int32_t column = kUnknown;  // of the node's fields; -1: no handler runs
+    bool fault = false;
+    int32_t weight = 1;  // in random walks
+};
+
+enum class TreeKind : int32_t { kLeaves = 0, kFork = 1, kAsk = 2 };
+
+// A node of an outcome tree.
+struct Tree {
+    TreeKind kind = TreeKind::kLeaves;
+    int32_t column = 0;
+    int32_t answers = 0;
+    std::vector<int32_t> items;  // leaves, or the operations before a question
+    std::vector<std::pair<int32_t, int32_t>> children;  // answer, tree; in order
+};
+
+struct Question {
+    int32_t column = 0;  // -1: ask decision `inner`
+    int32_t answers = 0;
+    int32_t inner = 0;
+};
+
+constexpr int32_t kFalse = 0, kTrue = 1;  // question numbers that are verdicts
+
+class Tables {
+  public:
+    explicit Tables(int32_t width) : width(width), columns(width) {}
+
+    const int32_t width;
+    std::vector<Column> columns;
+    std::vector<Site> sites;
+    std::vector<Group> groups;
+    int64_t version = 0;  // changes whenever a column needs more bits
+    std::vector<int32_t> events;  // of all lists of all sites, each after its length
+    std::vector<Entry> entries;
+    Grid<Outcome> outcomes{{0, kUnknown}};  // by entry and local value
+    std::vector<Leaf> leaves;
+    std::vector<int32_t> changes;  // the operations of all leaves
+    std::vector<Operation> operations;
+    Grid<Effect> effects{{0, kUnknown}};  // by operation and value
+    std::vector<Tree> trees;
+    Grid<int32_t> answers{kUnknown};  // by question asked and value
+    std::vector<Question> questions{2};
+    Grid<int32_t> branches{kUnknown};  // by question and answer
+    std::vector<int32_t> decisions;
+
+    uint64_t fingerprint(const int32_t* row) const {
+        uint64_t total = 0;
+        for (int32_t column = 0; column < width; ++column)
+            total ^= columns[column].mixes[row[column]];
+        return total;
+    }
+
+    // What changes in a fingerprint when a value of a column becomes another.
+    uint64_t change(int32_t column, int32_t before, int32_t after) const {
+        return columns[column].mixes[before] ^ columns[column].mixes[after];
+    }
+
+    // Changes a row by an outcome whose operations are known.
+    void apply(const Leaf& leaf, int32_t* row) const {
+        const int32_t local = entries[leaf.entry].column;
+        if (local >= 0) row[local] = leaf.local;
+        for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
+            int32_t& value = row[operations[changes[at]].column];
+            value = effects.get(changes[at], value).after;
+        }
+    }
+
+    void put_effect(int32_t operation, int32_t value, int32_t after) {
+        const int32_t column = operations[operation].column;
+        effects.put(operation, value, Effect{change(column, value, after), after});
+    }
+
+    // Adds a list of events; returns where it is.
+    int32_t add_list(const int32_t* found, size_t count) {
+        const auto at = static_cast<int32_t>(events.size());
+        events.push_back(static_cast<int32_t>(count));
+        events.insert(events.end(), found, found + count);
+        return at;
+    }
+
+    // Brings the keys of sites up to the present number of values. Call it before
+    // rows with new values are looked at.
+    void settle() {
+        bool is_new = groups.empty();
+        for (Site& site : sites) is_new |= settle(site);
+        is_new |= sizes_.empty();
+        sizes_.resize(width, 0);
+        for (int32_t column = 0; column < width; ++column) {
+            is_new |= bits_for(columns[column].size()) > sizes_[column];
+            sizes_[column] = bits_for(columns[column].size());
+        }
+        if (is_new) regroup();
+    }
+
+    bool settle(Site& site) {
+        for (size_t at = 0; at < site.columns.size(); ++at)
+            site.bound(at, columns[site.columns[at]].size());
+        return site.settle();
+    }
+
+    // Follows a decision as far as it is known. Returns kTrue, kFalse or kUnknown; then
+    // `stuck` is the question without an answer, and the value it was asked of.
+    template <typename Row>
+    int32_t decide(int32_t decision, const Row& row, std::pair<int32_t, int32_t>& stuck) const {
+        int32_t number = decisions[decision];
+        stuck = {kUnknown, decision};
+        while (number > kTrue) {
+            const Question& question = questions[number];
+            int32_t answer;
+            if (question.column < 0) {
+                answer = decide(question.inner, row, stuck);
+                if (answer == kUnknown) return kUnknown;
+                stuck = {number, answer};
+            } else {
+                const int32_t value = row[question.column];
+                stuck = {number, value};
+                answer = answers.get(question.answers, value);
+                if (answer == kUnknown) return kUnknown;
+            }
+            number = branches.get(number, answer);
+        }
+        return number;
+    }
+
+  private:
+    void regroup() {
+        ++version;
+        groups = groups_of(sites);
+        for (Group& group : groups)
+            for (const int32_t column : group.columns) {
+                if (sizes_[column] > 0) group.fields.emplace_back(column, group.bits);
+                group.bits += sizes_[column];
+            }
+    }
+
+    std::vector<int32_t> sizes_;  // the bits that the values of each column need
+};
+
+}  // namespace worldline

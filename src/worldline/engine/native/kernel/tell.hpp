@@ -1,0 +1,231 @@
+// What Python tells of its tables: a stream of integers, read here.
+//
+// Each instruction is a number and its arguments; engine/native/tell.py writes them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tables.hpp"
+
+namespace worldline {
+
+enum class Word : int32_t {
+    kValue = 0,       // column, mix (low, high half)
+    kCollection = 1,  // column, shape
+    kItem = 2,        // column, content (low, high), sender
+    kRanks = 3,       // column, count, ranks
+    kSite = 4,        // local column, position of the collection, kinds, count, columns
+    kList = 5,        // site, values, count, events
+    kParts = 6,       // site, item, row, events
+    kEntry = 7,       // entry, column, whether it is a fault, weight
+    kOutcome = 8,     // entry, local value, outcome
+    kLeaf = 9,        // leaf, entry, local value, whether it failed, count, operations
+    kTree = 10,       // tree, kind, column, answers, count, items
+    kChild = 11,      // tree, answer, child
+    kOperation = 12,  // operation, column, action, item
+    kApply = 13,      // operation, value, value after
+    kAnswer = 14,     // table of answers, value, answer
+    kDecision = 15,   // decision, question
+    kQuestion = 16,   // question, column, answers, inner decision
+    kBranch = 17,     // question, answer, child
+};
+
+class Listener {
+  public:
+    Listener(Tables& tables, const int32_t* words) : tables_(tables), at_(words) {}
+
+    void hear(const int32_t* end) {
+        while (at_ != end) instruction();
+    }
+
+  private:
+    int32_t next() { return *at_++; }
+
+    const int32_t* skip(int32_t count) {
+        const int32_t* from = at_;
+        at_ += count;
+        return from;
+    }
+
+    uint64_t long_word() {
+        const auto low = static_cast<uint32_t>(next());
+        return static_cast<uint64_t>(static_cast<uint32_t>(next())) << 32 | low;
+    }
+
+    void instruction() {
+        switch (static_cast<Word>(next())) {
+            case Word::kValue: return value();
+            case Word::kCollection: return collection();
+            case Word::kItem: return item();
+            case Word::kRanks: return ranks();
+            case Word::kSite: return site();
+            case Word::kList: return list();
+            case Word::kParts: return parts();
+            case Word::kEntry: return entry();
+            case Word::kOutcome: return outcome();
+            case Word::kLeaf: return leaf();
+            case Word::kTree: return tree();
+            case Word::kChild: return child();
+            case Word::kOperation: return operation();
+            case Word::kApply: return apply();
+            case Word::kAnswer: return answer();
+            case Word::kDecision: return decision();
+            case Word::kQuestion: return question();
+            case Word::kBranch: return branch();
+        }
+    }
+
+    void value() {
+        Column& column = tables_.columns[next()];
+        column.mixes.push_back(long_word());
+    }
+
+    void collection() {
+        Column& column = tables_.columns[next()];
+        column.collection = std::make_unique<Collection>(static_cast<Shape>(next()));
+    }
+
+    void item() {
+        Collection& collection = *tables_.columns[next()].collection;
+        const uint64_t content = long_word();
+        collection.add_item(content, next());
+    }
+
+    void ranks() {
+        Collection& collection = *tables_.columns[next()].collection;
+        const int32_t count = next();
+        collection.rank(skip(count), count);
+    }
+
+    void site() {
+        const int32_t local = next(), collection = next(), kinds = next(), count = next();
+        const int32_t* columns = skip(count);
+        tables_.sites.emplace_back(columns, columns + count, local, collection, kinds);
+    }
+
+    void list() {
+        Site& site = tables_.sites[next()];
+        tables_.settle(site);
+        const int32_t* values = skip(static_cast<int32_t>(site.columns.size()));
+        const int32_t count = next();
+        site.put(values, tables_.add_list(skip(count), count));
+    }
+
+    void parts() {
+        Site& site = tables_.sites[next()];
+        const int32_t item = next();
+        const int32_t* row = skip(tables_.width);
+        site.put_events(item, row, skip(site.kinds));
+    }
+
+    void entry() {
+        const int32_t number = next();
+        tables_.outcomes.add(number);
+        Entry& entry = reach(tables_.entries, number);
+        entry.column = next();
+        entry.fault = next() != 0;
+        entry.weight = next();
+    }
+
+    void outcome() {
+        const int32_t entry = next(), local = next(), what = next();
+        const int32_t column = tables_.entries[entry].column;
+        uint64_t change = 0;
+        if (what >= 0 && what % 2 == 0 && column >= 0)
+            change = tables_.change(column, local, tables_.leaves[what / 2].local);
+        tables_.outcomes.put(entry, local, Outcome{change, what});
+    }
+
+    void leaf() {
+        Leaf& leaf = reach(tables_.leaves, next());
+        leaf.entry = next();
+        leaf.local = next();
+        leaf.failed = next() != 0;
+        leaf.count = static_cast<int16_t>(next());
+        const int32_t* operations = skip(leaf.count);
+        leaf.begin = static_cast<int32_t>(tables_.changes.size());
+        tables_.changes.insert(tables_.changes.end(), operations, operations + leaf.count);
+        leaf.is_simple = changes_each_once(leaf);
+    }
+
+    bool changes_each_once(const Leaf& leaf) const {
+        const int32_t* changes = &tables_.changes[leaf.begin];
+        for (int32_t one = 0; one < leaf.count; ++one) {
+            const int32_t column = tables_.operations[changes[one]].column;
+            if (column == tables_.entries[leaf.entry].column) return false;
+            for (int32_t other = 0; other < one; ++other)
+                if (tables_.operations[changes[other]].column == column) return false;
+        }
+        return true;
+    }
+
+    void tree() {
+        Tree& tree = reach(tables_.trees, next());
+        tree.kind = static_cast<TreeKind>(next());
+        tree.column = next();
+        tree.answers = next();
+        if (tree.answers >= 0) tables_.answers.add(tree.answers);
+        const int32_t count = next();
+        const int32_t* items = skip(count);
+        tree.items.assign(items, items + count);
+    }
+
+    void child() {
+        auto& children = tables_.trees[next()].children;
+        const int32_t answer = next(), tree = next();
+        auto place = std::lower_bound(
+            children.begin(), children.end(), answer,
+            [](const auto& one, int32_t key) { return one.first < key; });
+        if (place != children.end() && place->first == answer)
+            place->second = tree;
+        else
+            children.insert(place, {answer, tree});
+    }
+
+    void operation() {
+        const int32_t number = next();
+        tables_.effects.add(number);
+        Operation& operation = reach(tables_.operations, number);
+        operation.column = next();
+        operation.action = static_cast<Action>(next());
+        operation.item = next();
+    }
+
+    void apply() {
+        const int32_t operation = next(), value = next();
+        tables_.put_effect(operation, value, next());
+    }
+
+    void answer() {
+        const int32_t answers = next(), value = next();
+        tables_.answers.put(answers, value, next());
+    }
+
+    void decision() {
+        const int32_t number = next();
+        if (tables_.decisions.size() <= static_cast<size_t>(number))
+            tables_.decisions.resize(number + 1, kUnknown);
+        tables_.decisions[number] = next();
+    }
+
+    void question() {
+        const int32_t number = next();
+        tables_.branches.add(number);
+        Question& question = reach(tables_.questions, number);
+        question.column = next();
+        question.answers = next();
+        question.inner = next();
+        if (question.answers >= 0) tables_.answers.add(question.answers);
+    }
+
+    void branch() {
+        const int32_t question = next(), answer = next();
+        tables_.branches.put(question, answer, next());
+    }
+
+    Tables& tables_;
+    const int32_t* at_;
+};
+
+}  // namespace worldline

@@ -1,0 +1,112 @@
+"""What the kernel lacks, worked out by a world and told to the kernel."""
+
+from __future__ import annotations
+
+import enum
+from ctypes import c_int32
+from typing import final
+
+from worldline.engine.expand import Expander
+from worldline.engine.native.mirror import Mirror
+from worldline.engine.tables import Service, Tables
+
+
+class Lack(enum.IntEnum):
+    """The kinds of misses; ``kernel/misses.hpp`` has the same numbers."""
+
+    LIST = 0
+    PARTS = 1
+    OUTCOME = 2
+    APPLY = 3
+    ANSWER = 4
+    DECIDE = 5
+
+
+@final
+class Server:
+    """Serves the misses of one mirror.
+
+    Parameters
+    ----------
+    mirror, tables, service
+        The kernel's copy of the tables, and who fills them.
+    """
+
+    def __init__(self, mirror: Mirror, tables: Tables, service: Service) -> None:
+        self._mirror = mirror
+        self._tables = tables
+        self._service = service
+        self._expander = Expander(tables, service)
+
+    def serve(self, search: int) -> bool:
+        """Work out all that a search of the kernel's missed; False if nothing was."""
+        library = self._mirror.library
+        count = library.wl_misses(search, None)
+        if not count:
+            return False
+        words = (c_int32 * (4 * count))()
+        library.wl_misses(search, words)
+        rows = library.wl_rows(search)
+        width = len(self._tables.interners)
+        flat = words[:]
+        for at in range(0, 4 * count, 4):
+            kind, first, second, begin = flat[at : at + 4]
+            numbers = rows[begin : begin + width] if begin >= 0 else []
+            self._serve_one(kind, first, second, numbers)
+        self._mirror.send()
+        return True
+
+    def _serve_one(
+        self, kind: int, first: int, second: int, numbers: list[int]
+    ) -> None:
+        if kind == Lack.APPLY:
+            self._serve_operation(first, second)
+        elif kind == Lack.OUTCOME:
+            self._serve_outcome(first, second, numbers)
+        elif kind == Lack.DECIDE:
+            row = self._mirror.columns.row(numbers)
+            decision = self._mirror.decision_of(first)
+            decision(row)
+            self._mirror.tell_verdict(decision, row)
+        elif kind == Lack.PARTS:
+            self._serve_parts(first, second, numbers)
+        elif kind == Lack.ANSWER:
+            self._serve_answer(first, second)
+        else:
+            self._serve_list(first, numbers)
+
+    def _serve_operation(self, number: int, seen: int) -> None:
+        operations = self._mirror.operations(number)
+        column, columns = operations.column, self._mirror.columns
+        value = columns.value(column, seen)
+        after = operations.get(value)
+        if after is None:
+            after = self._service.apply(operations, value)
+        self._mirror.tell_operation(number, seen, columns.number(column, after))
+
+    def _serve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
+        entry, columns = self._tables.entries[number], self._mirror.columns
+        self._expander.outcomes(entry, columns.row(numbers))
+        value = columns.value(entry.column, local) if entry.column >= 0 else 0
+        self._mirror.tell_outcome(entry, local, entry.outcomes[value])
+
+    def _serve_parts(self, number: int, item: int, numbers: list[int]) -> None:
+        site, columns = self._tables.sites[number], self._mirror.columns
+        assert site.collection is not None
+        known = columns.item_of(site.collection, item)
+        found = self._service.parts(site, known, columns.row(numbers))
+        self._mirror.tell_parts(site, item, numbers, found)
+
+    def _serve_answer(self, number: int, seen: int) -> None:
+        ask = self._mirror.question_of(number)
+        answer = self._service.answer(ask, self._mirror.columns.value(ask.column, seen))
+        self._mirror.tell_answer(ask, seen, answer)
+
+    def _serve_list(self, number: int, numbers: list[int]) -> None:
+        site = self._tables.sites[number]
+        row = self._mirror.columns.row(numbers)
+        entries = site.known.get(site.key(row))
+        if entries is None:
+            entries = self._service.enabled(site, row)
+        values = [numbers[column] for column in site.columns]
+        self._mirror.tell_list(site, values, entries)

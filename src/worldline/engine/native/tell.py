@@ -1,0 +1,68 @@
+"""What the kernel is told: a stream of integers, written here.
+
+Each instruction is a number and its arguments; ``kernel/tell.hpp`` reads them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from array import array
+from ctypes import c_int32
+from typing import final
+
+
+class Word(enum.IntEnum):
+    """The instructions."""
+
+    VALUE = 0
+    COLLECTION = 1
+    ITEM = 2
+    RANKS = 3
+    SITE = 4
+    LIST = 5
+    PARTS = 6
+    ENTRY = 7
+    OUTCOME = 8
+    LEAF = 9
+    TREE = 10
+    CHILD = 11
+    OPERATION = 12
+    APPLY = 13
+    ANSWER = 14
+    DECISION = 15
+    QUESTION = 16
+    BRANCH = 17
+
+
+@final
+class Speech:
+    """Instructions that were not sent yet.
+
+    Parameters
+    ----------
+    library, tables
+        The kernel, and its tables that are told.
+    """
+
+    def __init__(self, library: ctypes.CDLL, tables: int) -> None:
+        self._library = library
+        self._tables = tables
+        self._words = array("i")
+        self.say = self._words.append
+        self.say_all = self._words.extend
+
+    def long_word(self, word: int) -> None:
+        """Add 64 bits, low half first."""
+        low, high = word & 0xFFFFFFFF, word >> 32
+        self.say(low - (1 << 32) if low >> 31 else low)
+        self.say(high - (1 << 32) if high >> 31 else high)
+
+    def send(self) -> None:
+        """Tell the kernel all that was said."""
+        count = len(self._words)
+        if count:
+            words = (c_int32 * count).from_buffer(self._words)
+            self._library.wl_tell(self._tables, words, count)
+            del words
+            del self._words[:]

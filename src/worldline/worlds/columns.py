@@ -1,0 +1,95 @@
+"""What the columns of a system's tables hold, and which of them decide what can happen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.engine.collections import Collection, Shape
+from worldline.engine.interner import Interner
+from worldline.engine.tables import Site
+from worldline.model.content import fingerprint, order_key
+from worldline.model.events import Kind
+from worldline.model.layout import Column, ColumnKind, Layout
+from worldline.model.message import Letter
+from worldline.model.network.datagrams import Bag, Queues
+from worldline.model.network.message_set import Pool
+from worldline.model.system import System
+
+PER_NODE = 2
+"""Sites of each node: what arrives, and what it does of its own."""
+
+ARRIVALS = (Kind.DELIVER, Kind.DROP, Kind.DUPLICATE)
+"""What can happen to one letter under way, in canonical order."""
+
+_STRIKES = frozenset(
+    {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
+)
+_SHAPES = {Bag: Shape.BAG, Pool: Shape.SET, Queues: Shape.QUEUES}
+_SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
+
+
+def collection_of(system: System) -> Collection | None:
+    """Return how a mailbox is made of letters; None if it is more than letters."""
+    cls: Any = type(system.network.mailbox(system.ids[0], system.ids))
+    if cls not in _SHAPES:
+        return None
+
+    def sender(letter: Letter) -> int:
+        return system.index[letter.src]
+
+    return Collection(_SHAPES[cls], cls.split, cls.join, fingerprint, sender, order_key)
+
+
+def interners(system: System, mail: Collection | None) -> list[Interner]:
+    """Return the interner of each column; columns of one kind share theirs."""
+    columns = system.layout.columns
+    shared: dict[object, Interner] = {}
+    found: list[Interner] = []
+    for column in columns:
+        key = _shelf(column)
+        if key not in shared:
+            members = tuple(
+                n for n, other in enumerate(columns) if _shelf(other) == key
+            )
+            is_mail = mail is not None and column.kind is ColumnKind.INBOX
+            content = mail.content if mail is not None and is_mail else fingerprint
+            shared[key] = Interner(content, members)
+        found.append(shared[key])
+    return found
+
+
+def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
+    """Return the groups of events, each with only the columns that can matter."""
+    layout, may = system.layout, set(system.faults.possible())
+    odd_start = bool(system.prologue)
+    stops = odd_start or system.boot == "events" or "crashes" in may
+    losing = [Layout.BUDGET] if may & {"drops", "duplicates"} else []
+    cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
+    breaking = may & {"connection_errors", "silent_resets"}
+    striking = [Layout.BUDGET] if may & _STRIKES else []
+    found: list[Site] = []
+    for index in range(len(system.ids)):
+        local, hidden, inbox = (
+            layout.local(index),
+            layout.hidden(index),
+            layout.inbox(index),
+        )
+        arriving = [inbox, *([hidden] if stops else []), *losing, *cutting]
+        own = [hidden, *([inbox] if breaking else []), *striking]
+        letters = None if mail is None else inbox
+        arrival = Site(
+            len(found),
+            tuple(arriving),
+            local=local,
+            collection=letters,
+            kinds=len(ARRIVALS),
+        )
+        found.append(arrival)
+        found.append(Site(len(found), tuple(own), local=local))
+    found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
+    return tuple(found)
+
+
+def _shelf(column: Column) -> object:
+    """Return what columns that share their interned values have in common."""
+    return column.kind if column.kind in _SHARED else column
