@@ -15,10 +15,14 @@ from typing import TypeAlias, final
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
+from worldline.engine.symmetry import Sample, Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
 """States expanded between two looks at the clock."""
+
+_SAMPLE = 200
+"""Expanded states that are kept to check a declared symmetry on."""
 
 
 @final
@@ -116,11 +120,16 @@ class Exploration:
         What is evaluated on every state.
     progress
         Called now and then with the statistics and the seconds so far.
+    symmetry
+        If given, of all states that differ in names only one is visited.
 
     Attributes
     ----------
+    sample
+        Some of the states that were expanded, kept if there is a symmetry.
     hits
-        For each check that reported something, where.
+        For each check that reported something, where. With a symmetry, `unfold`
+        turns what is found into paths of the system itself.
     failures
         For each kind of failure met, where.
     deadlock
@@ -139,6 +148,7 @@ class Exploration:
         bounds: Bounds,
         options: Options,
         progress: Callable[[Statistics, float], None] | None = None,
+        symmetry: Symmetry | None = None,
     ) -> None:
         self.tables = tables
         self.service = service
@@ -148,6 +158,8 @@ class Exploration:
         self.bounds = bounds
         self.options = options
         self.statistics = Statistics()
+        self.symmetry = symmetry
+        self.sample = Sample(_SAMPLE)
         self.meter = Meter(bounds)
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
@@ -194,6 +206,13 @@ class Exploration:
         """
         return self.expander.follow(self.roots[hit.root], hit.path)
 
+    def canonical(self, row: Row, fingerprint: int) -> tuple[Row, int]:
+        """Return the row that is visited for a row, and its fingerprint."""
+        if self.symmetry is None:
+            return row, fingerprint
+        found = self.symmetry.canonical(row)
+        return found, fingerprint if found is row else self.tables.fingerprint(found)
+
     def discover(self) -> None:
         """Count one more distinct state."""
         statistics, limit = self.statistics, self.bounds.states
@@ -205,6 +224,8 @@ class Exploration:
         """Return the successors of a state that is expanded, noting what ends there."""
         self.tick()
         options = self.options
+        if self.symmetry is not None:
+            self.sample.add(fingerprint, row)
         if options.prune is not None and options.prune(row):
             self.statistics.pruned += 1
             return []

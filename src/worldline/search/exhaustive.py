@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
+from worldline.engine.decisions import Decision
 from worldline.engine.exploration import (
     Check,
     Exploration,
@@ -18,9 +19,11 @@ from worldline.engine.exploration import (
     Options,
     Statistics,
 )
+from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
+from worldline.model.identity import without_order
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
@@ -31,6 +34,7 @@ from worldline.search.growth import growing
 from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
+from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -51,6 +55,7 @@ def check(
     keep_going: bool = False,
     properties: list[str] | None = None,
     engine: Engine = "auto",
+    symmetry: bool = True,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -76,6 +81,9 @@ def check(
         Names of the properties to check; all by default.
     engine
         ``native``, ``python``, or ``auto``: native where it was built.
+    symmetry
+        Whether to visit only one of all states that differ in the names of nodes that
+        the system declares symmetric. Nothing else changes: counterexamples replay.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -86,17 +94,23 @@ def check(
     UsageError
         If the options contradict each other.
     """
-    chosen = choose(strategy, engine)
+    folded = symmetry and bool(system.symmetry)
+    chosen = choose(strategy, engine, symmetry=folded)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
-    question = _Question(system, _chosen(system, properties), prune, assume)
-    search = question.search(bounds, progress, deadlock, keep_going)
-    with watched():
-        search.run(chosen.run)
-        audit(question.world)
-        writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
-        return _report(question, search, writer, chosen)
+    with without_order(system.symmetry if folded else ()):
+        question = _Question(system, _chosen(system, properties), prune, assume)
+        alike = Alike(question.world) if folded else None
+        search = question.search(bounds, progress, deadlock, keep_going, alike)
+        with watched():
+            search.run(chosen.run)
+            audit(question.world)
+            if alike is not None:
+                alike.check(search.sample.rows(), question.decisions)
+                unfold(search)
+            writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
+            return _report(question, search, writer, chosen)
 
 
 def _chosen(system: System, names: list[str] | None) -> list[Property]:
@@ -131,6 +145,7 @@ class _Question:
             self.starts = starts(system)
         self.prune = prune
         self.assume = assume
+        self.decisions: dict[str, Decision] = {}
 
     def search(
         self,
@@ -138,6 +153,7 @@ class _Question:
         progress: Callable[[Progress], None] | None,
         deadlock: bool,
         keep_going: bool,
+        alike: Alike | None,
     ) -> Exploration:
         world = self.world
         checks = [
@@ -152,6 +168,13 @@ class _Question:
         cut = None
         if self.prune is not None or self.assume is not None:
             cut = world.decision(self._is_cut)
+        self.decisions = {
+            p.name: c.decision for p, c in zip(self.searched, checks, strict=True)
+        }
+        if done is not None:
+            self.decisions["done"] = done
+        if cut is not None:
+            self.decisions["prune or assume"] = cut
         return Exploration(
             world.tables,
             world,
@@ -160,6 +183,7 @@ class _Question:
             bounds=bounds,
             options=Options(prune=cut, done=done, keep_going=keep_going),
             progress=None if progress is None else _reporter(progress),
+            symmetry=None if alike is None else alike.symmetry,
         )
 
     def writer(
@@ -239,7 +263,7 @@ def _report(
         bound=bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=_assumptions(question, statistics),
+        assumptions=_assumptions(question, search),
         notes=_notes(question, search, chosen, complete),
     )
 
@@ -283,7 +307,12 @@ def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
     return writer.violated(Finding(failure.kind, "safety", str(failure), hit))
 
 
-def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]:
+def _folded(system: System) -> str:
+    orders = " · ".join(f"{len(group)}!" for group in system.symmetry)
+    return f"symmetry: {orders} folded"
+
+
+def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
     system = question.system
     faults = system.faults
     amounts: list[str] = []
@@ -291,12 +320,14 @@ def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]
         amount: Any = getattr(faults, name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
-    collision = statistics.states**2 / 2**65
+    collision = search.statistics.states**2 / 2**65
     found = [
         f"network {system.network.name}",
         f"faults: {', '.join(amounts) or 'none'}",
         f"expected fingerprint collisions {collision:.1e}",
     ]
+    if search.symmetry is not None:
+        found.append(_folded(system))
     if question.assume is not None:
         found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
     return tuple(found)
