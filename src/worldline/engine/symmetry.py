@@ -28,7 +28,6 @@ canonicalisation of scalarsets in Murphi (there: "sorting and enumerating").
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from heapq import heappush, heapreplace
 from typing import NamedTuple, Protocol, TypeAlias, final
 
@@ -93,9 +92,11 @@ class Symmetry:
     ----------
     count
         Members, numbered through all groups.
-    ties, largest
-        Rows for which tied members had to be told apart by enumeration, and the
-        longest list.
+    neighbours
+        The number of each member that has a next one in its group.
+    enumerated, longest
+        Rows for which a list of all ways to order tied members was made, and the
+        length of the longest list.
     """
 
     def __init__(
@@ -124,88 +125,112 @@ class Symmetry:
         for interner in tables.interners:
             shared.setdefault(id(interner), [{} for _ in range(self.count)])
         self._exchanged = [shared[id(interner)] for interner in tables.interners]
-        self.ties = 0
-        self.largest = 0
-
-    def neighbours(self) -> Iterator[int]:
-        """Yield the number of each member that has a next one in its group."""
-        for first, end in self._ranges:
-            yield from range(first, end - 1)
+        self.neighbours = [
+            member for first, end in self._ranges for member in range(first, end - 1)
+        ]
+        self.enumerated = 0
+        self.longest = 0
 
     def canonical(self, row: Row) -> Row:
         """Return the row that stands for all that differ from `row` in names only."""
-        signatures = self._signatures(row)
+        signatures, speaking = self._signatures(row)
+        exchanges: list[int] = []
         for first, end in self._ranges:
             for start in range(first + 1, end):
-                at = start
-                while at > first and signatures[at - 1] > signatures[at]:
+                at, signature = start, signatures[start]
+                while at > first and signatures[at - 1] > signature:
                     at -= 1
-                    row = self.exchange(row, at)
-                    low, high = signatures[at + 1], signatures[at]
-                    signatures[at], signatures[at + 1] = low, high
-        tied = [n for n in self.neighbours() if signatures[n] == signatures[n + 1]]
-        if all(self._is_fixed(row, member) for member in tied):
+                    exchanges.append(at)
+                    signatures[at + 1] = signatures[at]
+                signatures[at] = signature
+        if exchanges:
+            row, speaking = self._renamed(row, exchanges, speaking)
+        tied = [n for n in self.neighbours if signatures[n] == signatures[n + 1]]
+        if all(self._is_fixed(row, member, speaking) for member in tied):
             return row
-        return self._least(row, tied)
+        return self._least(row, tied, speaking)
 
-    def exchange(self, row: Row, member: int) -> Row:
-        """Return a row in which a member and the next have exchanged their names."""
-        pair, found, traits = 3 << member, row.copy(), self._traits
-        for column, value in enumerate(row):
-            trait = traits[column].get(value) or self._trait(column, value)
-            if trait[0] & pair:
-                found[column] = self._exchange(column, value, member)
-        for one, other in zip(
-            self._members[member], self._members[member + 1], strict=True
-        ):
-            found[one], found[other] = found[other], found[one]
-        return found
+    def renamed(self, row: Row, exchanges: list[int]) -> Row:
+        """Return what a row becomes if members exchange names, one after another.
 
-    def _is_fixed(self, row: Row, member: int) -> bool:
+        Parameters
+        ----------
+        exchanges
+            Members; each exchanges names with the next of its group.
+        """
+        return self._renamed(row, exchanges, self._signatures(row)[1])[0]
+
+    def _renamed(
+        self, row: Row, exchanges: list[int], speaking: list[int]
+    ) -> tuple[Row, list[int]]:
+        """Return a renamed row, and which of its columns mention members."""
+        before = row.copy()
+        for column in speaking:
+            value, tables = row[column], self._exchanged[column]
+            for member in exchanges:
+                after = tables[member].get(value)
+                if after is None:
+                    after = self._exchange(column, value, member)
+                value = after
+            before[column] = value
+        order = list(range(self.count))
+        for member in exchanges:
+            order[member : member + 2] = order[member + 1], order[member]
+        found, moved, members = before.copy(), {}, self._members
+        for place, member in enumerate(order):
+            if place != member:
+                for one, other in zip(members[member], members[place], strict=True):
+                    found[other] = before[one]
+                    moved[one] = other
+        return found, [moved.get(column, column) for column in speaking]
+
+    def _is_fixed(self, row: Row, member: int, speaking: list[int]) -> bool:
         """Say whether exchanging a member and the next leaves a row as it is."""
         for one, other in zip(
             self._members[member], self._members[member + 1], strict=True
         ):
             if self._exchange(one, row[one], member) != row[other]:
                 return False
-        pair, owner = 3 << member, self._owner
-        for column, value in enumerate(row):
-            trait = self._traits[column].get(value) or self._trait(column, value)
-            # The columns of the two themselves have been compared crosswise.
-            is_own = owner[column] == member or owner[column] == member + 1
-            if not trait[0] & pair or is_own:
-                continue
-            if self._exchange(column, value, member) != value:
-                return False
-        return True
+        own = (member, member + 1)
+        return all(
+            self._owner[column] in own
+            or self._exchange(column, row[column], member) == row[column]
+            for column in speaking
+        )
 
-    def _least(self, row: Row, tied: list[int]) -> Row:
+    def _least(self, row: Row, tied: list[int], speaking: list[int]) -> Row:
         """Return the least of all rows that exchanges of tied members lead to."""
         found = {tuple(row)}
-        pending = [row]
+        pending = [(row, speaking)]
         while pending:
-            known = pending.pop()
+            known, its = pending.pop()
             for member in tied:
-                other = self.exchange(known, member)
+                other, speaking = self._renamed(known, [member], its)
                 key = tuple(other)
                 if key not in found:
                     found.add(key)
-                    pending.append(other)
-        self.ties += 1
-        self.largest = max(self.largest, len(found))
-        return list(min(found, key=lambda key: self._tables.fingerprint(list(key))))
+                    pending.append((other, speaking))
+        self.enumerated += 1
+        self.longest = max(self.longest, len(found))
+        return min(map(list, found), key=self._tables.fingerprint)
 
-    def _signatures(self, row: Row) -> list[int]:
-        found = [0] * self.count
+    def _signatures(self, row: Row) -> tuple[list[int], list[int]]:
+        """Return the signature of each member, and the columns that mention any."""
+        found, speaking = [0] * self.count, []
         traits, owner = self._traits, self._owner
         for column, value in enumerate(row):
-            _, own, shares = traits[column].get(value) or self._trait(column, value)
+            trait = traits[column].get(value)
+            if trait is None:
+                trait = self._trait(column, value)
+            mentions, own, shares = trait
             mine = owner[column]
             if mine >= 0:
                 found[mine] += own
-            for member, share, besides in shares:
-                found[member] += share if member != mine else besides
-        return [total & _MASK for total in found]
+            if mentions:
+                speaking.append(column)
+                for member, share, besides in shares:
+                    found[member] += share if member != mine else besides
+        return [total & _MASK for total in found], speaking
 
     def _trait(self, column: int, value: int) -> Trait:
         """Work out and remember what a value adds to signatures in a column."""
@@ -230,13 +255,15 @@ class Symmetry:
         return trait
 
     def _exchange(self, column: int, value: int, member: int) -> int:
-        trait = self._traits[column].get(value) or self._trait(column, value)
-        if not trait.mentions & (3 << member):
-            return value
+        """Return what a value becomes if a member and the next exchange names."""
         known = self._exchanged[column][member]
         after = known.get(value)
         if after is None:
-            after = known[value] = self._names.exchanged(column, value, member)
+            trait = self._traits[column].get(value) or self._trait(column, value)
+            after = value
+            if trait.mentions & (3 << member):
+                after = self._names.exchanged(column, value, member)
+            known[value] = after
         return after
 
 

@@ -95,10 +95,8 @@ class Alike:
         for row in rows:
             # Neighbours in turn, and a random mixture: an exchange of two is where
             # a difference is easiest to read.
-            swaps = [random.choice(list(self.symmetry.neighbours()))]
-            mixture = random.choices(
-                [*self.symmetry.neighbours()], k=2 * len(self.nodes)
-            )
+            swaps = [random.choice(self.symmetry.neighbours)]
+            mixture = random.choices(self.symmetry.neighbours, k=2 * len(self.nodes))
             for exchanges in (swaps, mixture):
                 self._compare(expander, row, exchanges)
                 self._judge(row, exchanges, decisions)
@@ -115,11 +113,6 @@ class Alike:
             for group in system.symmetry
         ]
 
-    def _renamed(self, row: Row, exchanges: list[int]) -> Row:
-        for member in exchanges:
-            row = self.symmetry.exchange(row, member)
-        return row
-
     def _names(self, exchanges: list[int]) -> dict[NodeId, NodeId]:
         """Return the new name of each node after exchanges, one after another."""
         names = {node: node for node in self.nodes}
@@ -131,7 +124,7 @@ class Alike:
     def _judge(
         self, row: Row, exchanges: list[int], decisions: dict[str, Decision]
     ) -> None:
-        other = self._renamed(row, exchanges)
+        other = self.symmetry.renamed(row, exchanges)
         for name, decision in decisions.items():
             here, there = decision(row), decision(other)
             if here != there:
@@ -141,7 +134,7 @@ class Alike:
                 )
 
     def _compare(self, expander: Expander, row: Row, exchanges: list[int]) -> None:
-        other = self._renamed(row, exchanges)
+        other = self.symmetry.renamed(row, exchanges)
         here = expander.successors(row, 0)
         there = expander.successors(other, 0)
         images = [self._essence(step, exchanges) for step in here]
@@ -160,7 +153,7 @@ class Alike:
         if leaf.failed:
             failure = leaf.detail.failure
             return (event.kind, failure.kind, failure.name, failure.where)
-        return (event.kind, tuple(self._renamed(row, exchanges)))
+        return (event.kind, tuple(self.symmetry.renamed(row, exchanges)))
 
     def _difference(
         self,
