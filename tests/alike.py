@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from random import Random
 from typing import Any, cast
-
-from hypothesis import strategies as st
 
 import worldline as wl
 from worldline.engine.expand import Expander
@@ -230,30 +229,34 @@ class Plan:
         )
 
 
-programs = st.lists(
-    st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 5)), min_size=1, max_size=4
-).map(tuple)
-tables = st.lists(programs, min_size=4, max_size=9).map(tuple)
-options = st.fixed_dictionaries(
-    {},
-    optional={
-        "unhandled": st.sampled_from(["drop", "wait", "error"]),
-        "boot": st.just("events"),
-        "timed": st.just(True),
-    },
-)
-plans = st.builds(
-    Plan,
-    tables=st.lists(tables, min_size=3, max_size=3).map(tuple),
-    sizes=st.sampled_from([(2,), (3,), (4,), (2, 2)]),
-    hub=st.booleans(),
-    fuel=st.integers(1, 2),
-    network=st.sampled_from(list(NETWORKS)),
-    faults=st.lists(st.sampled_from(BUDGETS), max_size=2, unique=True).map(tuple),
-    options=options.map(lambda found: tuple(sorted(found.items()))),
-    calls=st.lists(st.integers(0, 1), max_size=2).map(tuple),
-    observed=st.booleans(),
-)
+def plan_of(seed: int) -> Plan:
+    """A random plan; seeds are spread wider than what hypothesis tries first."""
+    random = Random(seed)
+    options = {
+        "unhandled": random.choice(["drop", "wait", "error"]),
+        "boot": random.choice(["before", "before", "events"]),
+        "timed": random.random() < 0.3,
+    }
+
+    def program() -> Program:
+        return tuple(
+            (random.choice(OPERATIONS), random.randrange(6))
+            for _ in range(random.randint(1, 4))
+        )
+
+    return Plan(
+        tables=tuple(
+            tuple(program() for _ in range(random.randint(6, 14))) for _ in range(3)
+        ),
+        sizes=random.choice([(2,), (3,), (3,), (4,), (2, 2)]),
+        hub=random.random() < 0.5,
+        fuel=random.randint(1, 2),
+        network=random.choice(list(NETWORKS)),
+        faults=tuple(random.sample(BUDGETS, random.randint(0, 2))),
+        options=tuple(sorted(options.items())),
+        calls=tuple(random.randrange(2) for _ in range(random.randint(0, 2))),
+        observed=random.random() < 0.4,
+    )
 
 
 class TooLarge(Exception):

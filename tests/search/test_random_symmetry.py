@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from tests.alike import Plan, Space, TooLarge, plans, reports_of
+from tests.alike import Plan, Space, TooLarge, plan_of, reports_of
 
 import worldline as wl
-from worldline.model.verdicts import Verdict
 
-LARGEST = 400
+LARGEST = 300
 """States beyond which orbits are not enumerated."""
 
 
-def space_of(plan: Plan) -> Space:
+def space_of(plan: Plan) -> Space | None:
     try:
         return Space(plan.build(symmetry=True), LARGEST)
     except TooLarge:
-        assume(False)
-        raise
+        return None
 
 
 def essence(report: wl.Report) -> object:
@@ -29,6 +26,8 @@ def essence(report: wl.Report) -> object:
 
 def agree(plan: Plan) -> None:
     space = space_of(plan)
+    if space is None:
+        return
     folded, plain = reports_of(plan, deadlock=True)
     assert essence(folded) == essence(plain)
     if folded.bound is None:
@@ -36,17 +35,19 @@ def agree(plan: Plan) -> None:
         assert folded.states == len(orbits)
         moves = sum(space.moves[key] for key in orbits.values())
         assert folded.generated == len(space.roots) + moves
-        deep, _ = reports_of(plan, strategy="depth-first", max_depth=200)
-        assert deep.states == folded.states
+        if len(orbits) < 30:
+            deep, _ = reports_of(plan, strategy="depth-first", max_depth=30)
+            assert deep.states == folded.states
 
 
 def commute(plan: Plan) -> None:
-    """Steps and renamings can change places."""
+    """Steps and renamings can change places, and a renaming can be undone."""
     space = space_of(plan)
-    for row in list(space.rows.values())[::7]:
+    for row in [] if space is None else list(space.rows.values())[::7]:
+        assert space is not None
+        here = space.expander.successors(row, 0)
         for names in space.permutations():
             there = space.expander.successors(space.renamed(row, names), 0)
-            here = space.expander.successors(row, 0)
             assert {tuple(new) for _, new, _, leaf in there if not leaf.failed} == {
                 tuple(space.renamed(new, names))
                 for _, new, _, leaf in here
@@ -56,43 +57,32 @@ def commute(plan: Plan) -> None:
             assert space.renamed(space.renamed(row, names), inverse) == row
 
 
-@pytest.mark.slow
-@given(plans)
-@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
-def test_one_state_of_each_orbit_is_visited(plan: Plan) -> None:
-    agree(plan)
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_one_state_of_each_orbit_is_visited(first: int) -> None:
+    for seed in range(first, first + 20):
+        agree(plan_of(seed))
 
 
-@pytest.mark.slow
-@given(plans)
-@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
-def test_steps_commute_with_renaming(plan: Plan) -> None:
-    commute(plan)
+def test_steps_commute_with_renaming() -> None:
+    for seed in range(30):
+        commute(plan_of(seed))
 
 
 @pytest.mark.nightly
-@given(plans)
-@settings(max_examples=1_500, suppress_health_check=list(HealthCheck), deadline=None)
-def test_one_state_of_each_of_many_orbits_is_visited(plan: Plan) -> None:
-    agree(plan)
+@pytest.mark.parametrize("first", range(1_000, 6_000, 500))
+def test_one_state_of_each_of_many_orbits_is_visited(first: int) -> None:
+    for seed in range(first, first + 500):
+        agree(plan_of(seed))
 
 
-def test_the_plans_reach_violations_and_large_orbits() -> None:
-    """The comparison above would be empty if nothing ever happened."""
-    table = ((("greet", 1), ("befriend", 0)), (("reply", 0), ("befriend", 1)))
-    plan = Plan(
-        tables=(table,) * 3,
-        sizes=(3,),
-        hub=False,
-        fuel=1,
-        network="datagrams",
-        faults=(),
-        options=(),
-        calls=(0,),
-        observed=True,
-    )
-    folded, plain = reports_of(plan)
-    assert 5 * folded.states < plain.states
-    found = folded.expect_violated("friends_are_not_mutual")
-    assert found.verdict is Verdict.VIOLATED
-    assert found.steps == plain.expect_violated("friends_are_not_mutual").steps
+def test_the_plans_reach_large_orbits_and_violations() -> None:
+    """The comparisons above would be empty if little ever happened."""
+    largest, violated = 0.0, set()
+    for seed in range(40):
+        space = space_of(plan_of(seed))
+        if space is not None and space.rows:
+            largest = max(largest, len(space.rows) / len(space.orbits()))
+            folded, _ = reports_of(plan_of(seed))
+            violated |= {p.name for p in folded.properties if p.steps is not None}
+    assert largest > 4
+    assert {"friends_are_not_mutual", "exception"} <= violated

@@ -58,8 +58,8 @@ def breadth_first(search: Exploration) -> None:
         level.sort(key=_by_fingerprint)
         statistics.depth += 1
         tables.tick(statistics.depth + 1)
-        for _, row, index in level:
-            search.examine(row, partial(tree.locate, tables, index))
+        for fingerprint, row, index in level:
+            search.examine(row, fingerprint, partial(tree.locate, tables, index))
         if search.is_over():
             break
         if statistics.depth == search.bounds.depth:

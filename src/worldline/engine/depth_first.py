@@ -86,7 +86,7 @@ class _Dive:
         if is_new:
             search.discover()
             search.statistics.depth = max(search.statistics.depth, depth)
-            search.examine(row, self._locate)
+            search.examine(row, fingerprint, self._locate)
         if depth == search.bounds.depth:
             self.is_cut = True
             return iter(())

@@ -22,7 +22,7 @@ _TICK = 512
 """States expanded between two looks at the clock."""
 
 _SAMPLE = 200
-"""Expanded states that are kept to check a declared symmetry on."""
+"""States that are kept, at most, to check a declared symmetry on."""
 
 
 @final
@@ -125,8 +125,8 @@ class Exploration:
 
     Attributes
     ----------
-    sample
-        Some of the states that were expanded, kept if there is a symmetry.
+    examined, expanded
+        Some of the states that were, kept if there is a symmetry.
     hits
         For each check that reported something, where. With a symmetry, `unfold`
         turns what is found into paths of the system itself.
@@ -159,7 +159,7 @@ class Exploration:
         self.options = options
         self.statistics = Statistics()
         self.symmetry = symmetry
-        self.sample = Sample(_SAMPLE)
+        self.examined, self.expanded = Sample(_SAMPLE), Sample(_SAMPLE)
         self.meter = Meter(bounds)
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
@@ -224,11 +224,11 @@ class Exploration:
         """Return the successors of a state that is expanded, noting what ends there."""
         self.tick()
         options = self.options
-        if self.symmetry is not None:
-            self.sample.add(fingerprint, row)
         if options.prune is not None and options.prune(row):
             self.statistics.pruned += 1
             return []
+        if self.symmetry is not None:
+            self.expanded.add(fingerprint, row)
         found = self.expander.successors(row, fingerprint)
         self.statistics.generated += len(found)
         if options.done is not None and self.deadlock is None:
@@ -244,8 +244,10 @@ class Exploration:
         if kind not in self.failures:
             self.failures[kind] = locate((entry, leaf))
 
-    def examine(self, row: Row, locate: Locate) -> None:
+    def examine(self, row: Row, fingerprint: int, locate: Locate) -> None:
         """Evaluate all checks that have not reported yet."""
+        if self.symmetry is not None:
+            self.examined.add(fingerprint, row)
         for number, check in enumerate(self.checks):
             if number not in self.hits and check.decision(row) is check.target:
                 self.hits[number] = locate(None)

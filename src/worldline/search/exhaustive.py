@@ -107,7 +107,8 @@ def check(
             search.run(chosen.run)
             audit(question.world)
             if alike is not None:
-                alike.check(search.sample.rows(), question.decisions)
+                alike.check_steps(search.expanded.rows())
+                alike.check_verdicts(search.examined.rows(), question.decisions)
                 unfold(search)
             writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
             return _report(question, search, writer, chosen)

@@ -7,7 +7,7 @@ under other names: there, everything must be the same but for the names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any, final
 
@@ -49,6 +49,7 @@ class Alike:
             for number, group in enumerate(world.system.symmetry)
             for node in group
         }
+        self._expander = Expander(world.tables, world)
         self.symmetry = Symmetry(world.tables, self, self._groups())
 
     def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
@@ -68,40 +69,70 @@ class Alike:
         renamed = self._renamer.renamed(column, interner.values[value], names)
         return interner.intern(renamed)
 
-    def check(self, rows: Iterable[Row], decisions: dict[str, Decision]) -> int:
-        """Look at rows under other names: steps and verdicts must be the same.
+    def check_steps(self, rows: Iterable[Row]) -> None:
+        """Look at rows under other names: the same steps must be possible.
 
         Parameters
         ----------
         rows
-            A sample of what was explored.
-        decisions
-            The predicates that must give one verdict under any names, with what to
-            call them.
-
-        Returns
-        -------
-        int
-            How many rows there were.
+            A sample of what was expanded.
 
         Raises
         ------
         Asymmetry
-            If something differs; it names the event or property and both outcomes.
+            If something differs; it names the event and both outcomes.
         """
-        expander = Expander(self._world.tables, self._world)
-        random = Random(0)
-        done = 0
+        for row, exchanges in self._samples(rows):
+            other = self.symmetry.renamed(row, exchanges)
+            here = self._expander.successors(row, 0)
+            there = self._expander.successors(other, 0)
+            images = [self._essence(step, exchanges) for step in here]
+            known = [self._essence(step, []) for step in there]
+            for image, step in zip(images, here, strict=True):
+                if image not in known:
+                    raise self._difference(step, image, there, exchanges)
+            for image, step in zip(known, there, strict=True):
+                if image not in images:
+                    back = exchanges[::-1]
+                    image = self._essence(step, back)
+                    raise self._difference(step, image, here, back)
+
+    def check_verdicts(
+        self, rows: Iterable[Row], decisions: dict[str, Decision]
+    ) -> None:
+        """Look at rows under other names: predicates must say the same.
+
+        Parameters
+        ----------
+        rows
+            A sample of what was examined.
+        decisions
+            The predicates, by what to call them.
+
+        Raises
+        ------
+        Asymmetry
+            If one differs; it names the predicate and both verdicts.
+        """
+        for row, exchanges in self._samples(rows):
+            other = self.symmetry.renamed(row, exchanges)
+            for name, decision in decisions.items():
+                here, there = decision(row), decision(other)
+                if here != there:
+                    raise Asymmetry(
+                        f"{name} is {here} in a state and {there} in the same state "
+                        f"with {_describe(self._names(exchanges))}"
+                    )
+
+    def _samples(self, rows: Iterable[Row]) -> Iterator[tuple[Row, list[int]]]:
+        """Yield each row with exchanges of names to look at it under.
+
+        First one exchange, where a difference is easy to read, then a mixture.
+        """
+        random, neighbours = Random(0), self.symmetry.neighbours
         for row in rows:
-            # Neighbours in turn, and a random mixture: an exchange of two is where
-            # a difference is easiest to read.
-            swaps = [random.choice(self.symmetry.neighbours)]
-            mixture = random.choices(self.symmetry.neighbours, k=2 * len(self.nodes))
-            for exchanges in (swaps, mixture):
-                self._compare(expander, row, exchanges)
-                self._judge(row, exchanges, decisions)
-            done += 1
-        return done
+            yield row, [random.choice(neighbours)]
+            yield row, random.choices(neighbours, k=2 * len(self.nodes))
 
     def _groups(self) -> list[list[Member]]:
         system, layout = self._world.system, self._world.system.layout
@@ -120,31 +151,6 @@ class Alike:
             swap = exchange(*self.nodes[member : member + 2])
             names = {node: swap.get(name, name) for node, name in names.items()}
         return {node: name for node, name in names.items() if node != name}
-
-    def _judge(
-        self, row: Row, exchanges: list[int], decisions: dict[str, Decision]
-    ) -> None:
-        other = self.symmetry.renamed(row, exchanges)
-        for name, decision in decisions.items():
-            here, there = decision(row), decision(other)
-            if here != there:
-                raise Asymmetry(
-                    f"{name} is {here} in a state and {there} in the same state with "
-                    f"{_describe(self._names(exchanges))}"
-                )
-
-    def _compare(self, expander: Expander, row: Row, exchanges: list[int]) -> None:
-        other = self.symmetry.renamed(row, exchanges)
-        here = expander.successors(row, 0)
-        there = expander.successors(other, 0)
-        images = [self._essence(step, exchanges) for step in here]
-        known = [self._essence(step, []) for step in there]
-        for image, step in zip(images, here, strict=True):
-            if image not in known:
-                raise self._difference(step, image, there, exchanges)
-        for image, step in zip(known, there, strict=True):
-            if image not in images:
-                raise self._difference(step, image, here, exchanges[::-1])
 
     def _essence(self, step: Successor, exchanges: list[int]) -> tuple[Any, ...]:
         """Return what must be the same of a step after exchanges."""
