@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import worldline as wl
 from worldline.engine.expand import Expander
@@ -327,6 +327,5 @@ def reports_of(plan: Plan, **options: Any) -> tuple[wl.Report, wl.Report]:
     system = plan.build(symmetry=True)
     common: dict[str, Any] = {"traces": False, "keep_going": True, "engine": "python"}
     return tuple(  # type: ignore[return-value]
-        cast(wl.Report, wl.check(system, symmetry=on, **common, **options))
-        for on in (True, False)
+        wl.check(system, symmetry=on, **common, **options) for on in (True, False)
     )

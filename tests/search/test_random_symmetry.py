@@ -78,7 +78,7 @@ def test_one_state_of_each_of_many_orbits_is_visited(first: int) -> None:
 def test_the_plans_reach_large_orbits_and_violations() -> None:
     """The comparisons above would be empty if little ever happened."""
     largest, violated = 0.0, set()
-    for seed in range(40):
+    for seed in range(60, 100):
         space = space_of(plan_of(seed))
         if space is not None and space.rows:
             largest = max(largest, len(space.rows) / len(space.orbits()))

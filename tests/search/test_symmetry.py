@@ -63,6 +63,29 @@ def test_the_toy_has_one_state_of_each_orbit():
     assert wl.check(system, traces=False).states == len(orbits) < 16
 
 
+@wl.node
+class Fan:
+    """Points at a node, perhaps itself, once and for all."""
+
+    idol: wl.NodeId | None = None
+
+    @wl.call(when=lambda self: self.idol is None)
+    def admire(self, ctx: wl.Context) -> None:
+        self.idol = ctx.choose(list(ctx.nodes))
+
+
+@pytest.mark.parametrize(
+    ("n", "states"), [(2, 6), (3, 16), (4, 45), (5, 121), (6, 338)]
+)
+def test_partial_functions_are_counted_up_to_names(n: int, states: int):
+    """The On-Line Encyclopedia of Integer Sequences, A126285: a case full of ties."""
+    ids = wl.ids(*[f"fan{number}" for number in range(n)])
+    workload = [wl.whenever(Fan.admire)]
+    nodes = {node: Fan() for node in ids}
+    system = wl.System(nodes, workload=workload, symmetry=[ids])
+    assert wl.check(system, traces=False).states == states
+
+
 def test_the_native_engine_is_refused_and_auto_says_what_ran():
     system = twophase.system(n=2, symmetry=True)
     with pytest.raises(wl.UsageError, match="no symmetry reduction"):
@@ -252,7 +275,7 @@ def test_a_history_of_symmetric_clients_is_put_in_order() -> None:
     history = wl.histories.linearizable(
         wl.histories.register(), invoke=invoked, respond=responded
     )
-    linearizable = wl.safety(lambda view: history.holds(view))
+    linearizable = wl.safety(history.holds)
     system = locks(observers=[history], properties=[linearizable], careless=False)
     report = wl.check(system, traces=False, engine="python")
     space = Space(system, 20_000)
@@ -341,7 +364,7 @@ def test_a_property_that_prefers_a_node_is_an_error() -> None:
     def the_first_is_silent(view: wl.View) -> bool:
         return view[view.nodes[0]].chosen is None
 
-    with pytest.raises(wl.Asymmetry, match="the_first_is_silent is (True|False) in a"):
+    with pytest.raises(wl.Asymmetry, match=r"the_first_is_silent is (True|False) in a"):
         wl.check(voters("none", wl.safety(the_first_is_silent)), traces=False)
 
 
