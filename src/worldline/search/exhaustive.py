@@ -66,13 +66,11 @@ def check(
     Parameters
     ----------
     strategy
-        ``breadth-first`` for shortest counterexamples; ``depth-first`` needs
-        `max_depth`.
+        ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
     max_depth, max_states, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
-        States that are, or are not, so are not expanded: after a prune the verdict
-        is UNKNOWN, under an assumption it can hold.
+        States that are, or are not, so are not expanded; a prune excludes HOLDS.
     deadlock
         Whether it is a violation that only faults can happen in an unfinished state.
     keep_going
@@ -82,8 +80,7 @@ def check(
     engine
         ``native``, ``python``, or ``auto``: native where it was built.
     symmetry
-        Whether to visit only one of all states that differ in the names of nodes that
-        the system declares symmetric. Nothing else changes: counterexamples replay.
+        Whether to visit one of all states that differ in names of symmetric nodes.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -100,18 +97,10 @@ def check(
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     with without_order(system.symmetry if folded else ()):
-        question = _Question(system, _chosen(system, properties), prune, assume)
-        alike = Alike(question.world) if folded else None
-        search = question.search(bounds, progress, deadlock, keep_going, alike)
-        with watched():
-            search.run(chosen.run)
-            audit(question.world)
-            if alike is not None:
-                alike.check_steps(search.expanded.rows())
-                alike.check_verdicts(search.examined.rows(), question.decisions)
-                unfold(search)
-            writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
-            return _report(question, search, writer, chosen)
+        question = _Question(system, properties, prune, assume, folded=folded)
+        search = question.search(bounds, progress, deadlock, keep_going)
+        writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
+        return _answer(question, search, writer, chosen)
 
 
 def _chosen(system: System, names: list[str] | None) -> list[Property]:
@@ -134,18 +123,23 @@ class _Question:
     def __init__(
         self,
         system: System,
-        properties: list[Property],
+        names: list[str] | None,
         prune: Callable[[View], bool] | None,
         assume: Callable[[View], bool] | None,
+        *,
+        folded: bool,
     ) -> None:
         self.system = system
-        self.properties = properties
-        self.searched = [p for p in properties if p.kind is not PropertyKind.LIVENESS]
+        self.properties = _chosen(system, names)
+        self.searched = [
+            p for p in self.properties if p.kind is not PropertyKind.LIVENESS
+        ]
         self.world = TabulatedWorld(system)
         with watched():
             self.starts = starts(system)
         self.prune = prune
         self.assume = assume
+        self.alike = Alike(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
 
     def search(
@@ -154,7 +148,6 @@ class _Question:
         progress: Callable[[Progress], None] | None,
         deadlock: bool,
         keep_going: bool,
-        alike: Alike | None,
     ) -> Exploration:
         world = self.world
         checks = [
@@ -169,9 +162,9 @@ class _Question:
         cut = None
         if self.prune is not None or self.assume is not None:
             cut = world.decision(self._is_cut)
-        self.decisions = {
-            p.name: c.decision for p, c in zip(self.searched, checks, strict=True)
-        }
+        names = [p.name for p in self.searched]
+        decisions = [check.decision for check in checks]
+        self.decisions = dict(zip(names, decisions, strict=True))
         if done is not None:
             self.decisions["done"] = done
         if cut is not None:
@@ -184,8 +177,16 @@ class _Question:
             bounds=bounds,
             options=Options(prune=cut, done=done, keep_going=keep_going),
             progress=None if progress is None else _reporter(progress),
-            symmetry=None if alike is None else alike.symmetry,
+            symmetry=None if self.alike is None else self.alike.symmetry,
         )
+
+    def verify(self, search: Exploration) -> None:
+        """Check on samples what the search took for granted; make its paths runs."""
+        audit(self.world)
+        if self.alike is not None:
+            self.alike.check_steps(search.expanded.rows())
+            self.alike.check_verdicts(search.examined.rows(), self.decisions)
+            unfold(search)
 
     def writer(
         self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
@@ -223,6 +224,15 @@ def _reporter(
         )
 
     return report
+
+
+def _answer(
+    question: _Question, search: Exploration, writer: Counterexamples, chosen: Chosen
+) -> Report:
+    with watched():
+        search.run(chosen.run)
+        question.verify(search)
+        return _report(question, search, writer, chosen)
 
 
 def _report(

@@ -73,20 +73,13 @@ def both_finish(view: wl.View) -> bool:
     return view.for_each_node(lambda view, node: view[node].phase is Phase.FINISHED)
 
 
-def system(*, symmetry: bool = False) -> wl.System:
-    """Return the two nodes on a network that loses nothing.
-
-    Parameters
-    ----------
-    symmetry
-        Whether states that differ only in which node is which count as one.
-    """
+def system() -> wl.System:
+    """Return the two nodes on a network that loses nothing."""
     a, b = wl.ids("a", "b")
     return wl.System(
         nodes={a: Peer(b), b: Peer(a)},
         network=wl.datagrams(loss=False, duplication=False),
         workload=[wl.whenever(Peer.do_query)],
         properties=[counters_are_bounded, both_finish],
-        symmetry=[wl.symmetric((a, b))] if symmetry else [],
         name="toy",
     )
