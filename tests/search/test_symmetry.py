@@ -81,7 +81,7 @@ class Fan:
 
 
 @pytest.mark.parametrize(
-    ("n", "states"), [(2, 6), (3, 16), (4, 45), (5, 121), (6, 338)]
+    ("n", "states"), [(2, 6), (3, 16), (4, 45), (5, 121), (6, 338), (7, 929)]
 )
 def test_partial_functions_are_counted_up_to_names(n: int, states: int):
     """The On-Line Encyclopedia of Integer Sequences, A126285: a case full of ties."""

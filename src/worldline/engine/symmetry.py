@@ -12,8 +12,12 @@ same row for every row of an orbit; it depends on content alone. Exactly:
 2. The members of each group are put in the order of their signatures, by exchanging
    neighbours: their columns change places, and values that mention either are renamed.
 3. Neighbours whose signatures are equal are *tied*. If no exchange of tied neighbours
-   changes the row, it is canonical. Else all rows that such exchanges lead to are
-   listed, each once, and the one with the least fingerprint is taken.
+   changes the row, it is canonical.
+4. Else signatures are refined: each takes in those of the members that its columns
+   mention, and of those whose columns mention it. If more of them are distinct then,
+   go on with 2.
+5. Else all rows that exchanges of tied neighbours lead to are listed, each once, and
+   the one with the least fingerprint is taken.
 
 Signatures only make the list short: were they all equal, the result would still be
 canonical. Everything is looked up by integers: a `Trait` per column's role and value,
@@ -23,7 +27,8 @@ References
 ----------
 C. N. Ip and D. L. Dill, "Better Verification through Symmetry", FMSD 9, 1996: search
 over one state of each orbit. The order by signatures, with ties enumerated, is the
-canonicalisation of scalarsets in Murphi (there: "sorting and enumerating").
+canonicalisation of scalarsets in Murphi (there: "sorting and enumerating"); the
+refinement is that of graph canonisation (B. Weisfeiler and A. Leman, 1968).
 """
 
 from __future__ import annotations
@@ -134,6 +139,20 @@ class Symmetry:
     def canonical(self, row: Row) -> Row:
         """Return the row that stands for all that differ from `row` in names only."""
         signatures, speaking = self._signatures(row)
+        while True:
+            exchanges = self._sort(signatures)
+            if exchanges:
+                row, speaking = self._renamed(row, exchanges, speaking)
+            tied = [n for n in self.neighbours if signatures[n] == signatures[n + 1]]
+            if all(self._is_fixed(row, member, speaking) for member in tied):
+                return row
+            refined = self._refined(row, signatures, speaking)
+            if len(set(refined)) == len(set(signatures)):
+                return self._least(row, tied, speaking)
+            signatures = refined
+
+    def _sort(self, signatures: list[int]) -> list[int]:
+        """Sort signatures, group by group; return the exchanges that do it."""
         exchanges: list[int] = []
         for first, end in self._ranges:
             for start in range(first + 1, end):
@@ -143,12 +162,24 @@ class Symmetry:
                     exchanges.append(at)
                     signatures[at + 1] = signatures[at]
                 signatures[at] = signature
-        if exchanges:
-            row, speaking = self._renamed(row, exchanges, speaking)
-        tied = [n for n in self.neighbours if signatures[n] == signatures[n + 1]]
-        if all(self._is_fixed(row, member, speaking) for member in tied):
-            return row
-        return self._least(row, tied, speaking)
+        return exchanges
+
+    def _refined(
+        self, row: Row, signatures: list[int], speaking: list[int]
+    ) -> list[int]:
+        """Return signatures that take in those of the members one has to do with."""
+        found = [mixed(signature, 0) for signature in signatures]
+        for column in speaking:
+            mine = self._owner[column]
+            if mine < 0:
+                continue
+            for member, share, _ in self._traits[column][row[column]].shares:
+                if member != mine:
+                    label = share + signatures[member] & _MASK
+                    found[mine] += mixed(label, 1)
+                    label = share + signatures[mine] & _MASK
+                    found[member] += mixed(label, 2)
+        return [total & _MASK for total in found]
 
     def renamed(self, row: Row, exchanges: list[int]) -> Row:
         """Return what a row becomes if members exchange names, one after another.

@@ -259,6 +259,10 @@ def _report(
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.HOLDS and not complete:
         verdict = Verdict.UNKNOWN
+    notes = _notes(question, search, chosen, complete)
+    if search.symmetry is not None and verdict is not Verdict.HOLDS:
+        # Where it holds, the assumptions say so.
+        notes = (_folded(question.system), *notes)
     bound = search.bound
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
@@ -275,7 +279,7 @@ def _report(
         engine=writer.engine,
         seed=writer.seed,
         assumptions=_assumptions(question, search),
-        notes=_notes(question, search, chosen, complete),
+        notes=notes,
     )
 
 
