@@ -6,6 +6,7 @@ import pytest
 from tests.alike import Plan, Space, TooLarge, plan_of, reports_of
 
 import worldline as wl
+from worldline.worlds.alike import Alike
 
 LARGEST = 300
 """States beyond which orbits are not enumerated."""
@@ -66,6 +67,28 @@ def test_one_state_of_each_orbit_is_visited(first: int) -> None:
 def test_steps_commute_with_renaming() -> None:
     for seed in range(30):
         commute(plan_of(seed))
+
+
+def test_all_rows_of_an_orbit_have_one_canonical_row_in_any_order() -> None:
+    """Neither names nor the numbers of interned values make a difference."""
+    for seed in range(0, 60, 2):
+        space, again = space_of(plan_of(seed)), space_of(plan_of(seed))
+        if space is None or again is None:
+            continue
+        found: list[list[int]] = []
+        for own, step in ((space, 1), (again, -1)):
+            tables = own.world.tables
+            canonical = Alike(own.world).symmetry.canonical
+            prints = {
+                tables.fingerprint(row): tables.fingerprint(canonical(row))
+                for row in list(own.rows.values())[::step]
+            }
+            found.append([prints[key] for key in sorted(prints)])
+        assert found[0] == found[1]
+        canonical = Alike(space.world).symmetry.canonical
+        for orbit in space.orbits():
+            assert len({tuple(canonical(list(row))) for row in orbit}) == 1
+            assert tuple(canonical(list(next(iter(orbit))))) in orbit
 
 
 @pytest.mark.nightly

@@ -173,7 +173,9 @@ class Symmetry:
             mine = self._owner[column]
             if mine < 0:
                 continue
-            for member, share, _ in self._traits[column][row[column]].shares:
+            value = row[column]
+            trait = self._traits[column].get(value) or self._trait(column, value)
+            for member, share, _ in trait.shares:
                 if member != mine:
                     label = share + signatures[member] & _MASK
                     found[mine] += mixed(label, 1)
