@@ -65,7 +65,7 @@ def test_one_state_of_each_orbit_is_visited(first: int) -> None:
 
 
 def test_steps_commute_with_renaming() -> None:
-    for seed in range(30):
+    for seed in range(20):
         commute(plan_of(seed))
 
 
@@ -92,7 +92,7 @@ def test_all_rows_of_an_orbit_have_one_canonical_row_in_any_order() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("first", range(1_000, 6_000, 500))
+@pytest.mark.parametrize("first", range(1_000, 3_000, 500))
 def test_one_state_of_each_of_many_orbits_is_visited(first: int) -> None:
     for seed in range(first, first + 500):
         agree(plan_of(seed))
