@@ -16,6 +16,7 @@ from worldline.model import prologue as events
 from worldline.model.canonical import FrozenMap
 from worldline.model.context import Context
 from worldline.model.errors import (
+    Asymmetry,
     InputError,
     InternalError,
     ModelError,
@@ -41,6 +42,7 @@ from worldline.model.network import datagrams, message_set, streams
 from worldline.model.node import node
 from worldline.model.observers import Observer, Step
 from worldline.model.properties import Property, liveness, safety, sometimes
+from worldline.model.symmetric import symmetric
 from worldline.model.system import System
 from worldline.model.time import Duration, Time
 from worldline.model.verdicts import Verdict
@@ -59,6 +61,7 @@ _LAZY = {
 }
 
 __all__ = [
+    "Asymmetry",
     "Context",
     "Duration",
     "Event",
@@ -105,6 +108,7 @@ __all__ = [
     "sometimes",
     "start",
     "streams",
+    "symmetric",
     "timer",
     "transport_error",
     "upcall",

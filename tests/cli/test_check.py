@@ -53,6 +53,24 @@ def system():
 """
 
 
+UNEQUAL = """\
+import worldline as wl
+
+@wl.node
+class Ranked:
+    rank: int = -1
+
+    @wl.call(when=lambda self: self.rank < 0)
+    def wake(self, ctx):
+        self.rank = ctx.nodes.index(ctx.me)
+
+def system():
+    a, b = wl.ids("a", "b")
+    return wl.System({a: Ranked(), b: Ranked()}, workload=[wl.whenever(Ranked.wake)],
+                     symmetry=[wl.symmetric([a, b])], name="unequal")
+"""
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test works in a folder that holds two users' files."""
@@ -96,6 +114,30 @@ def test_a_bound_is_exit_code_3_and_named():
 
 def test_a_parameter_reaches_the_system():
     assert run("check", "counter.py", "-p", "fixed=yes").status == 0
+
+
+def test_declared_symmetry_is_used_unless_it_is_switched_off():
+    target = ("check", "zoo:twophase", "-p", "n=2", "-p", "symmetry=true")
+    folded = run(*target).out
+    assert "34 states, 94 generated" in folded
+    assert "symmetry: 2! folded" in folded
+    assert run(*target, "--symmetry").out.startswith("twophase: HOLDS")
+    plain = run(*target, "--no-symmetry").out
+    assert "56 states, 154 generated" in plain
+    assert "symmetry" not in plain
+
+
+def test_symmetry_that_is_not_declared_is_refused():
+    text = refusal(run("check", "zoo:twophase", "--symmetry"))
+    assert "declares no symmetric nodes" in text
+
+
+def test_symmetry_that_is_not_true_is_exit_code_2(folder: Path):
+    (folder / "unequal.py").write_text(UNEQUAL, "utf-8")
+    text = refusal(run("check", "unequal.py"))
+    assert "makes the state of" in text
+    assert "rank=1" in text
+    assert run("check", "unequal.py", "--no-symmetry").status == 0
 
 
 # ------------------------------------------------------------------------------ JSON

@@ -92,6 +92,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "each processor)",
     )
     parser.add_argument(
+        "--symmetry",
+        action=argparse.BooleanOptionalAction,
+        help="visit one only of all states that differ in the names of nodes that the "
+        "system declares symmetric (default: if it declares any)",
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
     )
     parser.add_argument(
@@ -127,10 +133,16 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check a system; return the exit code of its verdict."""
     from worldline.cli.progress import shown
+    from worldline.model.errors import UsageError
     from worldline.model.loader import load
     from worldline.search.exhaustive import check
 
     system = load(arguments.target, assignments(arguments.parameters))
+    if arguments.symmetry and not system.symmetry:
+        raise UsageError(
+            f"{system.name} declares no symmetric nodes",
+            remedy="leave --symmetry out, or declare them: System(symmetry=[...])",
+        )
     with shown(system.name) as progress:
         report = check(
             system,
@@ -144,6 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
             properties=arguments.properties,
             engine=arguments.engine,
             threads=arguments.threads,
+            symmetry=arguments.symmetry is not False,
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,

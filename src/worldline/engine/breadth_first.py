@@ -49,7 +49,7 @@ def breadth_first(search: Exploration) -> None:
     level: list[tuple[int, Row, int]] = []
     for number, row in enumerate(search.roots):
         statistics.generated += 1
-        fingerprint = tables.fingerprint(row)
+        row, fingerprint = search.canonical(row, tables.fingerprint(row))
         if fingerprint not in seen:
             search.discover()
             seen.add(fingerprint)
@@ -58,8 +58,8 @@ def breadth_first(search: Exploration) -> None:
         level.sort(key=_by_fingerprint)
         statistics.depth += 1
         tables.tick(statistics.depth + 1)
-        for _, row, index in level:
-            search.examine(row, partial(tree.locate, tables, index))
+        for fingerprint, row, index in level:
+            search.examine(row, fingerprint, partial(tree.locate, tables, index))
         if search.is_over():
             break
         if statistics.depth == search.bounds.depth:
@@ -78,6 +78,7 @@ def _next_level(
 ) -> list[tuple[int, Row, int]]:
     found: list[tuple[int, Row, int]] = []
     statistics, tables = search.statistics, search.tables
+    canonical = search.canonical
     for done, (fingerprint, row, index) in enumerate(level):
         statistics.frontier = len(level) - done + len(found)
 
@@ -87,6 +88,9 @@ def _next_level(
             if leaf.failed:
                 search.fail(successor, locate)
             elif total not in seen:
+                new, total = canonical(new, total)
+                if total in seen:
+                    continue
                 search.discover()
                 seen.add(total)
                 found.append((total, new, tree.add(index, entry.number, leaf.number)))

@@ -50,7 +50,8 @@ class _Dive:
 
     def from_root(self, number: int, row: Row) -> None:
         """Explore what can be reached from one initial state."""
-        search, fingerprint = self._search, self._search.tables.fingerprint(row)
+        search = self._search
+        row, fingerprint = search.canonical(row, search.tables.fingerprint(row))
         if not self._is_nearer(fingerprint, 1):
             return
         self._root, self._path = number, []
@@ -66,7 +67,9 @@ class _Dive:
             depth = len(stack) + 1
             if leaf.failed:
                 search.fail(successor, self._locate)
-            elif self._is_nearer(total, depth):
+                continue
+            new, total = search.canonical(new, total)
+            if self._is_nearer(total, depth):
                 self._path.append((entry, leaf))
                 stack.append(self._visit(total, new, depth))
 
@@ -83,7 +86,7 @@ class _Dive:
         if is_new:
             search.discover()
             search.statistics.depth = max(search.statistics.depth, depth)
-            search.examine(row, self._locate)
+            search.examine(row, fingerprint, self._locate)
         if depth == search.bounds.depth:
             self.is_cut = True
             return iter(())

@@ -15,10 +15,14 @@ from typing import TypeAlias, final
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
+from worldline.engine.symmetry import Sample, Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
 """States expanded between two looks at the clock."""
+
+_SAMPLE = 200
+"""States that are kept, at most, to check a declared symmetry on."""
 
 
 @final
@@ -119,11 +123,16 @@ class Exploration:
         What is evaluated on every state.
     progress
         Called now and then with the statistics and the seconds so far.
+    symmetry
+        If given, of all states that differ in names only one is visited.
 
     Attributes
     ----------
+    examined, expanded
+        Some of the states that were, kept if there is a symmetry.
     hits
-        For each check that reported something, where.
+        For each check that reported something, where. With a symmetry, `unfold`
+        turns what is found into paths of the system itself.
     failures
         For each kind of failure met, where.
     deadlock
@@ -142,6 +151,7 @@ class Exploration:
         bounds: Bounds,
         options: Options,
         progress: Callable[[Statistics, float], None] | None = None,
+        symmetry: Symmetry | None = None,
     ) -> None:
         self.tables = tables
         self.service = service
@@ -151,6 +161,8 @@ class Exploration:
         self.bounds = bounds
         self.options = options
         self.statistics = Statistics()
+        self.symmetry = symmetry
+        self.examined, self.expanded = Sample(_SAMPLE), Sample(_SAMPLE)
         self.meter = Meter(bounds)
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
@@ -197,6 +209,13 @@ class Exploration:
         """
         return self.expander.follow(self.roots[hit.root], hit.path)
 
+    def canonical(self, row: Row, fingerprint: int) -> tuple[Row, int]:
+        """Return the row that is visited for a row, and its fingerprint."""
+        if self.symmetry is None:
+            return row, fingerprint
+        found = self.symmetry.canonical(row)
+        return found, fingerprint if found is row else self.tables.fingerprint(found)
+
     def discover(self) -> None:
         """Count one more distinct state."""
         statistics, limit = self.statistics, self.bounds.states
@@ -211,6 +230,8 @@ class Exploration:
         if options.prune is not None and options.prune(row):
             self.statistics.pruned += 1
             return []
+        if self.symmetry is not None:
+            self.expanded.add(fingerprint, row)
         found = self.expander.successors(row, fingerprint)
         self.statistics.generated += len(found)
         if options.done is not None and self.deadlock is None:
@@ -226,8 +247,10 @@ class Exploration:
         if kind not in self.failures:
             self.failures[kind] = locate((entry, leaf))
 
-    def examine(self, row: Row, locate: Locate) -> None:
+    def examine(self, row: Row, fingerprint: int, locate: Locate) -> None:
         """Evaluate all checks that have not reported yet."""
+        if self.symmetry is not None:
+            self.examined.add(fingerprint, row)
         for number, check in enumerate(self.checks):
             if number not in self.hits and check.decision(row) is check.target:
                 self.hits[number] = locate(None)

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar, final
 
 from worldline.model.content import DICT, MAP, SET, order_key
-from worldline.model.identity import NodeId
+from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.values import (
     freeze,
     freeze_mapping,
@@ -26,7 +26,7 @@ T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 
-_NATURAL = frozenset({int, str, bytes, NodeId})
+_NATURAL = frozenset({int, str, bytes})
 
 
 def in_order(values: Iterable[T]) -> list[T]:
@@ -35,8 +35,11 @@ def in_order(values: Iterable[T]) -> list[T]:
     if len(found) < 2:
         return found
     first = type(found[0])
-    if first in _NATURAL and all(type(value) is first for value in found):
-        return sorted(found)  # type: ignore[type-var]
+    if all(type(value) is first for value in found):
+        if first is NodeId:
+            return sorted(found, key=BY_DECLARATION)
+        if first in _NATURAL:
+            return sorted(found)  # type: ignore[type-var]
     return sorted(found, key=lambda value: order_key(freeze(value)))
 
 

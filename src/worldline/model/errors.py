@@ -6,7 +6,8 @@
     ├── UsageError          the call or the command line is wrong       (ValueError)
     │   └── InputError      a file or packet that was read is wrong
     ├── ModelError          the system under test is described wrongly  (TypeError)
-    │   └── Nondeterminism  a handler did two things on equal input
+    │   ├── Nondeterminism  a handler did two things on equal input
+    │   └── Asymmetry       nodes declared symmetric can be told apart
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
 Messages say what was wrong, where, and what to do. A user's own exception is
@@ -79,6 +80,26 @@ class Nondeterminism(ModelError):
         )
         self.first = first
         self.second = second
+
+
+class Asymmetry(ModelError):
+    """Nodes that were declared symmetric do not behave alike.
+
+    Parameters
+    ----------
+    what
+        What differs, with both outcomes.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            what,
+            remedy=(
+                "store ids as wl.NodeId, not as ints or strings, compare them with == "
+                "only and let nothing depend on the order of nodes; or leave these "
+                "nodes out of System(symmetry=[...])"
+            ),
+        )
 
 
 class InternalError(WorldlineError, RuntimeError):

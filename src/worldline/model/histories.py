@@ -139,7 +139,7 @@ def linearizable(
         invocations = _pairs(invoke(step) or (), "invoke", "(client, operation)")
         return (responses, invocations) if responses or invocations else None
 
-    return Observer(name, (), project, linearizer.fold, linearizer.decide)
+    return Observer(name, (), project, linearizer.fold, linearizer.decide, arranged)
 
 
 def _pairs(found: object, function: str, pair: str) -> Pairs:
@@ -184,6 +184,20 @@ def invoked(history: History, client: Client, operation: Any) -> History:
     clients = list(records) if client in records else in_order([*records, client])
     records[client] = (client, completed, (last, operation))
     return tuple([records[who] for who in clients])
+
+
+def arranged(history: History) -> History:
+    """Return `history` in order of clients, after some of them were renamed."""
+
+    def by_client(last: LastCompleted) -> LastCompleted:
+        return tuple(in_order(last))
+
+    found: dict[Client, Any] = {}
+    for client, completed, flying in history:
+        records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
+        now = None if flying is None else (by_client(flying[0]), flying[1])
+        found[client] = (client, records, now)
+    return tuple([found[client] for client in in_order(found)])
 
 
 @final

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import sys
 import zlib
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from pathlib import PurePath
 from typing import final
 
-from worldline.model.errors import ModelError
+from worldline.model.errors import Asymmetry, ModelError
 
 _order = itertools.count()
+
+_spans: dict[NodeId, tuple[int, int]] = {}
+"""For each node that is alike others now, the least and greatest index of those."""
 
 
 @final
@@ -39,16 +47,20 @@ class NodeId:
         return self._hash
 
     def __lt__(self, other: NodeId) -> bool:
+        if _spans:
+            _refuse_order(self, other)
         return self.index < other.index
 
     def __le__(self, other: NodeId) -> bool:
-        return self == other or self.index < other.index
+        return self == other or self < other
 
     def __gt__(self, other: NodeId) -> bool:
+        if _spans:
+            _refuse_order(self, other)
         return self.index > other.index
 
     def __ge__(self, other: NodeId) -> bool:
-        return self == other or self.index > other.index
+        return self == other or self > other
 
     def __repr__(self) -> str:
         return self.name
@@ -58,6 +70,38 @@ class NodeId:
 
     def __deepcopy__(self, memo: object) -> NodeId:
         return self
+
+
+BY_DECLARATION = attrgetter("index")
+"""Sorts ids in order of declaration, whether or not users may compare them."""
+
+
+@contextlib.contextmanager
+def without_order(groups: Iterable[tuple[NodeId, ...]]) -> Iterator[None]:
+    """Make it an error to compare two ids whose order depends on their names alone.
+
+    These are ids of one group, or of groups that are declared interleaved.
+    """
+    before = dict(_spans)
+    for group in groups:
+        indices = [node.index for node in group]
+        _spans.update(dict.fromkeys(group, (min(indices), max(indices))))
+    try:
+        yield
+    finally:
+        _spans.clear()
+        _spans.update(before)
+
+
+def _refuse_order(one: NodeId, other: NodeId) -> None:
+    low, high = _spans.get(one, (one.index, one.index))
+    first, last = _spans.get(other, (other.index, other.index))
+    if one != other and low <= last and first <= high:
+        frame = sys._getframe(2)
+        while frame.f_back is not None and frame.f_code.co_filename == __file__:
+            frame = frame.f_back
+        place = f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        raise Asymmetry(f"{one} and {other} are compared ({place}) but symmetric")
 
 
 def ids(*names: str) -> tuple[NodeId, ...]:

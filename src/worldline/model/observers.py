@@ -84,6 +84,10 @@ class Observer:
         ``(value, projected) -> value``, pure.
     decide
         An optional verdict on a value.
+    arrange
+        ``value -> value``: brings a value whose node ids were exchanged into the
+        order in which `fold` would have built it. Only symmetric systems need it,
+        and only for values that keep something in the order of ids.
     """
 
     name: str
@@ -91,6 +95,7 @@ class Observer:
     project: Callable[[Step], Any | None]
     fold: Callable[[Any, Any], Any]
     decide: Callable[[Any], bool] | None = None
+    arrange: Callable[[Any], Any] | None = None
 
     def look(self, step: Step) -> Any | None:
         """Return what of a step concerns the observer.

@@ -15,6 +15,7 @@ from worldline.model.node import NodeType, node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
+from worldline.model.symmetric import Symmetric, check_symmetry, groups_of
 from worldline.model.validate import check_keys, validate
 from worldline.model.view import View
 from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
@@ -71,6 +72,8 @@ class System:
     ignore_noops
         Whether a delivery that changes nothing and sends nothing is no transition;
         the message stays. For unordered networks.
+    symmetry
+        Groups of nodes that are alike, each made by `symmetric` or given as ids.
     prologue
         A legal schedule that is run before the search; see `worldline.events`.
     done
@@ -93,6 +96,7 @@ class System:
         boot: Literal["before", "events"] = "before",
         timed: bool = False,
         ignore_noops: bool = False,
+        symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
         prologue: Sequence[Pattern] = (),
         done: Callable[[View], bool] | None = None,
         name: str = "system",
@@ -130,6 +134,8 @@ class System:
             whenevers_of(self.workload, node, kind)
             for node, kind in zip(self.ids, self.types, strict=True)
         ]
+        self.symmetry = groups_of(symmetry, self.index)
+        check_symmetry(self)
 
     def cell(self, column: int) -> Cell:
         """Return a fresh cell for a column that is not local, in its initial state."""

@@ -44,8 +44,17 @@ class Chosen:
     note: str = ""
 
 
-def choose(strategy: str, engine: str) -> Chosen:
+NATIVE_FOLDS = False
+"""Whether the native engine has symmetry reduction."""
+
+
+def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
     """Return the loop for a strategy and an engine.
+
+    Parameters
+    ----------
+    symmetry
+        Whether it has to visit one state only of those that differ in names.
 
     Raises
     ------
@@ -74,6 +83,14 @@ def choose(strategy: str, engine: str) -> Chosen:
         return reference
     if wanted == "python":
         return reference
+    if symmetry and not NATIVE_FOLDS:
+        if engine == "native":
+            raise UsageError(
+                "the native engine has no symmetry reduction",
+                remedy="use the engine 'python', or search without symmetry",
+            )
+        note = "engine python: the native one has no symmetry reduction"
+        return Chosen(reference.run, "python", note)
     try:
         library()
     except KernelMissing as missing:

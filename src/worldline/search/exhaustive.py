@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
+from worldline.engine.decisions import Decision
 from worldline.engine.exploration import (
     Check,
     Exploration,
@@ -18,9 +19,11 @@ from worldline.engine.exploration import (
     Options,
     Statistics,
 )
+from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
+from worldline.model.identity import without_order
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
@@ -31,6 +34,7 @@ from worldline.search.growth import growing
 from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
+from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -52,6 +56,7 @@ def check(
     properties: list[str] | None = None,
     engine: Engine = "auto",
     threads: int | None = None,
+    symmetry: bool = True,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -62,13 +67,11 @@ def check(
     Parameters
     ----------
     strategy
-        ``breadth-first`` for shortest counterexamples; ``depth-first`` needs
-        `max_depth`.
+        ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
     max_depth, max_states, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
-        States that are, or are not, so are not expanded: after a prune the verdict
-        is UNKNOWN, under an assumption it can hold.
+        States that are, or are not, so are not expanded; a prune excludes HOLDS.
     deadlock
         Whether it is a violation that only faults can happen in an unfinished state.
     keep_going
@@ -80,6 +83,8 @@ def check(
     threads
         How many the native engine may use in a breadth-first search; one for each
         processor by default. No result depends on it.
+    symmetry
+        Whether to visit one of all states that differ in names of symmetric nodes.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -90,23 +95,22 @@ def check(
     UsageError
         If the options contradict each other.
     """
-    chosen = choose(strategy, engine)
+    folded = symmetry and bool(system.symmetry)
+    chosen = choose(strategy, engine, symmetry=folded)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
-    question = _Question(system, _chosen(system, properties), prune, assume)
-    search = question.search(
-        bounds,
-        progress,
-        deadlock=deadlock,
-        keep_going=keep_going,
-        threads=threads or processors(),
-    )
-    with watched():
-        search.run(chosen.run)
-        audit(question.world)
+    with without_order(system.symmetry if folded else ()):
+        question = _Question(system, properties, prune, assume, folded=folded)
+        search = question.search(
+            bounds,
+            progress,
+            deadlock=deadlock,
+            keep_going=keep_going,
+            threads=threads or processors(),
+        )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
-        return _report(question, search, writer, chosen)
+        return _answer(question, search, writer, chosen)
 
 
 def _chosen(system: System, names: list[str] | None) -> list[Property]:
@@ -129,18 +133,24 @@ class _Question:
     def __init__(
         self,
         system: System,
-        properties: list[Property],
+        names: list[str] | None,
         prune: Callable[[View], bool] | None,
         assume: Callable[[View], bool] | None,
+        *,
+        folded: bool,
     ) -> None:
         self.system = system
-        self.properties = properties
-        self.searched = [p for p in properties if p.kind is not PropertyKind.LIVENESS]
+        self.properties = _chosen(system, names)
+        self.searched = [
+            p for p in self.properties if p.kind is not PropertyKind.LIVENESS
+        ]
         self.world = TabulatedWorld(system)
         with watched():
             self.starts = starts(system)
         self.prune = prune
         self.assume = assume
+        self.alike = Alike(self.world) if folded else None
+        self.decisions: dict[str, Decision] = {}
 
     def search(
         self,
@@ -164,6 +174,13 @@ class _Question:
         cut = None
         if self.prune is not None or self.assume is not None:
             cut = world.decision(self._is_cut)
+        names = [p.name for p in self.searched]
+        decisions = [check.decision for check in checks]
+        self.decisions = dict(zip(names, decisions, strict=True))
+        if done is not None:
+            self.decisions["done"] = done
+        if cut is not None:
+            self.decisions["prune or assume"] = cut
         return Exploration(
             world.tables,
             world,
@@ -174,7 +191,16 @@ class _Question:
                 prune=cut, done=done, keep_going=keep_going, threads=threads
             ),
             progress=None if progress is None else _reporter(progress),
+            symmetry=None if self.alike is None else self.alike.symmetry,
         )
+
+    def verify(self, search: Exploration) -> None:
+        """Check on samples what the search took for granted; make its paths runs."""
+        audit(self.world)
+        if self.alike is not None:
+            self.alike.check_steps(search.expanded.rows())
+            self.alike.check_verdicts(search.examined.rows(), self.decisions)
+            unfold(search)
 
     def writer(
         self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
@@ -214,6 +240,15 @@ def _reporter(
     return report
 
 
+def _answer(
+    question: _Question, search: Exploration, writer: Counterexamples, chosen: Chosen
+) -> Report:
+    with watched():
+        search.run(chosen.run)
+        question.verify(search)
+        return _report(question, search, writer, chosen)
+
+
 def _report(
     question: _Question,
     search: Exploration,
@@ -238,6 +273,10 @@ def _report(
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.HOLDS and not complete:
         verdict = Verdict.UNKNOWN
+    notes = _notes(question, search, chosen, complete)
+    if search.symmetry is not None and verdict is not Verdict.HOLDS:
+        # Where it holds, the assumptions say so.
+        notes = (_folded(question.system), *notes)
     bound = search.bound
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
@@ -253,8 +292,8 @@ def _report(
         bound=bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=_assumptions(question, statistics),
-        notes=_notes(question, search, chosen, complete),
+        assumptions=_assumptions(question, search),
+        notes=notes,
     )
 
 
@@ -297,7 +336,12 @@ def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
     return writer.violated(Finding(failure.kind, "safety", str(failure), hit))
 
 
-def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]:
+def _folded(system: System) -> str:
+    orders = " · ".join(f"{len(group)}!" for group in system.symmetry)
+    return f"symmetry: {orders} folded"
+
+
+def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
     system = question.system
     faults = system.faults
     amounts: list[str] = []
@@ -305,12 +349,14 @@ def _assumptions(question: _Question, statistics: Statistics) -> tuple[str, ...]
         amount: Any = getattr(faults, name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
-    collision = statistics.states**2 / 2**65
+    collision = search.statistics.states**2 / 2**65
     found = [
         f"network {system.network.name}",
         f"faults: {', '.join(amounts) or 'none'}",
         f"expected fingerprint collisions {collision:.1e}",
     ]
+    if search.symmetry is not None:
+        found.append(_folded(system))
     if question.assume is not None:
         found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
     return tuple(found)

@@ -8,7 +8,7 @@ from typing import final
 
 from worldline.model.content import TUPLE, Frozen, order_key
 from worldline.model.events import Event, Kind
-from worldline.model.identity import NodeId
+from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Letter
 from worldline.model.network.mailbox import Capability, MailOperation
 
@@ -189,19 +189,22 @@ class Queues(_Unconnected):
         return len(self.queues.get(src, ()))
 
     def letters(self) -> Iterator[Letter]:
-        for src in sorted(self.queues):
+        for src in sorted(self.queues, key=BY_DECLARATION):
             yield from self.queues[src]
 
     def arrivals(self, *, up: bool) -> list[Event]:
         return [delivery(self.node, letter) for letter in self.losable()] if up else []
 
     def losable(self) -> list[Letter]:
-        return [self.queues[src][0] for src in sorted(self.queues)]
+        return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]
 
     def freeze(self) -> Frozen:
         return (
             Queues,
-            *[(TUPLE, src, *self.queues[src]) for src in sorted(self.queues)],
+            *[
+                (TUPLE, src, *self.queues[src])
+                for src in sorted(self.queues, key=BY_DECLARATION)
+            ],
         )
 
     def restore(self, frozen: Frozen) -> None:

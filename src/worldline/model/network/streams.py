@@ -24,7 +24,7 @@ from typing import final
 from worldline.model.content import TUPLE, Frozen
 from worldline.model.errors import ModelError
 from worldline.model.events import LOST, UNREACHABLE, Event, Kind
-from worldline.model.identity import NodeId
+from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Letter
 from worldline.model.network.datagrams import delivery
 from worldline.model.network.link import HALF, Link
@@ -188,12 +188,12 @@ class Sockets:
         return len(link.queue) if link is not None else 0
 
     def letters(self) -> Iterator[Letter]:
-        for peer in sorted(self.links):
+        for peer in sorted(self.links, key=BY_DECLARATION):
             yield from self.links[peer].queue
 
     def arrivals(self, *, up: bool) -> list[Event]:
         found: list[Event] = []
-        for peer in sorted(self.links):
+        for peer in sorted(self.links, key=BY_DECLARATION):
             link = self.links[peer]
             event = self._arrival(peer, link) if up else self._connect_error(peer, link)
             if event is not None:
@@ -227,17 +227,25 @@ class Sockets:
         return []
 
     def silent_peers(self) -> list[NodeId]:
-        return [p for p in sorted(self.links) if self.links[p].would_notify()]
+        return [
+            p
+            for p in sorted(self.links, key=BY_DECLARATION)
+            if self.links[p].would_notify()
+        ]
 
     def breakable(self) -> list[NodeId]:
-        return [p for p in sorted(self.links) if self.links[p].is_whole()]
+        return [
+            p
+            for p in sorted(self.links, key=BY_DECLARATION)
+            if self.links[p].is_whole()
+        ]
 
     def freeze(self) -> Frozen:
         return (
             Sockets,
             *[
                 (TUPLE, peer, *self.links[peer].freeze())
-                for peer in sorted(self.links)
+                for peer in sorted(self.links, key=BY_DECLARATION)
                 if not self.links[peer].is_idle()
             ],
         )

@@ -1,0 +1,328 @@
+"""Symmetry reduction: of all rows that differ only in names, one is kept.
+
+A group of *members* (nodes that are alike) can be permuted; what a row becomes is
+known to the service, one value at a time. Two rows are in one *orbit* if a permutation
+of members, group by group, turns one into the other. `Symmetry.canonical` returns the
+same row for every row of an orbit; it depends on content alone. Exactly:
+
+1. Every member gets a 64-bit *signature* which renaming carries along: it is the sum,
+   modulo 2**64, over all columns, of a mix of the column's role for this member (its
+   own, another member's, or which other column) and the outline of the value for this
+   member. What is added for all members of a group alike is left out.
+2. The members of each group are put in the order of their signatures, by exchanging
+   neighbours: their columns change places, and values that mention either are renamed.
+3. Neighbours whose signatures are equal are *tied*. If no exchange of tied neighbours
+   changes the row, it is canonical.
+4. Else signatures are refined: each takes in those of the members that its columns
+   mention, and of those whose columns mention it. If more of them are distinct then,
+   go on with 2.
+5. Else all rows that exchanges of tied neighbours lead to are listed, each once, and
+   the one with the least fingerprint is taken.
+
+Signatures only make the list short: were they all equal, the result would still be
+canonical. Everything is looked up by integers: a `Trait` per column's role and value,
+and per column's kind, pair of neighbours and value, the value with the two exchanged.
+
+References
+----------
+C. N. Ip and D. L. Dill, "Better Verification through Symmetry", FMSD 9, 1996: search
+over one state of each orbit. The order by signatures, with ties enumerated, is the
+canonicalisation of scalarsets in Murphi (there: "sorting and enumerating"); the
+refinement is that of graph canonisation (B. Weisfeiler and A. Leman, 1968).
+"""
+
+from __future__ import annotations
+
+from heapq import heappush, heapreplace
+from typing import NamedTuple, Protocol, TypeAlias, final
+
+from worldline.engine.interner import mixed
+from worldline.engine.tables import Row, Tables
+
+Member: TypeAlias = tuple[int, ...]
+"""The columns of one member; those of all members in the same order."""
+
+_MASK = (1 << 64) - 1
+_SCRAMBLE = 0xD6E8FEB86659FD93
+
+
+class Trait(NamedTuple):
+    """What a value adds to signatures where it stands.
+
+    Attributes
+    ----------
+    mentions
+        A bit for each member that the value mentions.
+    own
+        What it adds to the member whose column it stands in.
+    shares
+        For each member that it mentions: its number, what is added to it, and what
+        is added besides if the column is its own.
+    """
+
+    mentions: int
+    own: int
+    shares: tuple[tuple[int, int, int], ...]
+
+
+class Names(Protocol):
+    """Who knows what values mention: the service behind the tables of symmetry."""
+
+    def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
+        """Return the 64-bit outlines of a value.
+
+        Returns
+        -------
+        tuple
+            The outline of the value without any member told apart, and its outlines
+            for the members that it mentions: each told apart from all the others.
+        """
+
+    def exchanged(self, column: int, value: int, member: int) -> int:
+        """Return what a value becomes if a member and the next exchange names."""
+
+
+@final
+class Symmetry:
+    """The permutations of a system's members, and what they make of rows.
+
+    Parameters
+    ----------
+    tables, names
+        What rows mean, and who works out what is not known yet.
+    groups
+        The members of each group.
+
+    Attributes
+    ----------
+    count
+        Members, numbered through all groups.
+    neighbours
+        The number of each member that has a next one in its group.
+    enumerated, longest
+        Rows for which a list of all ways to order tied members was made, and the
+        length of the longest list.
+    """
+
+    def __init__(
+        self, tables: Tables, names: Names, groups: list[list[Member]]
+    ) -> None:
+        self._tables = tables
+        self._names = names
+        self._members = [member for group in groups for member in group]
+        self.count = len(self._members)
+        width = len(tables.interners)
+        self._owner = [-1] * width
+        # Columns whose values add the same, and those whose values are renamed alike.
+        roles: dict[tuple[int, ...], dict[int, Trait]] = {}
+        self._roles: list[tuple[int, ...]] = [(column,) for column in range(width)]
+        self._ranges: list[tuple[int, int]] = []
+        first = 0
+        for number, group in enumerate(groups):
+            self._ranges.append((first, first + len(group)))
+            for member, columns in enumerate(group, first):
+                for place, column in enumerate(columns):
+                    self._owner[column] = member
+                    self._roles[column] = (number, place)
+            first += len(group)
+        self._traits = [roles.setdefault(role, {}) for role in self._roles]
+        shared: dict[int, list[dict[int, int]]] = {}
+        for interner in tables.interners:
+            shared.setdefault(id(interner), [{} for _ in range(self.count)])
+        self._exchanged = [shared[id(interner)] for interner in tables.interners]
+        self.neighbours = [
+            member for first, end in self._ranges for member in range(first, end - 1)
+        ]
+        self.enumerated = 0
+        self.longest = 0
+
+    def canonical(self, row: Row) -> Row:
+        """Return the row that stands for all that differ from `row` in names only."""
+        signatures, speaking = self._signatures(row)
+        while True:
+            exchanges = self._sort(signatures)
+            if exchanges:
+                row, speaking = self._renamed(row, exchanges, speaking)
+            tied = [n for n in self.neighbours if signatures[n] == signatures[n + 1]]
+            if all(self._is_fixed(row, member, speaking) for member in tied):
+                return row
+            refined = self._refined(row, signatures, speaking)
+            if len(set(refined)) == len(set(signatures)):
+                return self._least(row, tied, speaking)
+            signatures = refined
+
+    def _sort(self, signatures: list[int]) -> list[int]:
+        """Sort signatures, group by group; return the exchanges that do it."""
+        exchanges: list[int] = []
+        for first, end in self._ranges:
+            for start in range(first + 1, end):
+                at, signature = start, signatures[start]
+                while at > first and signatures[at - 1] > signature:
+                    at -= 1
+                    exchanges.append(at)
+                    signatures[at + 1] = signatures[at]
+                signatures[at] = signature
+        return exchanges
+
+    def _refined(
+        self, row: Row, signatures: list[int], speaking: list[int]
+    ) -> list[int]:
+        """Return signatures that take in those of the members one has to do with."""
+        found = [mixed(signature, 0) for signature in signatures]
+        for column in speaking:
+            mine = self._owner[column]
+            if mine < 0:
+                continue
+            value = row[column]
+            trait = self._traits[column].get(value) or self._trait(column, value)
+            for member, share, _ in trait.shares:
+                if member != mine:
+                    label = share + signatures[member] & _MASK
+                    found[mine] += mixed(label, 1)
+                    label = share + signatures[mine] & _MASK
+                    found[member] += mixed(label, 2)
+        return [total & _MASK for total in found]
+
+    def renamed(self, row: Row, exchanges: list[int]) -> Row:
+        """Return what a row becomes if members exchange names, one after another.
+
+        Parameters
+        ----------
+        exchanges
+            Members; each exchanges names with the next of its group.
+        """
+        return self._renamed(row, exchanges, self._signatures(row)[1])[0]
+
+    def _renamed(
+        self, row: Row, exchanges: list[int], speaking: list[int]
+    ) -> tuple[Row, list[int]]:
+        """Return a renamed row, and which of its columns mention members."""
+        before = row.copy()
+        for column in speaking:
+            value, tables = row[column], self._exchanged[column]
+            for member in exchanges:
+                after = tables[member].get(value)
+                if after is None:
+                    after = self._exchange(column, value, member)
+                value = after
+            before[column] = value
+        order = list(range(self.count))
+        for member in exchanges:
+            order[member : member + 2] = order[member + 1], order[member]
+        found, moved, members = before.copy(), {}, self._members
+        for place, member in enumerate(order):
+            if place != member:
+                for one, other in zip(members[member], members[place], strict=True):
+                    found[other] = before[one]
+                    moved[one] = other
+        return found, [moved.get(column, column) for column in speaking]
+
+    def _is_fixed(self, row: Row, member: int, speaking: list[int]) -> bool:
+        """Say whether exchanging a member and the next leaves a row as it is."""
+        for one, other in zip(
+            self._members[member], self._members[member + 1], strict=True
+        ):
+            if self._exchange(one, row[one], member) != row[other]:
+                return False
+        own = (member, member + 1)
+        return all(
+            self._owner[column] in own
+            or self._exchange(column, row[column], member) == row[column]
+            for column in speaking
+        )
+
+    def _least(self, row: Row, tied: list[int], speaking: list[int]) -> Row:
+        """Return the least of all rows that exchanges of tied members lead to."""
+        found = {tuple(row)}
+        pending = [(row, speaking)]
+        while pending:
+            known, its = pending.pop()
+            for member in tied:
+                other, speaking = self._renamed(known, [member], its)
+                key = tuple(other)
+                if key not in found:
+                    found.add(key)
+                    pending.append((other, speaking))
+        self.enumerated += 1
+        self.longest = max(self.longest, len(found))
+        return min(map(list, found), key=self._tables.fingerprint)
+
+    def _signatures(self, row: Row) -> tuple[list[int], list[int]]:
+        """Return the signature of each member, and the columns that mention any."""
+        found, speaking = [0] * self.count, []
+        traits, owner = self._traits, self._owner
+        for column, value in enumerate(row):
+            trait = traits[column].get(value)
+            if trait is None:
+                trait = self._trait(column, value)
+            mentions, own, shares = trait
+            mine = owner[column]
+            if mine >= 0:
+                found[mine] += own
+            if mentions:
+                speaking.append(column)
+                for member, share, besides in shares:
+                    found[member] += share if member != mine else besides
+        return [total & _MASK for total in found], speaking
+
+    def _trait(self, column: int, value: int) -> Trait:
+        """Work out and remember what a value adds to signatures in a column."""
+        common, outlines = self._names.outlines(column, value)
+        role = self._roles[column]
+        salt = role[0]
+        if len(role) > 1:
+            salt = len(self._roles) + 2 * (len(self._members[0]) * role[0] + role[1])
+        plain = mixed(common, salt)
+        own = mixed(common, salt + 1)
+        shares = tuple(
+            (
+                member,
+                (mixed(outline, salt) - plain) & _MASK,
+                (mixed(outline, salt + 1) - own) & _MASK,
+            )
+            for member, outline in sorted(outlines.items())
+        )
+        mentions = sum(1 << member for member in outlines)
+        trait = Trait(mentions, (own - plain) & _MASK, shares)
+        self._traits[column][value] = trait
+        return trait
+
+    def _exchange(self, column: int, value: int, member: int) -> int:
+        """Return what a value becomes if a member and the next exchange names."""
+        known = self._exchanged[column][member]
+        after = known.get(value)
+        if after is None:
+            trait = self._traits[column].get(value) or self._trait(column, value)
+            after = value
+            if trait.mentions & (3 << member):
+                after = self._names.exchanged(column, value, member)
+            known[value] = after
+        return after
+
+
+@final
+class Sample:
+    """Some of the rows that a search expands, chosen by content alone.
+
+    Parameters
+    ----------
+    size
+        How many are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: list[tuple[int, Row]] = []
+
+    def add(self, fingerprint: int, row: Row) -> None:
+        """Keep a row if few others come before it in an order like a random one."""
+        # Negated, so that the heap's first is the last in that order.
+        key = -((fingerprint * _SCRAMBLE & _MASK) ^ (fingerprint >> 32))
+        if len(self._kept) < self._size:
+            heappush(self._kept, (key, row))
+        elif key > self._kept[0][0]:
+            heapreplace(self._kept, (key, row))
+
+    def rows(self) -> list[Row]:
+        """Return the rows kept, in an order that depends on content alone."""
+        return [row for _, row in sorted(self._kept, reverse=True)]

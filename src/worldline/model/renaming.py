@@ -1,0 +1,223 @@
+"""Renaming nodes: what a state becomes when some of its nodes exchange their names.
+
+`renamed` works on any frozen value: it replaces ids wherever they occur and puts back
+into canonical order whatever has no order of its own. `mentioned` and `outline` say
+which ids occur, and what is left of a value when some ids are no longer told apart.
+`Renamer` knows what the columns of a system hold, beside plain values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+from worldline.model.content import (
+    DICT,
+    ENUM,
+    FROZENSET,
+    MAP,
+    SET,
+    TUPLE,
+    Frozen,
+    Sealed,
+    Tag,
+    canonical_bytes,
+    order_key,
+)
+from worldline.model.events import RANK, Event, Kind
+from worldline.model.hidden import Alarm
+from worldline.model.identity import NodeId
+from worldline.model.layout import ColumnKind
+from worldline.model.message import Letter
+from worldline.model.network.datagrams import Bag, Queues
+from worldline.model.network.message_set import Pool
+from worldline.model.network.streams import Sockets
+from worldline.model.values import freeze, thaw
+
+if TYPE_CHECKING:
+    from worldline.model.system import System
+
+Names: TypeAlias = Mapping[NodeId, NodeId]
+"""The new name of each node whose name changes."""
+
+_UNORDERED = frozenset({FROZENSET, SET, Bag, Pool, Queues, Sockets})
+"""Tags of values whose items are kept in canonical order and have no other."""
+
+_PAIRED = frozenset({MAP, DICT})
+
+
+def renamed(frozen: Frozen, names: Names) -> Frozen:
+    """Return a frozen value with other names in it, canonical again."""
+    cls = type(frozen)
+    if cls is NodeId:
+        return names.get(frozen, frozen)
+    if cls is tuple:
+        tag = frozen[0]
+        if tag is ENUM:
+            return frozen
+        items = [renamed(item, names) for item in frozen[1:]]
+        if tag in _UNORDERED:
+            items.sort(key=order_key)
+        elif tag in _PAIRED:
+            pairs = sorted(_pairs(items), key=lambda pair: order_key(pair[0]))
+            items = [part for pair in pairs for part in pair]
+        elif tag is Event:
+            _tidy_event(items)
+        return (tag, *items)
+    if isinstance(frozen, Sealed):
+        return _renamed_seal(frozen, names)
+    return frozen
+
+
+def _renamed_seal(sealed: Sealed, names: Names) -> Sealed:
+    key = renamed(sealed.key, names)
+    if key == sealed.key:
+        return sealed
+    if isinstance(sealed, Letter):
+        return Letter(key[1], key[2], thaw(key[3]), key[3])
+    return Alarm(key[1], key[2], thaw(key[3]))
+
+
+def _tidy_event(items: list[Any]) -> None:
+    """Bring into order the two ends of a break, and the deaf peers of a reset."""
+    rank, node, _, peer, _, payload = items
+    if rank == RANK[Kind.DISCONNECT] and order_key(peer) < order_key(node):
+        items[1], items[3] = peer, node
+    elif rank == RANK[Kind.RESET]:
+        items[5] = (TUPLE, *sorted(payload[1:], key=order_key))
+
+
+def _pairs(items: list[Any]) -> Iterator[tuple[Any, Any]]:
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def mentioned(frozen: Frozen) -> frozenset[NodeId]:
+    """Return the ids that occur in a frozen value."""
+    found: set[NodeId] = set()
+    pending = [frozen]
+    while pending:
+        item = pending.pop()
+        if type(item) is NodeId:
+            found.add(item)
+        elif type(item) is tuple:
+            pending += item[1:]
+        elif isinstance(item, Sealed):
+            pending.append(item.key)
+    return frozenset(found)
+
+
+def outline(frozen: Frozen, words: Mapping[NodeId, bytes], *, loose: bool) -> bytes:
+    """Encode a frozen value with words in the place of ids.
+
+    Two values have one outline if a renaming that keeps the words turns one into the
+    other: items without an order of their own are sorted after the replacement.
+
+    Parameters
+    ----------
+    words
+        What stands for an id; one that is missing stands for itself.
+    loose
+        Whether even the order of tuples is left out.
+    """
+    if type(frozen) is NodeId:
+        return words.get(frozen) or canonical_bytes(frozen)
+    if isinstance(frozen, Sealed):
+        return outline(frozen.key, words, loose=loose)
+    if type(frozen) is not tuple or frozen[0] is ENUM:
+        return canonical_bytes(frozen)
+    tag = frozen[0]
+    # The fields of an event may be in the order of ids; few values hold events.
+    loose = loose or tag is Event
+    items = [outline(item, words, loose=loose) for item in frozen[1:]]
+    if tag in _PAIRED:
+        items = sorted(key + item for key, item in _pairs(items))
+    elif tag in _UNORDERED or tag is Event or (loose and tag is TUPLE):
+        items.sort()
+    name = b"%d" % tag.rank if type(tag) is Tag else tag.__qualname__.encode()
+    return b"(%s %d:%s)" % (name, len(items), b"".join(items))
+
+
+@final
+class Renamer:
+    """Renames the nodes of one system in the frozen values of its columns.
+
+    Parameters
+    ----------
+    system
+        Whose columns they are.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._cuts = [split(side, system.ids) for side in system.cuts]
+        self._numbers = {cut: number for number, cut in enumerate(self._cuts)}
+
+    def renamed(self, column: int, frozen: Frozen, names: Names) -> Frozen:
+        """Return the value of a column with other names in it.
+
+        It belongs to the column of the renamed node, if the column is a node's.
+        """
+        return self._closed(column, renamed(self._opened(column, frozen), names))
+
+    def mentioned(self, column: int, frozen: Frozen) -> frozenset[NodeId]:
+        """Return the ids that a value of a column tells from others."""
+        return mentioned(self._opened(column, frozen))
+
+    def outline(
+        self, column: int, frozen: Frozen, words: Mapping[NodeId, bytes]
+    ) -> int:
+        """Return a 64-bit hash of a value with words in the place of ids."""
+        opened = self._opened(column, frozen)
+        encoded = outline(opened, words, loose=self._arrange(column) is not None)
+        return int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little")
+
+    def event(self, event: Event, names: Names) -> Event:
+        """Return an event as it is called after a renaming."""
+        if event.kind is Kind.PARTITION:
+            return Event(event.kind, payload=self._cut(event.payload, names))
+        found: Event = thaw(renamed(freeze(event), names))
+        return found
+
+    def _cut(self, number: int, names: Names) -> int:
+        return self._numbers[renamed(self._cuts[number], names)]
+
+    def _opened(self, column: int, frozen: Frozen) -> Frozen:
+        """Write a value so that its tags say what has an order, and what an id."""
+        kind = self.system.layout.columns[column].kind
+        if kind is ColumnKind.HIDDEN and not self.system.timed:
+            return _with_timers(frozen, FROZENSET)
+        if kind is ColumnKind.PARTITION and frozen is not None:
+            return self._cuts[frozen]
+        return frozen
+
+    def _closed(self, column: int, opened: Frozen) -> Frozen:
+        """Undo `_opened`."""
+        kind = self.system.layout.columns[column].kind
+        if kind is ColumnKind.HIDDEN and not self.system.timed:
+            return _with_timers(opened, TUPLE)
+        if kind is ColumnKind.PARTITION and opened is not None:
+            return self._numbers[opened]
+        arrange = self._arrange(column)
+        return opened if arrange is None else freeze(arrange(thaw(opened)))
+
+    def _arrange(self, column: int) -> Callable[[Any], Any] | None:
+        spec = self.system.layout.columns[column]
+        if spec.kind is not ColumnKind.OBSERVER:
+            return None
+        return self.system.observers[spec.index].arrange
+
+
+def split(side: frozenset[NodeId], nodes: tuple[NodeId, ...]) -> Frozen:
+    """Return a cut as a frozen value: its two sides, neither of them the first."""
+    return freeze(frozenset({side, frozenset(nodes) - side}))
+
+
+def _with_timers(frozen: Frozen, tag: Tag) -> Frozen:
+    cls, status, timers, positions, counter = frozen
+    return (cls, status, (tag, *timers[1:]), positions, counter)
+
+
+def exchange(one: NodeId, other: NodeId) -> dict[NodeId, NodeId]:
+    """Return the names after two nodes have exchanged theirs."""
+    return {one: other, other: one}

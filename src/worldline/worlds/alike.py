@@ -1,0 +1,230 @@
+"""Symmetry in the tabulated world: renaming interned values, and checking a claim.
+
+That nodes are symmetric is the user's claim about handlers and properties; it cannot
+be read off them. So, like the audit, a sample of what was explored is looked at again
+under other names: there, everything must be the same but for the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import Any, final
+
+from worldline.engine.decisions import Decision
+from worldline.engine.expand import Expander, Successor
+from worldline.engine.symmetry import Member, Symmetry
+from worldline.engine.tables import Row
+from worldline.model.content import Frozen
+from worldline.model.errors import Asymmetry
+from worldline.model.events import Event
+from worldline.model.identity import NodeId
+from worldline.model.layout import ColumnKind
+from worldline.model.renaming import Renamer, exchange
+from worldline.model.values import thaw
+from worldline.worlds.tabulated import TabulatedWorld
+
+_SELF = b"(self)"
+_LONGEST = 300
+"""Characters of a value that a message quotes."""
+
+
+@final
+class Alike:
+    """The symmetric nodes of a tabulated world; the engine's `Names`.
+
+    Parameters
+    ----------
+    world
+        Its system declares symmetric nodes.
+    """
+
+    def __init__(self, world: TabulatedWorld) -> None:
+        self._world = world
+        self._renamer = Renamer(world.system)
+        self.nodes = [node for group in world.system.symmetry for node in group]
+        self._number = {node: number for number, node in enumerate(self.nodes)}
+        self._words = {
+            node: b"(group %d)" % number
+            for number, group in enumerate(world.system.symmetry)
+            for node in group
+        }
+        self._expander = Expander(world.tables, world)
+        self.symmetry = Symmetry(world.tables, self, self._groups())
+
+    def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
+        """Return the outlines of a value: with no member told apart, and with each."""
+        frozen = self._world.tables.interners[column].values[value]
+        renamer, words = self._renamer, self._words
+        members = renamer.mentioned(column, frozen) & self._number.keys()
+        return renamer.outline(column, frozen, words), {
+            self._number[node]: renamer.outline(column, frozen, {**words, node: _SELF})
+            for node in members
+        }
+
+    def exchanged(self, column: int, value: int, member: int) -> int:
+        """Return what a value becomes if a member and the next exchange names."""
+        interner = self._world.tables.interners[column]
+        names = exchange(*self.nodes[member : member + 2])
+        renamed = self._renamer.renamed(column, interner.values[value], names)
+        return interner.intern(renamed)
+
+    def check_steps(self, rows: Iterable[Row]) -> None:
+        """Look at rows under other names: the same steps must be possible.
+
+        Parameters
+        ----------
+        rows
+            A sample of what was expanded.
+
+        Raises
+        ------
+        Asymmetry
+            If something differs; it names the event and both outcomes.
+        """
+        for row, exchanges in self._samples(rows):
+            other = self.symmetry.renamed(row, exchanges)
+            here = self._expander.successors(row, 0)
+            there = self._expander.successors(other, 0)
+            images = [self._essence(step, exchanges) for step in here]
+            known = [self._essence(step, []) for step in there]
+            for image, step in zip(images, here, strict=True):
+                if image not in known:
+                    raise self._difference(step, image, there, exchanges)
+            for image, step in zip(known, there, strict=True):
+                if image not in images:
+                    back = exchanges[::-1]
+                    image = self._essence(step, back)
+                    raise self._difference(step, image, here, back)
+
+    def check_verdicts(
+        self, rows: Iterable[Row], decisions: dict[str, Decision]
+    ) -> None:
+        """Look at rows under other names: predicates must say the same.
+
+        Parameters
+        ----------
+        rows
+            A sample of what was examined.
+        decisions
+            The predicates, by what to call them.
+
+        Raises
+        ------
+        Asymmetry
+            If one differs; it names the predicate and both verdicts.
+        """
+        for row, exchanges in self._samples(rows):
+            other = self.symmetry.renamed(row, exchanges)
+            for name, decision in decisions.items():
+                here, there = decision(row), decision(other)
+                if here != there:
+                    raise Asymmetry(
+                        f"{name} is {here} in a state and {there} in the same state "
+                        f"with {_describe(self._names(exchanges))}"
+                    )
+
+    def _samples(self, rows: Iterable[Row]) -> Iterator[tuple[Row, list[int]]]:
+        """Yield each row with exchanges of names to look at it under.
+
+        First one exchange, where a difference is easy to read, then a mixture.
+        """
+        random, neighbours = Random(0), self.symmetry.neighbours
+        for row in rows:
+            yield row, [random.choice(neighbours)]
+            yield row, random.choices(neighbours, k=2 * len(self.nodes))
+
+    def _groups(self) -> list[list[Member]]:
+        system, layout = self._world.system, self._world.system.layout
+        return [
+            [
+                (layout.local(index), layout.hidden(index), layout.inbox(index))
+                for index in (system.index[node] for node in group)
+            ]
+            for group in system.symmetry
+        ]
+
+    def _names(self, exchanges: list[int]) -> dict[NodeId, NodeId]:
+        """Return the new name of each node after exchanges, one after another."""
+        names = {node: node for node in self.nodes}
+        for member in exchanges:
+            swap = exchange(*self.nodes[member : member + 2])
+            names = {node: swap.get(name, name) for node, name in names.items()}
+        return {node: name for node, name in names.items() if node != name}
+
+    def _essence(self, step: Successor, exchanges: list[int]) -> tuple[Any, ...]:
+        """Return what must be the same of a step after exchanges."""
+        _, row, entry, leaf = step
+        event: Event = entry.event
+        if leaf.failed:
+            failure = leaf.detail.failure
+            return (event.kind, failure.kind, failure.name, failure.where)
+        return (event.kind, tuple(self.symmetry.renamed(row, exchanges)))
+
+    def _difference(
+        self,
+        step: Successor,
+        image: tuple[Any, ...],
+        others: list[Successor],
+        exchanges: list[int],
+    ) -> Asymmetry:
+        """Return the error for a step that has no counterpart under other names."""
+        system, names = self._world.system, self._names(exchanges)
+        event: Event = step[2].event
+        expected = self._renamer.event(event, names)
+        twin = next((other for other in others if other[2].event == expected), None)
+        where = f"{event!r}"
+        if event.node is not None:
+            kind = system.types[system.index[event.node]].cls.__name__
+            where += f" ({kind})"
+        found = f"{expected!r} is not possible"
+        if twin is not None:
+            found = self._apart(image, twin)
+        return Asymmetry(
+            f"{where} is not the same with {_describe(names)}: there, {found}"
+        )
+
+    def _apart(self, image: tuple[Any, ...], twin: Successor) -> str:
+        """Say how an outcome differs from what it should be, for the first column."""
+        _, row, entry, leaf = twin
+        if leaf.failed or len(image) > 2:
+            return f"{entry.event!r} {'fails' if leaf.failed else 'does not fail'}"
+        for column, (wanted, got) in enumerate(zip(image[1], row, strict=True)):
+            if wanted != got:
+                return (
+                    f"{entry.event!r} makes {self._place(column)} "
+                    f"{self._quote(column, got)} instead of "
+                    f"{self._quote(column, wanted)}"
+                )
+        return f"{entry.event!r} has other outcomes"
+
+    def _place(self, column: int) -> str:
+        system = self._world.system
+        spec = system.layout.columns[column]
+        if spec.kind is ColumnKind.OBSERVER:
+            return f"the history {system.observers[spec.index].name!r}"
+        if spec.kind in (ColumnKind.BUDGET, ColumnKind.PARTITION):
+            return f"the {spec.kind.value}"
+        what = {
+            ColumnKind.LOCAL: "the state",
+            ColumnKind.HIDDEN: "timers and scripts",
+            ColumnKind.INBOX: "what is under way",
+        }[spec.kind]
+        return f"{what} of {system.ids[spec.index]}"
+
+    def _quote(self, column: int, value: int) -> str:
+        frozen: Frozen = self._world.tables.interners[column].values[value]
+        kind = self._world.system.layout.columns[column].kind
+        if kind is ColumnKind.LOCAL:
+            fields = zip(frozen[0].__worldline_node__.identity, frozen[1:], strict=True)
+            inside = ", ".join(f"{name}={thaw(item)!r}" for name, item in fields)
+            text = f"{frozen[0].__name__}({inside})"
+        elif kind is ColumnKind.OBSERVER:
+            text = repr(thaw(frozen))
+        else:
+            text = repr(frozen)
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _describe(names: dict[NodeId, NodeId]) -> str:
+    return ", ".join(f"{old} called {new}" for old, new in names.items())
