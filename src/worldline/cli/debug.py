@@ -36,6 +36,10 @@ a pipe, the first command that cannot be answered ends the session, with exit co
 """
 
 
+_LONG = 2_000
+"""Steps that take long enough for somebody to wonder."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
@@ -62,7 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Debug a trace."""
     from worldline.debug.opening import open_session
 
-    session = open_session(arguments.trace, arguments.other, partial=arguments.partial)
+    session = open_session(
+        arguments.trace, arguments.other, partial=arguments.partial, report=_report
+    )
+    _report(0)
     if arguments.json:
         return _print_objects(session, arguments.commands or sys.stdin)
     if arguments.commands is None and sys.stdin.isatty():
@@ -71,6 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
         Repl(session, sys.stdout).run()
         return 0
     return _print_lines(session, arguments.commands)
+
+
+def _report(done: int) -> None:
+    """Show that a long trace is being replayed, to whoever is waiting."""
+    if sys.stderr.isatty() and (done == 0 or done >= _LONG):
+        text = f"replayed {done:,} steps" if done else ""
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _print_lines(session: Session, commands: Iterable[str] | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worldline.debug.session import Session
-from worldline.debug.timeline import Timeline
+from worldline.debug.timeline import Report, Timeline
 from worldline.model.system import System
 from worldline.trace.format import Place, read
 from worldline.trace.rerun import system_of
@@ -15,6 +15,7 @@ def open_session(
     *,
     system: System | None = None,
     partial: bool = False,
+    report: Report = lambda done: None,
 ) -> Session:
     """Open a trace, and perhaps another one to compare it with.
 
@@ -24,6 +25,8 @@ def open_session(
         The system of both; by default each is loaded from where its trace says.
     partial
         Whether a file that breaks off is taken for what it has.
+    report
+        Told now and then how many steps of a trace have been run.
 
     Raises
     ------
@@ -35,7 +38,7 @@ def open_session(
     trace = read(place, partial=partial)
     call = "open_session(path, system=...)"
     mine = system_of(trace.header, call=call) if system is None else system
-    timeline = Timeline(trace, mine)
+    timeline = Timeline(trace, mine, report)
     if other is None:
         return Session(timeline)
     second = read(other, partial=partial)
@@ -45,4 +48,4 @@ def open_session(
         trace.header.parameters,
     )
     theirs = mine if same or system is not None else system_of(header, call=call)
-    return Session(timeline, Timeline(second, theirs))
+    return Session(timeline, Timeline(second, theirs, report))

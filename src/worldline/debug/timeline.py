@@ -9,7 +9,8 @@ kept, too, the latest `RECENT` of them, because whoever debugs goes to and fro.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import final
+from collections.abc import Callable
+from typing import TypeAlias, final
 
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
@@ -30,6 +31,9 @@ RECENT = 16
 """States kept beside the checkpoints."""
 
 
+Report: TypeAlias = Callable[[int], None]
+
+
 def stride_of(steps: int) -> int:
     """Return how many steps lie between two checkpoints of a trace of that length."""
     return max(SHORTEST, -(-steps // CHECKPOINTS))
@@ -48,6 +52,8 @@ class Timeline:
         The trace.
     system
         Its system, as it is now.
+    report
+        Told now and then, while the trace is opened, how many steps have been run.
 
     Attributes
     ----------
@@ -60,7 +66,9 @@ class Timeline:
         How many steps have been run again since the trace was opened.
     """
 
-    def __init__(self, trace: Trace, system: System) -> None:
+    def __init__(
+        self, trace: Trace, system: System, report: Report = lambda done: None
+    ) -> None:
         check_nodes(trace.header, system)
         self.trace = trace
         self.system = system
@@ -73,19 +81,21 @@ class Timeline:
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
-        self._open()
+        self._open(report)
         self.last = self.first + len(self._events)
 
-    def _open(self) -> None:
+    def _open(self, report: Report) -> None:
         latest: Checkpoint | None = None
         for done, step in enumerate(self.trace.steps):
             if done % self.stride == 0:
                 latest = take(self._rerun.world, latest)
                 self._checkpoints[done] = latest
-            self.divergence = self._rerun.step(step)
-            if self.divergence is not None:
+                report(done)
+            happened = self._rerun.step(step)
+            if isinstance(happened, Divergence):
+                self.divergence = happened
                 return
-            self._events.append(self._rerun.event_of(step))
+            self._events.append(happened)
         if not self.trace.steps:
             self._checkpoints[0] = take(self._rerun.world)
 

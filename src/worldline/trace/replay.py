@@ -70,9 +70,9 @@ def _rerun(trace: Trace, system: System) -> tuple[DirectWorld, int, Divergence |
     """Run steps until one goes otherwise; return how many went as recorded."""
     rerun = Rerun(trace.header, system)
     for verified, step in enumerate(trace.steps):
-        divergence = rerun.step(step)
-        if divergence is not None:
-            return rerun.world, verified, divergence
+        happened = rerun.step(step)
+        if isinstance(happened, Divergence):
+            return rerun.world, verified, happened
     return rerun.world, len(trace.steps), None
 
 

@@ -118,18 +118,21 @@ class Rerun:
     def world(self) -> DirectWorld:
         return self._recorder.world
 
-    def event_of(self, step: StepRecord) -> Event:
-        """Return the event of a step; see `Events.of`."""
-        return self._events.of(step)
+    def step(self, step: StepRecord) -> Divergence | Event:
+        """Let the next step happen.
 
-    def step(self, step: StepRecord) -> Divergence | None:
-        """Let the next step happen; return how it went otherwise, if it did."""
+        Returns
+        -------
+        Event or Divergence
+            What happened; or how it went otherwise than recorded.
+        """
         diverges = step.failure is not None and step.failure.kind == DIVERGENCE
         try:
+            event = self._events.of(step)
             happened = self._recorder.step(
                 step.step,
                 step.phase,
-                self._events.of(step),
+                event,
                 step.choices,
                 lines=LINE_BUDGET if diverges else None,
             )
@@ -143,7 +146,7 @@ class Rerun:
         else:
             # As text, because 1, 1.0 and True are equal in Python.
             if line_of(happened) == line_of(step):
-                return None
+                return event
             observed = difference(step, happened)
         what, one, other = observed
         return Divergence(
