@@ -156,7 +156,10 @@ def _json(value: Any) -> Json:
         payload = encode_value(value.payload)
         return {"part": value.part, "name": value.name, "payload": payload}
     if isinstance(value, dict):
-        return {_text(key): _json(item) for key, item in value.items()}
+        return {
+            key if isinstance(key, str) else _text(key): _json(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_json(item) for item in value]
     return None

@@ -55,6 +55,8 @@ def along(
 
     Replays the run once for all questions.
     """
+    if not questions:
+        return []
     first = max(0, timeline.first)
     asked = [_Question(question) for question in questions]
     for position in range(first, timeline.last + 1):
