@@ -82,18 +82,20 @@ class Inner:
 
 @wl.node
 class Outer:
-    above: int = 2
     below: Inner = wl.part()
+    above: int = 2
 
 
 def test_parts_are_dotted_and_ignored_fields_left_out():
-    system = wl.System({node: Outer() for node in wl.ids("a")})
+    system = wl.System({node: Outer(Inner()) for node in wl.ids("a")})
     assert node_state(DirectWorld(system), 0).fields == {"above": 2, "below.deep": 1}
 
 
 def test_a_history_is_a_field_of_the_network():
     count = wl.Observer("count", 0, lambda step: 1, lambda value, new: value + new)
-    system = wl.System({node: Outer() for node in wl.ids("a")}, observers=[count])
+    system = wl.System(
+        {node: Outer(Inner()) for node in wl.ids("a")}, observers=[count]
+    )
     world = DirectWorld(system)
     world.step(world.boot_events()[0])
     assert network_state(world).fields == {"count": 1}

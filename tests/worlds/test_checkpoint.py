@@ -63,7 +63,7 @@ class Above:
 
 def test_ignored_fields_come_back_as_copies():
     [node] = wl.ids("a")
-    world = DirectWorld(wl.System({node: Above()}))
+    world = DirectWorld(wl.System({node: Above(Below())}))
     boot(world)
     [above] = world.nodes
     above.count = 3

@@ -82,5 +82,7 @@ class PropertyStatus:
 class Possible:
     """An event that can happen in a state, and whether it is the one that did."""
 
+    node: str | None
+    kind: str
     event: str
     taken: bool

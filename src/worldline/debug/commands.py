@@ -129,7 +129,7 @@ def help_on(session: Session, rest: str) -> Answer:
 
 
 def leave(session: Session, rest: str) -> Answer:
-    """Leave the debugger; so does the end of the input (Ctrl-D)."""
+    """Leave; so does the end of the input (Ctrl-D)."""
     return Answer({}, [])
 
 

@@ -19,7 +19,7 @@ from worldline.trace.schema import dump
 
 
 def state(session: Session, rest: str) -> Answer:
-    """Show the state of nodes after this step or another.
+    """Show the state of nodes, here or after STEP.
 
     ``state``, ``state n1``, ``state n1 n2 @5``; with names of fields, those alone:
     ``state children siblings``. Names in parentheses are what a node owns beside its
@@ -50,7 +50,7 @@ def _state(node: Any, fields: Sequence[str]) -> dict[str, Any]:
 
 
 def print_value(session: Session, rest: str) -> Answer:
-    """Evaluate a Python expression over the state after this step.
+    """Evaluate a Python expression over this state.
 
     It can use ``view``, as properties do, ``nodes``, every node by its name, and the
     classes of messages and enums: ``print view[n1].parent``, ``p [view[n].root for n
@@ -63,7 +63,7 @@ def print_value(session: Session, rest: str) -> Answer:
 
 
 def track(session: Session, rest: str) -> Answer:
-    """Show the values of an expression along the whole run."""
+    """Show the values of an expression along the run."""
     if not rest:
         raise UsageError("track what?", remedy="give an expression, such as view[n1]")
     whole = rest.endswith(f" {WHOLE}")
@@ -99,7 +99,7 @@ def explain(session: Session, rest: str) -> Answer:
 
 
 def possible(session: Session, rest: str) -> Answer:
-    """List the events that can happen after this step or another.
+    """List the events that can happen next, or after STEP.
 
     A > marks the one that did.
     """
@@ -141,7 +141,7 @@ def diff(session: Session, rest: str) -> Answer:
 
 
 def compare(session: Session, rest: str) -> Answer:
-    """Find the first step at which this trace and the other one differ."""
+    """Find the step at which this trace and the other part."""
     found = session.compare()
     data = {"equal": found is None, "first": None if found is None else asdict(found)}
     return Answer(data, list(text.comparison(found)))

@@ -29,7 +29,9 @@ from worldline.model.properties import Property
 from worldline.model.view import View
 from worldline.trace.difference import Difference, first_difference
 from worldline.trace.explain import explain
+from worldline.trace.phrases import event_phrase
 from worldline.trace.record import declared
+from worldline.trace.recorder import event_record
 from worldline.trace.records import PROLOGUE, Explanation, StepRecord
 from worldline.trace.rerun import changes_since, source_changed
 from worldline.trace.steps import step_lines
@@ -156,8 +158,14 @@ class Session:
         charge = taken is None or taken.phase != PROLOGUE
         event = self.timeline.event_after(step)
         return tuple(
-            Possible(event=repr(found), taken=found == event)
+            Possible(
+                node=record.node,
+                kind=record.kind,
+                event=event_phrase(record, self.trace.header),
+                taken=found == event,
+            )
             for found in self.timeline.at(step).enabled(charge=charge)
+            for record in (event_record(found),)
         )
 
     def explain(self, step: int, name: str) -> Explanation | None:

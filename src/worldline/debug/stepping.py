@@ -99,7 +99,7 @@ def _node(session: Session, word: str) -> str:
 
 
 def where(session: Session, rest: str) -> Answer:
-    """Show this step or another: what happened, changed, was sent."""
+    """Show this step, or STEP: what changed, what was sent."""
     return _at(session, one_step(session, words_of(rest)[0]))
 
 
@@ -107,9 +107,9 @@ def where(session: Session, rest: str) -> Answer:
 
 
 def list_steps(session: Session, rest: str) -> Answer:
-    """List the steps of a kind, a name, a node, or of all these.
+    """List the steps of a kind, a name, a node.
 
-    ``list timer``, ``list Join``, ``list deliver n1``; without words, all. A kind is one of start,
+    ``list timer``, ``list Join``, ``list deliver n1``; of all words, if several. A kind is one of start,
     deliver, timer, call and the faults; a name is that of a message, timer or call.
     """
     words, whole = words_of(rest)
@@ -128,7 +128,7 @@ def filter_steps(session: Session, rest: str) -> Answer:
 
 
 def why(session: Session, rest: str) -> Answer:
-    """Show what triggered this step or another, and what that, and so on.
+    """Show what triggered a step, and what that, and so on.
 
     A message is triggered by the step that sent it, a timer by the one that set it, a
     transport error by what broke the connection. The chain ends at what came from
@@ -142,7 +142,7 @@ def why(session: Session, rest: str) -> Answer:
 
 
 def diagram(session: Session, rest: str) -> Answer:
-    """Draw the steps around this one or another, a lane for each node.
+    """Draw the steps around, with a lane for each node.
 
     ● delivered, ○ no handler took it, C call, o timer, S start, ✗ the handler
     failed, R reset, ! transport error; ``worldline show --diagram`` has the whole key.

@@ -74,7 +74,7 @@ def states(
         if fields:
             values = {name: values[name] for name in fields if name in values}
             owned = {name: owned[name] for name in fields if name in owned}
-        if not values and (fields or not owned):
+        if not values and not owned:
             continue
         status = node.owns.get(STATUS)
         yield f"{node.node}  {node.kind}" + (f", {status}" if status else "")
@@ -204,6 +204,9 @@ def explanation(name: str, found: Explanation | None) -> Iterator[str]:
 
 def possible(found: Sequence[Possible]) -> Iterator[str]:
     """Yield what can happen, with a mark at what did."""
-    yield from (f"{'>' if event.taken else ' '} {event.event}" for event in found)
+    lane = max((len(event.node or "*") for event in found), default=0)
+    for event in found:
+        mark = ">" if event.taken else " "
+        yield f"{mark} {event.node or '*':<{lane}}  {event.event}"
     if not found:
         yield "nothing can happen"
