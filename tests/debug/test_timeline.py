@@ -170,3 +170,15 @@ def test_a_trace_without_steps_has_one_state():
     session = opened(trace, system)
     assert (session.timeline.first, session.timeline.last) == (0, 0)
     assert session.evaluate("view.is_up(a)", 0).value is False
+
+
+def test_faults_of_a_prologue_are_replayed_free_of_charge():
+    def make() -> wl.System:
+        system = tally()
+        system.prologue = (wl.events.reset(system.ids[0]),)
+        return system
+
+    timeline = Timeline(random_trace(make(), 0, 40), make())
+    assert timeline.divergence is None
+    assert timeline.at(40).nodes[0].sent == 40
+    assert timeline.at(0).nodes[0].sent == 0
