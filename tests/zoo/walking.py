@@ -56,8 +56,7 @@ def unsafe(world: DirectWorld) -> list[str]:
     found = [
         declared.name
         for declared in world.system.properties
-        if declared.kind is PropertyKind.SAFETY
-        and not declared.judge(world.view).holds
+        if declared.kind is PropertyKind.SAFETY and not declared.judge(world.view).holds
     ]
     return found if world.failure is None else [*found, world.failure.kind]
 
