@@ -190,9 +190,13 @@ STARTS = {
     "rt3": Start({"n0": (), "n1": (), "n2": ("n0", "n1")}),
     "rt4": Start({"r": ("q",), "q": (), "p": (), "c": ("q", "p")}, _asked_two_roots),
     "rt10": Start(
-        {"r": ("q", "p"), "q": (), "p": (), "c": ("q", "p")}, _asked_two_roots
+        {"r": ("q",), "q": (), "p": (), "c": ("q", "p")},
+        _asked_two_roots,
+        max_children=1,
     ),
-    "rt12": Start({"r": ("q",), "q": (), "p": (), "c": ("q", "p")}, _asked_two_roots),
+    "rt12": Start(
+        {"q": (), "p": (), "c": ("q", "p")}, _asked_two_roots, max_children=1
+    ),
     "rt13": Start({"c": (), "b": ("c",), "a": ("b",)}, _below_a_root),
     "rt7": Start({"r": (), "d": ("r",), "a": ("b",), "b": ("r",)}, _below_its_peer),
     "rt8": Start(
