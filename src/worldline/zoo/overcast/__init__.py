@@ -71,18 +71,9 @@ def system(
     if unknown:
         raise ValueError(f"no bug {unknown[0]!r}; there are {', '.join(SWITCHES)}")
     ids = wl.ids(*[f"n{i}" for i in range(size)])
+    given = max_kids, probes, reorganisations, tuple(sorted(bugs))
     return wl.System(
-        nodes={
-            node: Overcast(
-                me=node,
-                root=ids[0],
-                max_kids=max_kids,
-                probes=probes,
-                reorganisations=reorganisations,
-                bugs=tuple(sorted(bugs)),
-            )
-            for node in ids
-        },
+        nodes={node: Overcast(node, ids[0], *given) for node in ids},
         network=wl.streams(buffer=buffer),
         workload=[wl.script(node, [Overcast.join_overlay]) for node in ids],
         faults=wl.Faults(
