@@ -54,7 +54,7 @@ def test_the_fixed_protocol_has_no_loops():
 @pytest.mark.parametrize("bugs", [(), ("ov1",)])
 def test_there_are_no_loops_after_a_fault(fault: str, bugs: tuple[str, ...]):
     system = overcast.system(buffer=2, bugs=bugs, **{fault: 1})
-    report = wl.check(system, traces=False, max_states=1_000_000)
+    report = wl.check(system, traces=False, max_states=300_000)
     assert report.verdict is not wl.Verdict.VIOLATED
 
 
@@ -178,9 +178,9 @@ def test_walks_agree_with_the_search_about_what_is_dead():
     def make() -> wl.System:
         return overcast.system(bugs=("ov1",))
 
-    assert recoveries(make, lost_unlock(IDS)[:-1], steps=500) > 0
-    assert recoveries(make, lost_unlock(IDS), steps=500) == 0
-    assert recoveries(make, lost_parent(IDS), steps=500) == 0
+    assert recoveries(make, lost_unlock(IDS)[:-1], steps=300) > 0
+    assert recoveries(make, lost_unlock(IDS), steps=300) == 0
+    assert recoveries(make, lost_parent(IDS), steps=300) == 0
 
 
 def test_the_locked_node_without_a_parent_asks_nobody():
