@@ -1,7 +1,7 @@
 """Which loop runs a search: the compiled kernel, or the readable reference.
 
 Both give the same results; the reference runs where the kernel was not built, and for
-strategies that the kernel does not have.
+what the kernel does not have.
 """
 
 from __future__ import annotations
@@ -74,13 +74,6 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
     reference = Chosen(_REFERENCE[strategy], "python")
-    if strategy != "breadth-first":
-        if wanted == "native" and engine == "native":
-            raise UsageError(
-                f"the native engine has no {strategy} search",
-                remedy="use breadth-first search, or the engine 'python'",
-            )
-        return reference
     if wanted == "python":
         return reference
     if symmetry and not NATIVE_FOLDS:
@@ -97,11 +90,11 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native.breadth_first import (
-        breadth_first as compiled,
-    )
+    from worldline.engine.native import breadth_first as levels
+    from worldline.engine.native import depth_first as dive
 
-    return Chosen(compiled, "native")
+    compiled = {"breadth-first": levels.breadth_first, "depth-first": dive.depth_first}
+    return Chosen(compiled[strategy], "native")
 
 
 def processors() -> int:

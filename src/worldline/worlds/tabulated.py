@@ -217,7 +217,12 @@ class TabulatedWorld:
         if outcome.failure is None:
             operations += self._observed(event, trial)
         return self.tables.new_leaf(
-            entry, local, operations, outcome, failed=outcome.failure is not None
+            entry,
+            local,
+            operations,
+            outcome,
+            failed=outcome.failure is not None,
+            weight=trial.weight(),
         )
 
     def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:

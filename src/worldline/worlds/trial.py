@@ -81,6 +81,18 @@ class Trial:
         self.path = path
         self.outcome = outcome
 
+    def weight(self) -> int:
+        """Return how often its free choices come out like this, in 2**24 times."""
+        share = 1.0
+        for query, answer in self.path:
+            if query[0] == "choose":
+                _, count, weights = query
+                share *= weights[answer] / sum(weights) if weights else 1 / count
+        return max(1, round(share * _OFTEN))
+
+
+_OFTEN = 1 << 24
+
 
 @final
 class Trials:

@@ -62,6 +62,7 @@ class _Levels:
             _UNLIMITED if limit is None else limit,
             *decisions,
         )
+        self._misses = self._library.wl_search_misses(self._handle)
         for number, check in zip(watched, search.checks, strict=True):
             self._library.wl_watch(self._handle, number, check.target)
         self._is_full = False
@@ -123,7 +124,7 @@ class _Levels:
             if self._is_full:
                 raise BoundHit("states")
             self._search.look()
-            if self._server.serve(self._handle):
+            if self._server.serve(self._misses):
                 left = 1
 
     def _report(self) -> None:

@@ -191,8 +191,7 @@ class Mirror:
     def _entry(self, entry: Entry) -> int:
         if entry.number not in self._entries:
             self._entries.add(entry.number)
-            words = (Word.ENTRY, entry.number, entry.column, entry.fault, 1)
-            self._speech.say_all(words)
+            self._speech.say_all((Word.ENTRY, entry.number, entry.column, entry.fault))
         return entry.number
 
     def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:
@@ -227,8 +226,8 @@ class Mirror:
             entry = self._entry(leaf.entry)
             column = leaf.entry.column
             local = 0 if column < 0 else self.columns.number(column, leaf.local)
-            words = (Word.LEAF, leaf.number, entry, local, leaf.failed, len(changes))
-            self._speech.say_all((*words, *changes))
+            words = (Word.LEAF, leaf.number, entry, local, leaf.failed, leaf.weight)
+            self._speech.say_all((*words, len(changes), *changes))
         return leaf.number
 
     def _tree(self, tree: Any) -> int:

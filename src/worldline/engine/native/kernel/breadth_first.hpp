@@ -11,12 +11,11 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <new>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "frontier.hpp"
+#include "parallel.hpp"
 #include "successors.hpp"
 #include "visited.hpp"
 
@@ -90,6 +89,7 @@ class BreadthFirst {
     // Returns how many of the level are left, states with missing verdicts included.
     int64_t step(int64_t quota) {
         misses.clear();
+        tables_.settle();
         while (quota > 0 && !is_full) {
             refit();
             if (!examine()) break;
@@ -169,38 +169,21 @@ class BreadthFirst {
 
     // Expands a batch and takes in what was found. Returns how many states were tried.
     int64_t batch() {
-        const auto threads = static_cast<int32_t>(pending_ < worth_threads_ ? 1 : workers_.size());
+        const size_t threads = pending_ < worth_threads_ ? 1 : workers_.size();
         for (Worker& worker : workers_) prepare(worker);
         std::atomic<size_t> next_retry{0}, next_chunk{cursor_};
         std::vector<Position> retry;
         retry.swap(retry_);
-        parallel(threads, [&](int32_t n) { expand(workers_[n], retry, next_retry, next_chunk); });
+        parallel(threads, [&](size_t n) { expand(workers_[n], retry, next_retry, next_chunk); });
         cursor_ = std::min(next_chunk.load(), level_.chunks.size());
         for (size_t at = next_retry; at < retry.size(); ++at) retry_.push_back(retry[at]);
         std::atomic<size_t> next_part{0};
-        parallel(threads, [&](int32_t n) {
+        parallel(threads, [&](size_t n) {
             for (size_t part; (part = next_part++) < parts_.size();) take_in(workers_[n], part);
         });
         int64_t tried = 0;
         for (Worker& worker : workers_) tried += collect(worker);
         return tried;
-    }
-
-    template <typename Work>
-    static void parallel(int32_t threads, const Work& work) {
-        std::atomic<bool> is_out_of_memory{false};
-        const auto guarded = [&](int32_t n) {
-            try {
-                work(n);
-            } catch (const std::bad_alloc&) {
-                is_out_of_memory = true;
-            }
-        };
-        std::vector<std::thread> others;
-        for (int32_t n = 1; n < threads; ++n) others.emplace_back(guarded, n);
-        guarded(0);
-        for (std::thread& other : others) other.join();
-        if (is_out_of_memory) throw std::bad_alloc();
     }
 
     void prepare(Worker& worker) {

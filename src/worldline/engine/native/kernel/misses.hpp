@@ -39,6 +39,13 @@ class Misses {
         misses_.push_back(Miss{kind, first, second, key, at});
     }
 
+    // Notes that a decision got stuck at a question and a value.
+    void add_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
+        const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
+                             static_cast<uint32_t>(stuck.second);
+        add(Lack::kDecide, decision, 0, key, row);
+    }
+
     void add_all(const Misses& other) {
         const auto offset = static_cast<int32_t>(rows_.size());
         rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
