@@ -7,7 +7,6 @@ or the order in which anything was built.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -122,46 +121,46 @@ def _class_name(cls: type) -> str:
 
 def canonical_bytes(frozen: Frozen) -> bytes:
     """Encode a frozen value so that equal bytes mean equal values, in any process."""
-    out: list[bytes] = []
-    _encode(frozen, out.append)
-    return b"".join(out)
-
-
-def _encode(frozen: Frozen, put: Callable[[bytes], None]) -> None:
     cls = type(frozen)
     if cls is tuple:
-        _encode_tuple(frozen, put)
-    elif cls is int:
-        put(b"i%d " % frozen)
-    elif cls is str:
+        known = _heads.get((frozen[0], len(frozen)))
+        head = _head(frozen) if known is None else known
+        return head + b"".join([canonical_bytes(item) for item in frozen[1:]])
+    if cls is int:
+        return b"i%d " % frozen
+    if cls is str:
         raw = frozen.encode("utf-8", "surrogatepass")
-        put(b"s%d:" % len(raw) + raw)
-    elif frozen is None:
-        put(b"n ")
-    elif cls is NodeId:
-        put(b"@%s " % frozen.name.encode())
-    elif cls is bytes:
-        put(b"b%d:" % len(frozen) + frozen)
-    elif cls is float:
-        put(b"f%s " % repr(frozen).encode())
-    elif isinstance(frozen, type):
+        return b"s%d:%b" % (len(raw), raw)
+    if frozen is None:
+        return b"n "
+    if cls is bytes:
+        return b"b%d:%b" % (len(frozen), frozen)
+    if cls is float:
+        return b"f%b " % repr(frozen).encode()
+    if cls is NodeId:
+        return b"@%b " % frozen.name.encode()
+    if isinstance(frozen, type):
         # Only the qualified name: a file module's name depends on its path.
-        put(b"t%s " % frozen.__qualname__.encode())
-    else:
-        if frozen._content is None:
-            frozen._content = canonical_bytes(frozen.key)
-        put(frozen._content)
+        return b"t%b " % frozen.__qualname__.encode()
+    if frozen._content is None:
+        frozen._content = canonical_bytes(frozen.key)
+    content: bytes = frozen._content
+    return content
 
 
-def _encode_tuple(frozen: tuple[Any, ...], put: Callable[[bytes], None]) -> None:
-    tag, items = frozen[0], frozen[1:]
+def _head(frozen: tuple[Any, ...]) -> bytes:
+    """Return how a tuple with this tag and length begins."""
+    tag, count = frozen[0], len(frozen) - 1
     if type(tag) is Tag:
-        put(b"(%d:%d " % (tag.rank, len(items)))
+        head = b"(%d:%d " % (tag.rank, count)
     else:
-        put(b"(r%d " % len(items))
-        _encode(tag, put)
-    for item in items:
-        _encode(item, put)
+        head = b"(r%d %b" % (count, canonical_bytes(tag))
+    _heads[tag, count + 1] = head
+    return head
+
+
+_heads: dict[tuple[Tag | type, int], bytes] = {}
+"""How tuples begin, by tag and length."""
 
 
 def fingerprint(frozen: Frozen) -> int:

@@ -25,7 +25,7 @@ from worldline.model.canonical import in_order
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.observers import Observer, Step
-from worldline.model.values import freeze, register_type
+from worldline.model.values import freeze, register_sealed
 
 Client: TypeAlias = Any
 Pairs: TypeAlias = tuple[tuple[Client, Any], ...]
@@ -72,7 +72,7 @@ class Deeds(tuple[Client, tuple[Completed, ...], InFlight | None]):
         return self._hash
 
 
-register_type(Deeds, lambda deeds: deeds)
+register_sealed(Deeds)
 
 History: TypeAlias = tuple[Deeds, ...]
 """What each client that has invoked anything did, in order of clients."""
@@ -217,6 +217,9 @@ class Linearizer:
         self._known: dict[History, Configurations] = {}
         self._older: dict[History, Configurations] = {}
         self._responses: dict[tuple[Any, ...], Configurations] = {}
+        self._explained: dict[
+            tuple[Any, ...], dict[Configuration, tuple[Configuration, ...]]
+        ] = {}
         self._deeds: dict[tuple[Any, ...], Deeds] = {}
 
     def fold(self, history: History, projected: tuple[Pairs, Pairs]) -> History:
@@ -309,14 +312,22 @@ class Linearizer:
         if after is None:
             if len(self._responses) >= self._generation:
                 self._responses.clear()
-            after = self._responses[key] = frozenset(self._explain(*key))
+                self._explained.clear()
+            # One configuration is part of many sets of them.
+            each = self._explained.setdefault(key[1:], {})
+            found: set[Configuration] = set()
+            for one in before:
+                if one not in each:
+                    each[one] = tuple(self._explain(one, *key[1:]))
+                found.update(each[one])
+            after = self._responses[key] = frozenset(found)
         return after
 
     def _explain(
-        self, before: Configurations, waiting: Pairs, client: Client, result: Any
+        self, before: Configuration, waiting: Pairs, client: Client, result: Any
     ) -> Iterator[Configuration]:
         """Let any operations take effect, in any order, that of `client` last."""
-        seen, todo = set(before), list(before)
+        seen, todo = {before}, [before]
         while todo:
             state, effective = todo.pop()
             outcomes = dict(effective)
