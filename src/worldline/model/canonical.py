@@ -199,8 +199,8 @@ def _thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
 
 
 def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
-    fresh: CanonicalDict[Any, Any] = CanonicalDict()
     # What was thawed just now is shared with nobody, so nothing has to be adopted.
+    fresh: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
     dict.update(fresh, _thaw_pairs(frozen))
     return fresh
 

@@ -7,7 +7,9 @@ or the order in which anything was built.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from worldline.model.identity import NodeId
@@ -121,24 +123,51 @@ def _class_name(cls: type) -> str:
 
 def canonical_bytes(frozen: Frozen) -> bytes:
     """Encode a frozen value so that equal bytes mean equal values, in any process."""
-    cls = type(frozen)
-    if cls is tuple:
-        known = _heads.get((frozen[0], len(frozen)))
-        head = _head(frozen) if known is None else known
-        return head + b"".join([canonical_bytes(item) for item in frozen[1:]])
-    if cls is int:
-        return b"i%d " % frozen
-    if cls is str:
-        raw = frozen.encode("utf-8", "surrogatepass")
-        return b"s%d:%b" % (len(raw), raw)
-    if frozen is None:
-        return b"n "
-    if cls is bytes:
-        return b"b%d:%b" % (len(frozen), frozen)
-    if cls is float:
-        return b"f%b " % repr(frozen).encode()
-    if cls is NodeId:
-        return b"@%b " % frozen.name.encode()
+    if type(frozen) is tuple:
+        return _of_tuple(frozen)
+    return _encoders.get(type(frozen), _of_object)(frozen)
+
+
+def _of_tuple(frozen: tuple[Any, ...]) -> bytes:
+    kind = (frozen[0], len(frozen))
+    head = _heads.get(kind)
+    if head is None:
+        head = _heads[kind] = _head(*kind)
+    of = _encoders.get
+    return head + b"".join([of(type(i), _of_object)(i) for i in frozen[1:]])
+
+
+def _of_part(frozen: tuple[Any, ...]) -> bytes:
+    """Encode a tuple inside another: few of them make up very many values."""
+    known = _parts.get(frozen)
+    if known is None:
+        if len(_parts) >= _MOST_PARTS:
+            _parts.clear()
+        known = _parts[frozen] = _of_tuple(frozen)
+    return known
+
+
+_parts: dict[Frozen, bytes] = {}
+_MOST_PARTS = 16_384
+
+
+def _head(tag: Tag | type, size: int) -> bytes:
+    if type(tag) is Tag:
+        return b"(%d:%d " % (tag.rank, size - 1)
+    return b"(r%d %b" % (size - 1, canonical_bytes(tag))
+
+
+_heads: dict[tuple[Tag | type, int], bytes] = {}
+"""How tuples begin, by tag and length."""
+
+
+def _of_str(frozen: str) -> bytes:
+    raw = frozen.encode("utf-8", "surrogatepass")
+    return b"s%d:%b" % (len(raw), raw)
+
+
+def _of_object(frozen: Any) -> bytes:
+    """Encode what is `Sealed`, or a class."""
     if isinstance(frozen, type):
         # Only the qualified name: a file module's name depends on its path.
         return b"t%b " % frozen.__qualname__.encode()
@@ -148,19 +177,15 @@ def canonical_bytes(frozen: Frozen) -> bytes:
     return content
 
 
-def _head(frozen: tuple[Any, ...]) -> bytes:
-    """Return how a tuple with this tag and length begins."""
-    tag, count = frozen[0], len(frozen) - 1
-    if type(tag) is Tag:
-        head = b"(%d:%d " % (tag.rank, count)
-    else:
-        head = b"(r%d %b" % (count, canonical_bytes(tag))
-    _heads[tag, count + 1] = head
-    return head
-
-
-_heads: dict[tuple[Tag | type, int], bytes] = {}
-"""How tuples begin, by tag and length."""
+_encoders: dict[type, Callable[[Any], bytes]] = {
+    tuple: _of_part,
+    int: b"i%d ".__mod__,
+    str: _of_str,
+    type(None): lambda frozen: b"n ",
+    NodeId: attrgetter("content"),
+    bytes: lambda frozen: b"b%d:%b" % (len(frozen), frozen),
+    float: lambda frozen: b"f%b " % repr(frozen).encode(),
+}
 
 
 def fingerprint(frozen: Frozen) -> int:

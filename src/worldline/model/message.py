@@ -13,8 +13,7 @@ from worldline.model.identity import NodeId
 from worldline.model.values import (
     record_freezer,
     register_sealed,
-    register_tag,
-    register_type,
+    register_shared,
     thaw_all,
 )
 
@@ -87,8 +86,7 @@ def _register(cls: type[Any]) -> None:
         fresh.__dict__.update(zip(names, thaw_all(frozen[1:]), strict=True))
         return fresh
 
-    register_type(cls, freezer)
-    register_tag(cls, thawer)
+    register_shared(cls, freezer, thawer)
 
 
 def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ import dataclasses
 import enum
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -27,6 +27,7 @@ from worldline.model.content import (
     FLOAT,
     FROZENSET,
     LIST,
+    MAP,
     SET,
     TIME,
     TRUE,
@@ -50,6 +51,14 @@ _ONLY_NODES = frozenset({NodeId})
 
 _freezers: dict[type, Callable[[Any], Frozen]] = {}
 _thawers: dict[object, Callable[[tuple[Any, ...]], Any]] = {}
+_constant: set[Tag | type] = {BOOL, FLOAT, ENUM, TUPLE, FROZENSET, MAP, TIME, DURATION}
+"""Tags of what never changes, if what it holds does not."""
+
+_shared: dict[Frozen, Any] = {}
+_frozen_by_id: dict[int, Frozen] = {}
+"""What some frozen values thawed to, and by its identity what it was thawed from."""
+
+_MOST_SHARED = 65_536
 _members: dict[Frozen, enum.Enum] = {}
 """The members of the enumerations met so far, by what stands for them."""
 
@@ -156,7 +165,7 @@ def _register_enum(cls: Any) -> None:
     register_type(cls, freezer)
 
 
-def _register_dataclass(cls: type) -> None:
+def _register_dataclass(cls: Any) -> None:
     names = tuple(f.name for f in dataclasses.fields(cls))
 
     def thawer(frozen: tuple[Any, ...]) -> Any:
@@ -165,8 +174,56 @@ def _register_dataclass(cls: type) -> None:
             object.__setattr__(fresh, name, item)
         return fresh
 
-    register_type(cls, record_freezer(cls, names))
-    register_tag(cls, thawer)
+    freezer = record_freezer(cls, names)
+    if cls.__dataclass_params__.frozen:
+        register_shared(cls, freezer, thawer)
+    else:
+        register_type(cls, freezer)
+        register_tag(cls, thawer)
+
+
+def register_shared(
+    cls: type,
+    freezer: Callable[[Any], Frozen],
+    thawer: Callable[[tuple[Any, ...]], Any],
+) -> None:
+    """Teach `freeze` and `thaw` a class whose instances never change.
+
+    They are parts of very many states. So what one thaws to is remembered and shared,
+    and its identity, which is known then, is enough to freeze it again.
+    """
+    _constant.add(cls)
+
+    def freeze_known(value: Any) -> Frozen:
+        known = _frozen_by_id.get(id(value))
+        return freezer(value) if known is None else known
+
+    def thaw_once(frozen: tuple[Any, ...]) -> Any:
+        shared = _shared.get(frozen)
+        if shared is None:
+            shared = thawer(frozen)
+            if is_constant(frozen):
+                _share(frozen, shared)
+        return shared
+
+    register_type(cls, freeze_known)
+    register_tag(cls, thaw_once)
+
+
+def is_constant(frozen: Frozen) -> bool:
+    """Say whether nothing can change what a frozen value thaws to."""
+    if type(frozen) is not tuple:
+        return True
+    return frozen[0] in _constant and all(map(is_constant, frozen[1:]))
+
+
+def _share(frozen: Frozen, value: Any) -> None:
+    if len(_shared) >= _MOST_SHARED:
+        # Together: an identity says something only while its value is kept alive.
+        _shared.clear()
+        _frozen_by_id.clear()
+    _shared[frozen] = value
+    _frozen_by_id[id(value)] = frozen
 
 
 def record_freezer(cls: type, names: tuple[str, ...]) -> Callable[[Any], Frozen]:
@@ -215,7 +272,7 @@ def _freeze_float(value: float) -> Frozen:
 
 def freeze_set(tag: Tag, values: Iterable[Any]) -> Frozen:
     """Freeze the elements of a set, in canonical order, behind `tag`."""
-    return (tag, *sort(list(freeze_all(tuple(values)))))
+    return (tag, *sort([v if type(v) in ITSELF else freeze(v) for v in values]))
 
 
 def sort(frozen: list[Frozen]) -> list[Frozen]:
@@ -244,12 +301,17 @@ def _freeze_list(value: list[Any]) -> Frozen:
     return (LIST, *freeze_all(value))
 
 
-def freeze_mapping(tag: Tag, items: Collection[tuple[Any, Any]]) -> Frozen:
+def freeze_mapping(tag: Tag, items: Iterable[tuple[Any, Any]]) -> Frozen:
     """Freeze the items of a mapping, in canonical order of keys, behind `tag`."""
-    keys, values = map(freeze_all, zip(*items, strict=True)) if items else ((), ())
-    pairs = list(zip(keys, values, strict=True))
+    pairs = [
+        (
+            key if type(key) in ITSELF else freeze(key),
+            item if type(item) in ITSELF else freeze(item),
+        )
+        for key, item in items
+    ]
     if len(pairs) > 1:
-        order = _ordering(keys)
+        order = _ordering([key for key, _ in pairs])
         pairs.sort(key=lambda pair: order(pair[0]) if order else pair[0])
     return (tag, *itertools.chain.from_iterable(pairs))
 
