@@ -15,6 +15,7 @@ from typing import TypeAlias, final
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
+from worldline.engine.profile import REST, UNTIMED, Untimed
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
@@ -116,6 +117,8 @@ class Exploration:
         What is evaluated on every state.
     progress
         Called now and then with the statistics and the seconds so far.
+    profile
+        For a strategy to have its own work timed.
 
     Attributes
     ----------
@@ -139,7 +142,9 @@ class Exploration:
         bounds: Bounds,
         options: Options,
         progress: Callable[[Statistics, float], None] | None = None,
+        profile: Untimed = UNTIMED,
     ) -> None:
+        self.profile = profile
         self.tables = tables
         self.service = service
         self.expander = Expander(tables, service)
@@ -168,7 +173,7 @@ class Exploration:
         """
         try:
             with _few_collections():
-                strategy(self)
+                self.profile.timed(REST, strategy)(self)
         except BoundHit as hit:
             self.bound = hit.bound
         except KeyboardInterrupt:

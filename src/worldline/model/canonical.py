@@ -27,6 +27,7 @@ T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 
+
 def in_order(values: Iterable[T]) -> list[T]:
     """Return `values` as a list in canonical order: by type, then naturally."""
     found = list(values)

@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeAlias, final
 from worldline.model.canonical import in_order
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
+from worldline.model.memory import Memory
 from worldline.model.observers import Observer, Step
 from worldline.model.values import freeze, register_sealed
 
@@ -37,13 +38,15 @@ InFlight: TypeAlias = tuple[LastCompleted, Any]
 
 
 @final
-class Deeds(tuple[Client, tuple[Completed, ...], InFlight | None]):
+class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
+    tuple[Client, tuple[Completed, ...], InFlight | None]
+):
     """What one client did: who it is, what came back, and what it waits for.
 
     An operation is preceded by what had completed when it was invoked, and followed by
     its result. Few such records make up very many histories, so each is `Sealed` in all
-    but name (a tuple has no room for slots): its hash, its place in the order and its
-    content are worked out once, and freezing or thawing a history leaves it alone.
+    but name: its hash, its place in the order and its content are worked out once, and
+    freezing or thawing a history leaves it alone.
     """
 
     key: Frozen
@@ -220,7 +223,7 @@ class Linearizer:
         self._explained: dict[
             tuple[Any, ...], dict[Configuration, tuple[Configuration, ...]]
         ] = {}
-        self._deeds: dict[tuple[Any, ...], Deeds] = {}
+        self._deeds: Memory[Deeds] = Memory(generation)
 
     def fold(self, history: History, projected: tuple[Pairs, Pairs]) -> History:
         """Return `history` after one step's responses and then its invocations."""
@@ -237,8 +240,9 @@ class Linearizer:
     def _responded(self, history: History, client: Client, result: Any) -> History:
         """Return `history` after the operation in flight of `client` came back."""
         at = _position(history, client)
-        before = history[at] if at >= 0 else None
-        if before is None or before[2] is None:
+        before = history[at] if at >= 0 else Deeds.of(client, (), None)
+        _, completed, flying = before
+        if flying is None:
             raise ModelError(
                 f"client {client!r} got the response {result!r} with no operation in "
                 "flight",
@@ -248,7 +252,6 @@ class Linearizer:
         key = (before, freeze(result))
         after = self._deeds.get(key)
         if after is None:
-            _, completed, flying = before
             after = self._made(key, client, (*completed, (*flying, result)), None)
         return (*history[:at], after, *history[at + 1 :])
 
@@ -277,10 +280,7 @@ class Linearizer:
 
     def _made(self, key: tuple[Any, ...], *record: Any) -> Deeds:
         """Make the record of a client, once for all histories that it is part of."""
-        if len(self._deeds) >= self._generation:
-            self._deeds.clear()
-        made = self._deeds[key] = Deeds.of(*record)
-        return made
+        return self._deeds.put(key, Deeds.of(*record))
 
     def decide(self, history: History) -> bool:
         """Tell whether `history` is linearizable."""

@@ -38,6 +38,7 @@ from worldline.model.content import (
 )
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
+from worldline.model.memory import Memory
 from worldline.model.time import EPOCH, Duration, Time
 
 ITSELF: set[type] = {type(None), int, str, bytes, NodeId}
@@ -51,14 +52,17 @@ _ONLY_NODES = frozenset({NodeId})
 
 _freezers: dict[type, Callable[[Any], Frozen]] = {}
 _thawers: dict[object, Callable[[tuple[Any, ...]], Any]] = {}
-_constant: set[Tag | type] = {BOOL, FLOAT, ENUM, TUPLE, FROZENSET, MAP, TIME, DURATION}
+_ATOMS = frozenset({*ITSELF, float})
+_constant: set[Tag | type] = {BOOL, FLOAT, TUPLE, FROZENSET, MAP, TIME, DURATION}
 """Tags of what never changes, if what it holds does not."""
 
-_shared: dict[Frozen, Any] = {}
-_frozen_by_id: dict[int, Frozen] = {}
-"""What some frozen values thawed to, and by its identity what it was thawed from."""
-
 _MOST_SHARED = 65_536
+_shared: Memory[Any] = Memory(_MOST_SHARED)
+"""What some frozen values thawed to."""
+
+_frozen_by_id: dict[int, tuple[Any, Frozen]] = {}
+"""Such a value, which is kept alive here, and what it was thawed from, by identity."""
+
 _members: dict[Frozen, enum.Enum] = {}
 """The members of the enumerations met so far, by what stands for them."""
 
@@ -175,7 +179,8 @@ def _register_dataclass(cls: Any) -> None:
         return fresh
 
     freezer = record_freezer(cls, names)
-    if cls.__dataclass_params__.frozen:
+    # Instances that are equal only to themselves would tell that they are shared.
+    if cls.__dataclass_params__.frozen and cls.__dataclass_params__.eq:
         register_shared(cls, freezer, thawer)
     else:
         register_type(cls, freezer)
@@ -196,34 +201,33 @@ def register_shared(
 
     def freeze_known(value: Any) -> Frozen:
         known = _frozen_by_id.get(id(value))
-        return freezer(value) if known is None else known
-
-    def thaw_once(frozen: tuple[Any, ...]) -> Any:
-        shared = _shared.get(frozen)
-        if shared is None:
-            shared = thawer(frozen)
-            if is_constant(frozen):
-                _share(frozen, shared)
-        return shared
+        return freezer(value) if known is None else known[1]
 
     register_type(cls, freeze_known)
-    register_tag(cls, thaw_once)
+    register_tag(cls, lambda frozen: thaw_shared(frozen, thawer))
+
+
+def thaw_shared(frozen: Frozen, thawer: Callable[[tuple[Any, ...]], Any] = thaw) -> Any:
+    """Return a value equal to the one that was frozen, shared if nobody can change it."""
+    if type(frozen) is not tuple:
+        return frozen
+    shared = _shared.get(frozen)
+    if shared is None:
+        shared = thawer(frozen)
+        if is_constant(frozen):
+            if len(_frozen_by_id) >= _MOST_SHARED:
+                _frozen_by_id.clear()
+            _frozen_by_id[id(shared)] = (shared, frozen)
+            _shared.put(frozen, shared)
+    return shared
 
 
 def is_constant(frozen: Frozen) -> bool:
     """Say whether nothing can change what a frozen value thaws to."""
     if type(frozen) is not tuple:
-        return True
-    return frozen[0] in _constant and all(map(is_constant, frozen[1:]))
-
-
-def _share(frozen: Frozen, value: Any) -> None:
-    if len(_shared) >= _MOST_SHARED:
-        # Together: an identity says something only while its value is kept alive.
-        _shared.clear()
-        _frozen_by_id.clear()
-    _shared[frozen] = value
-    _frozen_by_id[id(value)] = frozen
+        return type(frozen) in _ATOMS
+    tag = frozen[0]
+    return tag is ENUM or (tag in _constant and all(map(is_constant, frozen[1:])))
 
 
 def record_freezer(cls: type, names: tuple[str, ...]) -> Callable[[Any], Frozen]:

@@ -18,6 +18,8 @@ from worldline.engine.exploration import (
     Options,
     Statistics,
 )
+from worldline.engine.profile import UNTIMED, Profile
+from worldline.engine.tables import Service
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
@@ -32,6 +34,7 @@ from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
 from worldline.worlds.audit import audit
+from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
@@ -55,6 +58,7 @@ def check(
     out: Path | str | None = None,
     traces: bool = True,
     progress: Callable[[Progress], None] | None = None,
+    profile: bool = False,
 ) -> Report:
     """Search every reachable state for violations.
 
@@ -68,10 +72,9 @@ def check(
     prune, assume
         States that are, or are not, so are not expanded: after a prune the verdict
         is UNKNOWN, under an assumption it can hold.
-    deadlock
-        Whether it is a violation that only faults can happen in an unfinished state.
-    keep_going
-        Whether to search on after a violation, for the counts.
+    deadlock, keep_going, profile
+        Whether it is a violation that only faults can happen in an unfinished state,
+        to search on after a violation, and to measure where the time goes.
     properties
         Names of the properties to check; all by default.
     engine
@@ -90,7 +93,7 @@ def check(
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
-    question = _Question(system, _chosen(system, properties), prune, assume)
+    question = _Question(system, _chosen(system, properties), prune, assume, profile)
     search = question.search(bounds, progress, deadlock, keep_going)
     with watched():
         search.run(chosen.run)
@@ -122,11 +125,13 @@ class _Question:
         properties: list[Property],
         prune: Callable[[View], bool] | None,
         assume: Callable[[View], bool] | None,
+        profile: bool,
     ) -> None:
+        self.profile = Profile() if profile else None
         self.system = system
         self.properties = properties
         self.searched = [p for p in properties if p.kind is not PropertyKind.LIVENESS]
-        self.world = TabulatedWorld(system)
+        self.world = TabulatedWorld(system, self.profile or UNTIMED)
         with watched():
             self.starts = starts(system)
         self.prune = prune
@@ -139,7 +144,7 @@ class _Question:
         deadlock: bool,
         keep_going: bool,
     ) -> Exploration:
-        world = self.world
+        world, service = self.world, self._service()
         checks = [
             Check(
                 world.decision(p),
@@ -154,13 +159,19 @@ class _Question:
             cut = world.decision(self._is_cut)
         return Exploration(
             world.tables,
-            world,
+            service,
             [world.encode(s.snapshot) for s in self.starts if s.snapshot is not None],
             checks,
             bounds=bounds,
             options=Options(prune=cut, done=done, keep_going=keep_going),
             progress=None if progress is None else _reporter(progress),
+            profile=self.profile or UNTIMED,
         )
+
+    def _service(self) -> Service:
+        if self.profile is None:
+            return self.world
+        return ProfiledWorld(self.world, self.profile)
 
     def writer(
         self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
@@ -241,6 +252,7 @@ def _report(
         seed=writer.seed,
         assumptions=_assumptions(question, statistics),
         notes=_notes(question, search, chosen, complete),
+        profile=question.profile,
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, final
 
 from worldline.engine.decisions import Decision, Question
+from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
 from worldline.model.identity import NodeId
 from worldline.model.properties import Property, PropertyKind
@@ -58,10 +59,19 @@ class Recall:
         What the rows mean.
     cell_of
         How to thaw a column.
+    profile
+        Times the evaluations.
     """
 
-    def __init__(self, system: System, tables: Tables, cell_of: CellOf) -> None:
+    def __init__(
+        self,
+        system: System,
+        tables: Tables,
+        cell_of: CellOf,
+        profile: Untimed = UNTIMED,
+    ) -> None:
         self.system = system
+        self._timed = profile.timed
         self._tables = tables
         self._cell_of = cell_of
         self._answers: dict[Read, Answers] = {}
@@ -85,7 +95,7 @@ class Recall:
             decision.learn(reader.path, verdict)
             return verdict
 
-        return Decision(evaluate)
+        return Decision(self._timed(PROPERTIES, evaluate))
 
     def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
         """Return the decision for one element of a ``for_each`` form."""
@@ -144,7 +154,9 @@ class _Recorder:
         value = self._row[read.column]
         answers = self._recall.answers(read)
         known = answers.known.get(value)
-        found, number = self._recall.look(read, value, answers) if known is None else known
+        found, number = (
+            self._recall.look(read, value, answers) if known is None else known
+        )
         if read not in self._seen:
             self._seen.add(read)
             self.path.append((answers.question, number))

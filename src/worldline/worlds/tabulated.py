@@ -12,6 +12,7 @@ from typing import Any, final
 
 from worldline.engine.decisions import Decision
 from worldline.engine.interner import Interner
+from worldline.engine.profile import FREEZING, OBSERVERS, UNTIMED, Untimed
 from worldline.engine.tables import (
     Ask,
     Entry,
@@ -59,19 +60,22 @@ class TabulatedWorld:
     ----------
     system
         The system to explore.
+    profile
+        Times what is done inside the answers of the service.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
         self.system = system
-        self.tables = Tables(self._interners(), self._sites())
-        self._trials = Trials(system)
+        self.tables = Tables(self._interners(profile), self._sites())
+        self._trials = Trials(system, profile)
+        self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
         self._answers: dict[tuple[int, Any], dict[int, int]] = {}
         self._cells = [
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self._recall = Recall(system, self.tables, self.cell)
+        self._recall = Recall(system, self.tables, self.cell, profile)
 
     def encode(self, snapshot: Snapshot) -> Row:
         """Return the row of a state of the direct world."""
@@ -197,7 +201,7 @@ class TabulatedWorld:
         outcome = trial.outcome
         operations = entry.changes + self._operations(trial.changes)
         if outcome.failure is None:
-            operations += self._observed(event, trial)
+            operations += self._observe(event, trial)
         return self.tables.new_leaf(
             local, operations, outcome, failed=outcome.failure is not None
         )
@@ -281,8 +285,9 @@ class TabulatedWorld:
 
         return answer
 
-    def _interners(self) -> list[Interner]:
+    def _interners(self, profile: Untimed) -> list[Interner]:
         columns = self.system.layout.columns
+        content = profile.timed(FREEZING, fingerprint)
         shared: dict[object, Interner] = {}
         found: list[Interner] = []
         for column in columns:
@@ -291,7 +296,7 @@ class TabulatedWorld:
                 members = tuple(
                     n for n, other in enumerate(columns) if _shelf(other) == key
                 )
-                shared[key] = Interner(fingerprint, members)
+                shared[key] = Interner(content, members)
             found.append(shared[key])
         return found
 
