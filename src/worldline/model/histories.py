@@ -199,6 +199,8 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
             f"{function} gave {list(pairs)!r}, not pairs {pair} of hashable data",
             remedy=f"return a list of such pairs, as in [{pair}], or None",
         )
+    if len(pairs) < 2:
+        return pairs
     clients = in_order({who for who, _ in pairs})
     return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
 
