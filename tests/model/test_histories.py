@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import subprocess
@@ -383,6 +384,13 @@ def test_a_history_has_the_bytes_order_and_json_of_the_plain_tuples(drawn):
     assert canonical_bytes(freeze(history)) == canonical_bytes(plain)
     assert order_key(freeze(history)) == order_key(plain)
     assert encode_value(history) == encode_value(thaw(plain))
+
+
+def test_a_copy_of_a_history_is_the_same_history():
+    history = folded([Begin(A, Write(1)), Begin(B, Read()), End(B, 1)])
+    for again in (copy.deepcopy(history), copy.copy(history)):
+        assert freeze(again) == freeze(history)
+        assert hash(again) == hash(history)
 
 
 def test_a_step_makes_one_record_and_leaves_the_others_alone():

@@ -74,6 +74,10 @@ class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy works its key out again: tags are known by identity.
+        return Deeds.of, tuple(self)
+
 
 register_sealed(Deeds)
 
