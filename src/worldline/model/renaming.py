@@ -27,6 +27,7 @@ from worldline.model.content import (
 )
 from worldline.model.events import RANK, Event, Kind
 from worldline.model.hidden import Alarm
+from worldline.model.histories import Deeds
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Letter
@@ -45,6 +46,9 @@ _UNORDERED = frozenset({FROZENSET, SET, Bag, Pool, Queues, Sockets})
 """Tags of values whose items are kept in canonical order and have no other."""
 
 _PAIRED = frozenset({MAP, DICT})
+
+_SEALED = (Sealed, Deeds)
+"""Values that stand for themselves and are known by their key."""
 
 
 def renamed(frozen: Frozen, names: Names) -> Frozen:
@@ -65,15 +69,17 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
         elif tag is Event:
             _tidy_event(items)
         return (tag, *items)
-    if isinstance(frozen, Sealed):
+    if isinstance(frozen, _SEALED):
         return _renamed_seal(frozen, names)
     return frozen
 
 
-def _renamed_seal(sealed: Sealed, names: Names) -> Sealed:
+def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
     key = renamed(sealed.key, names)
     if key == sealed.key:
         return sealed
+    if isinstance(sealed, Deeds):
+        return Deeds.of(*thaw(key))
     if isinstance(sealed, Letter):
         return Letter(key[1], key[2], thaw(key[3]), key[3])
     return Alarm(key[1], key[2], thaw(key[3]))
@@ -102,7 +108,7 @@ def mentioned(frozen: Frozen) -> frozenset[NodeId]:
             found.add(item)
         elif type(item) is tuple:
             pending += item[1:]
-        elif isinstance(item, Sealed):
+        elif isinstance(item, _SEALED):
             pending.append(item.key)
     return frozenset(found)
 
@@ -122,7 +128,7 @@ def outline(frozen: Frozen, words: Mapping[NodeId, bytes], *, loose: bool) -> by
     """
     if type(frozen) is NodeId:
         return words.get(frozen) or canonical_bytes(frozen)
-    if isinstance(frozen, Sealed):
+    if isinstance(frozen, _SEALED):
         return outline(frozen.key, words, loose=loose)
     if type(frozen) is not tuple or frozen[0] is ENUM:
         return canonical_bytes(frozen)

@@ -13,6 +13,7 @@ from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
+from worldline.engine.profile import KERNEL
 from worldline.engine.tables import Leaf
 
 _QUOTA = 262_144
@@ -46,7 +47,7 @@ class _Levels:
     def __init__(self, search: Exploration) -> None:
         self._search = search
         self._mirror = mirror_of(search.tables)
-        self._library = self._mirror.library
+        self._library = search.profile.all_timed(KERNEL, self._mirror.library)
         self._server = Server(self._mirror, search.tables, search.service)
         options, limit = search.options, search.bounds.states
         decisions = [

@@ -9,6 +9,7 @@ from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
+from worldline.engine.profile import KERNEL
 from worldline.model.errors import InternalError
 
 _QUOTA = 65_536
@@ -40,7 +41,7 @@ class _Dive:
     def __init__(self, search: Exploration) -> None:
         self._search = search
         self._mirror = mirror_of(search.tables)
-        self._library = self._mirror.library
+        self._library = search.profile.all_timed(KERNEL, self._mirror.library)
         self._server = Server(self._mirror, search.tables, search.service)
         options, bounds = search.options, search.bounds
         if bounds.depth is None:
