@@ -73,7 +73,7 @@ class Server:
             row = self._mirror.columns.row(numbers)
             decision = self._mirror.decision_of(first)
             decision(row)
-            self._mirror.tell_verdict(decision, row)
+            self._mirror.tell_verdict(decision, row, second)
         elif kind == Lack.PARTS:
             self._serve_parts(first, second, numbers)
         elif kind == Lack.ANSWER:

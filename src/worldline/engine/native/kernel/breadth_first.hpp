@@ -41,7 +41,7 @@ class BreadthFirst {
                  int32_t prune, int32_t done)
         : misses(tables.width), tables_(tables), packing_(tables), row_(tables.width),
           worth_threads_(worth_threads), most_states_(most_states), prune_(prune), done_(done) {
-        part_bits_ = threads > 1 ? kShardBits - 1 : 0;
+        part_bits_ = threads > 1 ? kShardBits : 0;
         for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables, 1 << part_bits_);
         parts_.resize(size_t{1} << part_bits_);
     }
@@ -142,6 +142,25 @@ class BreadthFirst {
         std::vector<Undecided> undecided;
     };
 
+    // The candidates met last: neighbours have many successors in common. A state that is
+    // known from a lesser parent need not be looked up again.
+    class Recent {
+      public:
+        bool knows(uint64_t fingerprint, uint64_t parent) {
+            Edge& edge = edges_[fingerprint & (edges_.size() - 1)];
+            if (edge.fingerprint == fingerprint && edge.parent <= parent) return true;
+            edge = Edge{fingerprint, parent};
+            return false;
+        }
+
+      private:
+        struct Edge {
+            uint64_t fingerprint = 0, parent = ~0ULL;
+        };
+
+        std::vector<Edge> edges_ = std::vector<Edge>(1 << 12);
+    };
+
     // What one thread needs for itself.
     struct Worker {
         Worker(const Tables& tables, int32_t parts)
@@ -150,6 +169,7 @@ class BreadthFirst {
         Successors look;
         std::vector<int32_t> row;
         std::vector<Successor> found;
+        Recent recent;
         std::vector<std::vector<Candidate>> candidates;  // by part
         std::vector<Position> retry;
         std::vector<std::pair<uint32_t, uint32_t>> finished;  // chunk, how many of it
@@ -263,7 +283,7 @@ class BreadthFirst {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }
-            if (part_bits_ == 0) visited_.prefetch(one.fingerprint);
+            if (worker.recent.knows(one.fingerprint, fingerprint)) continue;
             worker.candidates[part_of(one.fingerprint)].push_back(
                 Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
@@ -295,8 +315,7 @@ class BreadthFirst {
         for (const Worker& source : workers_) {
             const Candidate* one = source.candidates[part].data();
             const Candidate* end = one + source.candidates[part].size();
-            // A thread alone has fetched the slots already.
-            const Candidate* ahead = part_bits_ == 0 ? end : std::min(one + kAhead, end);
+            const Candidate* ahead = std::min(one + kAhead, end);
             for (; one != end; ++one) {
                 if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
                 State& slot = visited_.find(one->fingerprint);
@@ -367,7 +386,7 @@ class BreadthFirst {
         return misses.empty();
     }
 
-    static constexpr size_t kAhead = 12;
+    static constexpr size_t kAhead = 16;
 
     Tables& tables_;
     Packing packing_;

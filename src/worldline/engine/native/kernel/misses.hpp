@@ -16,7 +16,7 @@ enum class Lack : int32_t {
     kOutcome = 2,  // the outcomes of event `first` in the row
     kApply = 3,    // what operation `first` makes of value `second`
     kAnswer = 4,   // what value `second` answers at tree `first`
-    kDecide = 5,   // the verdict of decision `first` on the row
+    kDecide = 5,   // the verdict of decision `first` on the row, from question `second` on
 };
 
 struct Miss {
@@ -43,7 +43,7 @@ class Misses {
     void add_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
         const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
                              static_cast<uint32_t>(stuck.second);
-        add(Lack::kDecide, decision, 0, key, row);
+        add(Lack::kDecide, decision, stuck.first, key, row);
     }
 
     void add_all(const Misses& other) {
