@@ -77,7 +77,7 @@ class Misses {
     size_t size() const { return misses_.size(); }
     const Miss& operator[](size_t at) const { return misses_[at]; }
     const int32_t* rows() const { return rows_.data(); }
-    const int32_t* row(const Miss& miss) const { return &rows_[miss.row]; }
+    const int32_t* row(const Miss& miss) const { return rows_.data() + miss.row; }
 
   private:
     bool solve(Tables& tables, const Miss& miss) {
