@@ -80,20 +80,3 @@ def test_the_json_of_a_report_is_plain(tmp_path: Path) -> None:
 def test_large_published_counts() -> None:
     report = wl.check(load("zoo:twophase", {"n": "7"}), engine="native", traces=False)
     assert (report.states, report.generated, report.depth) == (296_448, 2_744_706, 23)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("target", "parameters", "expected"),
-    [
-        ("zoo:twophase", {"n": "8"}, (1_745_408, 18_507_778, 26)),
-        ("zoo:paxos-clients", {"clients": "3"}, (1_194_428, 2_420_477, 28)),
-        ("zoo:single-copy", {"clients": "4"}, (400_233, 731_789, 17)),
-    ],
-    ids=str,
-)
-def test_larger_published_counts(
-    target: str, parameters: dict[str, str], expected: tuple[int, int, int]
-) -> None:
-    report = wl.check(load(target, parameters), engine="native", traces=False)
-    assert (report.states, report.generated, report.depth) == expected
