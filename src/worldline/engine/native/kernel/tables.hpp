@@ -85,8 +85,8 @@ class Tables {
     const int32_t width;
     std::vector<Column> columns;
     std::vector<Site> sites;
-    std::vector<std::vector<int32_t>> sites_of;  // by column
     std::vector<Group> groups;
+    std::vector<std::vector<int32_t>> groups_of;  // by column
     int64_t version = 0;  // changes whenever a column needs more bits
     std::vector<int32_t> events;  // of all lists of all sites, each after its length
     std::vector<Entry> entries;
@@ -189,13 +189,11 @@ class Tables {
   private:
     void regroup() {
         ++version;
-        sites_of.assign(width, {});
-        for (size_t site = 0; site < sites.size(); ++site)
-            for (const int32_t column : sites[site].columns)
-                sites_of[column].push_back(static_cast<int32_t>(site));
-        groups = groups_of(sites);
+        groups = group_sites(sites);
+        groups_of.assign(width, {});
         for (Group& group : groups)
             for (const int32_t column : group.columns) {
+                groups_of[column].push_back(static_cast<int32_t>(&group - groups.data()));
                 if (sizes_[column] > 0) group.fields.emplace_back(column, group.bits);
                 group.bits += sizes_[column];
             }
