@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any, final
 
+from worldline.engine.collections import content
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Successor
 from worldline.engine.symmetry import Member, Symmetry
@@ -50,24 +51,50 @@ class Alike:
             for node in group
         }
         self._expander = Expander(world.tables, world)
+        self._items: dict[Any, tuple[int, dict[int, int]]] = {}
         self.symmetry = Symmetry(world.tables, self, self._groups())
 
     def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
         """Return the outlines of a value: with no member told apart, and with each."""
-        frozen = self._world.tables.interners[column].values[value]
-        renamer, words = self._renamer, self._words
-        members = renamer.mentioned(column, frozen) & self._number.keys()
-        return renamer.outline(column, frozen, words), {
-            self._number[node]: renamer.outline(column, frozen, {**words, node: _SELF})
-            for node in members
+        tables = self._world.tables
+        frozen = tables.interners[column].values[value]
+        collection = tables.collections.get(column)
+        if collection is None:
+            return self._outlined(column, frozen)
+        pairs = [
+            (*self.item_outlines(column, item), k)
+            for item, k in collection.split(frozen)
+        ]
+        shape = collection.shape
+        return content(shape, [(common, k) for common, _, k in pairs]), {
+            member: content(
+                shape, [(told.get(member, common), k) for common, told, k in pairs]
+            )
+            for member in {member for _, told, _ in pairs for member in told}
         }
+
+    def item_outlines(self, column: int, item: Any) -> tuple[int, dict[int, int]]:
+        """Return the outlines of an item of a collection."""
+        known = self._items.get(item)
+        if known is None:
+            known = self._items[item] = self._outlined(column, item)
+        return known
 
     def exchanged(self, column: int, value: int, member: int) -> int:
         """Return what a value becomes if a member and the next exchange names."""
         interner = self._world.tables.interners[column]
+        return interner.intern(
+            self.item_exchanged(column, interner.values[value], member)
+        )
+
+    def item_exchanged(self, column: int, item: Any, member: int) -> Any:
+        """Return what an item of a collection becomes."""
         names = exchange(*self.nodes[member : member + 2])
-        renamed = self._renamer.renamed(column, interner.values[value], names)
-        return interner.intern(renamed)
+        return self._renamer.renamed(column, item, names)
+
+    def _outlined(self, column: int, frozen: Frozen) -> tuple[int, dict[int, int]]:
+        common, told = self._renamer.outlines(column, frozen, self._words, _SELF)
+        return common, {self._number[node]: one for node, one in told.items()}
 
     def check_steps(self, rows: Iterable[Row]) -> None:
         """Look at rows under other names: the same steps must be possible.
