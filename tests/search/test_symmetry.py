@@ -10,8 +10,11 @@ import pytest
 from tests.alike import Space
 
 import worldline as wl
+from worldline.engine.native import library
 from worldline.model.verdicts import Verdict
 from worldline.zoo import toy, twophase
+
+ENGINE = "native" if library.available() else "python"
 
 
 @pytest.fixture(autouse=True)
@@ -92,14 +95,35 @@ def test_partial_functions_are_counted_up_to_names(n: int, states: int):
     assert wl.check(system, traces=False).states == states
 
 
-def test_the_native_engine_is_refused_and_auto_says_what_ran():
-    system = twophase.system(n=2, symmetry=True)
-    with pytest.raises(wl.UsageError, match="no symmetry reduction"):
-        wl.check(system, engine="native", traces=False)
-    report = wl.check(system, engine="auto", traces=False)
+def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None:
+    def system(n: int) -> wl.System:
+        ids = wl.ids(*[f"n{number}" for number in range(n)])
+        return wl.System(
+            {node: Quiet() for node in ids},
+            workload=[wl.whenever(Quiet.rise)],
+            symmetry=[ids],
+        )
+
+    with pytest.raises(wl.UsageError, match="at most 64 symmetric nodes, not 65"):
+        wl.check(system(65), engine="native", traces=False)
+    report = wl.check(system(65), max_depth=2, traces=False)
     assert report.engine == "python"
-    assert any("symmetry" in note for note in report.notes)
-    assert wl.check(system, engine="python", traces=False).notes == ()
+    assert any("at most 64 symmetric nodes" in note for note in report.notes)
+    plain = wl.check(system(65), max_depth=2, traces=False, symmetry=False)
+    assert plain.engine == ENGINE
+    report = wl.check(system(64), traces=False)
+    assert (report.engine, report.states) == (ENGINE, 65)
+
+
+@wl.node
+class Quiet:
+    """Rises once."""
+
+    risen: bool = False
+
+    @wl.call(when=lambda self: not self.risen)
+    def rise(self, ctx: wl.Context) -> None:
+        self.risen = True
 
 
 @wl.message

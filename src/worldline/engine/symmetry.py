@@ -35,7 +35,6 @@ refinement is that of graph canonisation (B. Weisfeiler and A. Leman, 1968).
 from __future__ import annotations
 
 from collections import defaultdict
-from heapq import heappush, heapreplace
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
 from worldline.engine.interner import mixed
@@ -45,7 +44,6 @@ Member: TypeAlias = tuple[int, ...]
 """The columns of one member; those of all members in the same order."""
 
 _MASK = (1 << 64) - 1
-_SCRAMBLE = 0xD6E8FEB86659FD93
 
 
 class Trait(NamedTuple):
@@ -232,7 +230,7 @@ class Symmetry:
             if found:
                 after = tables[member].get(value)
                 if after is None:
-                    after = self._exchange(column, value, member)
+                    after = self.renamed_value(column, value, member)
                 value = after
                 if found < 3:  # only one of the two was mentioned
                     mentions ^= 3 << member
@@ -309,41 +307,14 @@ class Symmetry:
     def exchanged(self, column: int, value: int, member: int) -> int:
         """Return what a value becomes if a member and the next exchange names."""
         if self.trait(column, value).mentions & (3 << member):
-            return self._exchange(column, value, member)
+            return self.renamed_value(column, value, member)
         return value
 
-    def _exchange(self, column: int, value: int, member: int) -> int:
+    def renamed_value(self, column: int, value: int, member: int) -> int:
+        """Do the same for a value that mentions either."""
         known = self._exchanged[column][member]
         after = known.get(value)
         if after is None:
             after = known[value] = self.names.exchanged(column, value, member)
             known[after] = value
         return after
-
-
-@final
-class Sample:
-    """Some of the rows that a search expands, chosen by content alone.
-
-    Parameters
-    ----------
-    size
-        How many are kept.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._kept: list[tuple[int, Row]] = []
-
-    def add(self, fingerprint: int, row: Row) -> None:
-        """Keep a row if few others come before it in an order like a random one."""
-        # Negated, so that the heap's first is the last in that order.
-        key = -((fingerprint * _SCRAMBLE & _MASK) ^ (fingerprint >> 32))
-        if len(self._kept) < self._size:
-            heappush(self._kept, (key, row))
-        elif key > self._kept[0][0]:
-            heapreplace(self._kept, (key, row))
-
-    def rows(self) -> list[Row]:
-        """Return the rows kept, in an order that depends on content alone."""
-        return [row for _, row in sorted(self._kept, reverse=True)]

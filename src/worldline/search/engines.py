@@ -14,6 +14,7 @@ from typing import Literal, final
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.depth_first import depth_first
 from worldline.engine.exploration import Exploration
+from worldline.engine.native.fold import MOST_MEMBERS
 from worldline.engine.native.library import KernelMissing, library
 from worldline.model.errors import UsageError
 
@@ -44,17 +45,13 @@ class Chosen:
     note: str = ""
 
 
-NATIVE_FOLDS = False
-"""Whether the native engine has symmetry reduction."""
-
-
-def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
+def choose(strategy: str, engine: str, *, symmetric: int = 0) -> Chosen:
     """Return the loop for a strategy and an engine.
 
     Parameters
     ----------
-    symmetry
-        Whether it has to visit one state only of those that differ in names.
+    symmetric
+        Of how many nodes it has to exchange the names.
 
     Raises
     ------
@@ -83,14 +80,14 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
         return reference
     if wanted == "python":
         return reference
-    if symmetry and not NATIVE_FOLDS:
+    if symmetric > MOST_MEMBERS:
+        limit = f"the native engine knows at most {MOST_MEMBERS} symmetric nodes"
         if engine == "native":
             raise UsageError(
-                "the native engine has no symmetry reduction",
+                f"{limit}, not {symmetric}",
                 remedy="use the engine 'python', or search without symmetry",
             )
-        note = "engine python: the native one has no symmetry reduction"
-        return Chosen(reference.run, "python", note)
+        return Chosen(reference.run, "python", f"engine python: {limit}")
     try:
         library()
     except KernelMissing as missing:

@@ -225,4 +225,7 @@ class Queues(_Unconnected):
         queues: dict[NodeId, list[Letter]] = {}
         for letter, _ in pairs:
             queues.setdefault(letter.src, []).append(letter)
-        return (Queues, *[(TUPLE, src, *queues[src]) for src in sorted(queues)])
+        return (
+            Queues,
+            *[(TUPLE, src, *queues[src]) for src in sorted(queues, key=BY_DECLARATION)],
+        )
