@@ -204,22 +204,40 @@ class Symmetry:
         """
         return self._renamed(row, exchanges, self._signatures(row)[1])[0]
 
+    def renamed_like(
+        self, row: Row, known: tuple[Row, Row], exchanges: list[int]
+    ) -> Row:
+        """Return the same as `renamed`, given a similar row and what it becomes."""
+        before, after = known
+        found, moved = after.copy(), self._moved(exchanges)
+        for column, value in enumerate(row):
+            if value != before[column]:
+                value = self._followed(column, value, exchanges)
+                found[moved.get(column, column)] = value
+        return found
+
+    def _moved(self, exchanges: list[int]) -> dict[int, int]:
+        """Return which columns change places."""
+        order = list(range(self.count))
+        for member in exchanges:
+            order[member : member + 2] = order[member + 1], order[member]
+        return {
+            old: new
+            for place, member in enumerate(order)
+            if place != member
+            for old, new in zip(self.members[member], self.members[place], strict=True)
+        }
+
     def _renamed(
         self, row: Row, exchanges: list[int], speaking: list[int]
     ) -> tuple[Row, list[int]]:
         """Return a renamed row, and which of its columns mention members."""
-        before = row.copy()
+        before, moved = row.copy(), self._moved(exchanges)
         for column in speaking:
             before[column] = self._followed(column, row[column], exchanges)
-        order = list(range(self.count))
-        for member in exchanges:
-            order[member : member + 2] = order[member + 1], order[member]
-        found, moved, members = before.copy(), {}, self.members
-        for place, member in enumerate(order):
-            if place != member:
-                for one, other in zip(members[member], members[place], strict=True):
-                    found[other] = before[one]
-                    moved[one] = other
+        found = before.copy()
+        for old, new in moved.items():
+            found[new] = before[old]
         return found, [moved.get(column, column) for column in speaking]
 
     def _followed(self, column: int, value: int, exchanges: list[int]) -> int:

@@ -27,7 +27,7 @@ from worldline.model.content import (
 )
 from worldline.model.events import RANK, Event, Kind
 from worldline.model.hidden import Alarm
-from worldline.model.identity import NodeId
+from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Letter
 from worldline.model.network.datagrams import Bag, Queues
@@ -56,9 +56,13 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
         tag = frozen[0]
         if tag is ENUM:
             return frozen
-        items = [renamed(item, names) for item in frozen[1:]]
+        items = [
+            names.get(item, item) if type(item) is NodeId else renamed(item, names)
+            for item in frozen[1:]
+        ]
         if tag in _UNORDERED:
-            items.sort(key=order_key)
+            ids = set(map(type, items)) == {NodeId}
+            items.sort(key=BY_DECLARATION if ids else order_key)
         elif tag in _PAIRED:
             pairs = sorted(_pairs(items), key=lambda pair: order_key(pair[0]))
             items = [part for pair in pairs for part in pair]
@@ -129,11 +133,22 @@ def outlines(
     loose = loose or tag is Event
     parts = [outlines(item, words, alone, loose=loose) for item in frozen[1:]]
     common = _joined(tag, [part for part, _ in parts], loose=loose)
-    ids = {node for _, told in parts for node in told}
-    return common, {
-        node: _joined(tag, [told.get(node, part) for part, told in parts], loose=loose)
-        for node in ids
-    }
+    # What is told apart is the same for all ids that stand in like places.
+    places: dict[NodeId, list[tuple[int, bytes, bytes]]] = {}
+    is_ordered = tag not in _UNORDERED
+    for place, (part, told) in enumerate(parts):
+        for node, apart in told.items():
+            found = (place if is_ordered else 0, part, apart)
+            places.setdefault(node, []).append(found)
+    joined: dict[tuple[tuple[int, bytes, bytes], ...], bytes] = {}
+    result = {}
+    for node, known in places.items():
+        key = tuple(known if is_ordered else sorted(known))
+        if key not in joined:
+            items = [told.get(node, part) for part, told in parts]
+            joined[key] = _joined(tag, items, loose=loose)
+        result[node] = joined[key]
+    return common, result
 
 
 def _joined(tag: Any, items: list[bytes], *, loose: bool) -> bytes:

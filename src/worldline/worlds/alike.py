@@ -113,15 +113,15 @@ class Alike:
             other = self.symmetry.renamed(row, exchanges)
             here = self._expander.successors(row, 0)
             there = self._expander.successors(other, 0)
-            images = [self._essence(step, exchanges) for step in here]
-            known = [self._essence(step, []) for step in there]
+            images = [self._essence(step, (row, other), exchanges) for step in here]
+            known = [self._essence(step, (other, other), []) for step in there]
             for image, step in zip(images, here, strict=True):
                 if image not in known:
                     raise self._difference(step, image, there, exchanges)
             for image, step in zip(known, there, strict=True):
                 if image not in images:
                     back = exchanges[::-1]
-                    image = self._essence(step, back)
+                    image = self._essence(step, (other, row), back)
                     raise self._difference(step, image, here, back)
 
     def check_verdicts(
@@ -159,7 +159,7 @@ class Alike:
         random, neighbours = Random(0), self.symmetry.neighbours
         for row in rows:
             yield row, [random.choice(neighbours)]
-            yield row, random.choices(neighbours, k=2 * len(self.nodes))
+            yield row, random.choices(neighbours, k=len(self.nodes))
 
     def _groups(self) -> list[list[Member]]:
         system, layout = self._world.system, self._world.system.layout
@@ -179,14 +179,22 @@ class Alike:
             names = {node: swap.get(name, name) for node, name in names.items()}
         return {node: name for node, name in names.items() if node != name}
 
-    def _essence(self, step: Successor, exchanges: list[int]) -> tuple[Any, ...]:
-        """Return what must be the same of a step after exchanges."""
+    def _essence(
+        self, step: Successor, known: tuple[Row, Row], exchanges: list[int]
+    ) -> tuple[Any, ...]:
+        """Return what must be the same of a step after exchanges.
+
+        Parameters
+        ----------
+        known
+            Where the step began, and that after the exchanges.
+        """
         _, row, entry, leaf = step
         event: Event = entry.event
         if leaf.failed:
             failure = leaf.detail.failure
             return (event.kind, failure.kind, failure.name, failure.where)
-        return (event.kind, tuple(self.symmetry.renamed(row, exchanges)))
+        return (event.kind, tuple(self.symmetry.renamed_like(row, known, exchanges)))
 
     def _difference(
         self,
