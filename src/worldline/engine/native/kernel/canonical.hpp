@@ -52,7 +52,7 @@ class Canonical {
             int32_t is_settled = kTrue;
             for (size_t at = 0; at < tied_.size() && is_settled != kFalse; ++at) {
                 const int32_t is_fixed = this->is_fixed(tied_[at]);
-                if (is_fixed != kTrue) is_settled = is_fixed == kFalse ? kFalse : kUnknown;
+                if (is_fixed != kTrue) is_settled = is_fixed;
             }
             if (is_settled != kFalse) return is_settled == kTrue;
             if (!refine()) return false;
@@ -94,11 +94,15 @@ class Canonical {
             }
     }
 
+    // Notes neighbours with equal signatures, and the columns that mention members.
     void find_tied() {
         tied_.clear();
         for (const auto& group : symmetry_.groups)
             for (int32_t member = group.first; member + 1 < group.second; ++member)
                 if (signatures_[member] == signatures_[member + 1]) tied_.push_back(member);
+        speaking_.clear();
+        for (int32_t column = 0; column < tables_.width; ++column)
+            if (now_.mentions[column] != 0) speaking_.push_back(column);
     }
 
     // Makes signatures take in those of the members that one has to do with.
@@ -192,20 +196,31 @@ class Canonical {
     // Says whether exchanging a member and the next leaves the row as it is.
     int32_t is_fixed(int32_t member) {
         int32_t found = kTrue;
-        for (int32_t column = 0; column < tables_.width; ++column) {
+        for (const int32_t column : symmetry_.members[member]) {
+            const bool is_silent = now_.mentions[column] == 0;
+            const int32_t code = is_silent ? symmetry_.move_to(member + 1) : member;
+            const int32_t is_kept = this->is_kept(column, code);
+            if (is_kept == kFalse) return kFalse;
+            if (is_kept == kUnknown) found = kUnknown;
+        }
+        for (const int32_t column : speaking_) {
             const int32_t mine = symmetry_.owner[column];
-            const Mentions mentions = now_.mentions[column];
-            const bool is_first = mine == member;
-            if (mine == member + 1 || (!is_first && (mentions >> member & 3) == 0)) continue;
-            steps_.assign(1, is_first && mentions == 0 ? symmetry_.move_to(member + 1) : member);
-            int32_t to = column;
-            const int32_t after = follow(to, now_.row[column]);
-            if (after == kUnknown)
-                found = kUnknown;
-            else if (after != now_.row[to])
-                return kFalse;
+            if (mine == member || mine == member + 1 || (now_.mentions[column] >> member & 3) == 0)
+                continue;
+            const int32_t is_kept = this->is_kept(column, member);
+            if (is_kept == kFalse) return kFalse;
+            if (is_kept == kUnknown) found = kUnknown;
         }
         return found;
+    }
+
+    // Says whether a renaming makes of a value what stands where it goes to.
+    int32_t is_kept(int32_t column, int32_t code) {
+        const int32_t value = now_.row[column];
+        const int32_t after = symmetry_.exchanged.get(symmetry_.table(column, code), value);
+        if (after == kUnknown) misses_.add_steps(column, value, &code, 1);
+        if (after == kUnknown) return kUnknown;
+        return after == now_.row[symmetry_.destination(column, code)] ? kTrue : kFalse;
     }
 
     // Takes the least of all rows that exchanges of tied members lead to.
@@ -240,7 +255,7 @@ class Canonical {
     Named now_, next_;
     bool is_changed_ = false;
     std::vector<uint64_t> signatures_, refined_, sorted_;
-    std::vector<int32_t> exchanges_, tied_, steps_, target_, moved_to_;
+    std::vector<int32_t> exchanges_, tied_, speaking_, steps_, target_, moved_to_;
 };
 
 }  // namespace worldline
