@@ -176,7 +176,7 @@ def test_a_symmetry_is_checked_on_the_same_rows(
     runs: list[tuple[Any, int]] = [("python", 1), ("native", 1), ("native", 3)]
     for engine, threads in runs:
         kept.append([])
-        system = twophase.system(n=6, symmetry=True)
+        system = twophase.system(n=8, symmetry=True)
         wl.check(system, engine=engine, threads=threads, traces=False, prune=aborted)
     assert min(map(len, kept[0])) > 30
     assert len(kept[0][1]) == 200
