@@ -160,7 +160,7 @@ class Listener {
     }
 
     bool changes_each_once(const Leaf& leaf) const {
-        const int32_t* changes = &tables_.changes[leaf.begin];
+        const int32_t* changes = tables_.changes.data() + leaf.begin;
         for (int32_t one = 0; one < leaf.count; ++one) {
             const int32_t column = tables_.operations[changes[one]].column;
             if (column == tables_.entries[leaf.entry].column) return false;
