@@ -36,8 +36,8 @@ class Command:
     shown: str
 
 
-def blocks(language: str) -> list[str]:
-    text = README.read_text("utf-8")
+def blocks(language: str, page: Path = README) -> list[str]:
+    text = page.read_text("utf-8")
     return [m["body"] for m in BLOCK.finditer(text) if m["language"] == language]
 
 
@@ -49,9 +49,9 @@ def programs() -> dict[str, str]:
     }
 
 
-def commands() -> list[Command]:
+def commands(page: Path = README) -> list[Command]:
     found = []
-    for body in blocks("console"):
+    for body in blocks("console", page):
         for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
             line, _, shown = part.partition("\n")
             found.append(Command(line, shown))

@@ -1,8 +1,8 @@
 """Find, explain, minimise and prevent bugs in distributed systems.
 
 Layers, bottom to top: ``model`` (what the user writes), ``engine`` (integers),
-``worlds`` (run a system), ``trace`` (runs as files), ``search``, ``cli``. Imports go
-down only. This file is the public face: ``import worldline as wl``.
+``worlds`` (run a system), ``trace`` (runs as files), ``search``, ``debug``, ``cli``.
+Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations

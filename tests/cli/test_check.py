@@ -167,6 +167,15 @@ def test_json_of_what_holds_has_no_trace():
 # --------------------------------------------------------------------------- options
 
 
+def test_a_profile_is_shown_and_part_of_the_json():
+    shown = run("check", "zoo:toy", "--profile").out
+    assert "where the time went" in shown.splitlines()[-9]
+    assert shown.splitlines()[-1].split()[:2] == ["the", "rest"]
+    report = json.loads(run("check", "zoo:toy", "--profile", "--json").out)
+    assert report["profile"]["handlers"]["count"] > 0
+    assert "profile" not in json.loads(run("check", "zoo:toy", "--json").out)
+
+
 def test_the_first_trace_goes_where_out_says(folder: Path):
     result = run("check", "counter.py", "--out", "runs/first.wl", "--json")
     assert json.loads(result.out)["replay"] == "worldline replay runs/first.wl"

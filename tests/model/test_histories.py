@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from worldline.model.content import canonical_bytes, order_key
 from worldline.model.errors import ModelError
 from worldline.model.events import Event, Kind
 from worldline.model.histories import (
@@ -26,6 +28,7 @@ from worldline.model.histories import (
 from worldline.model.identity import ids
 from worldline.model.observers import Observer, Step
 from worldline.model.values import freeze, thaw
+from worldline.trace.json_values import encode_value
 
 A, B, C = CLIENTS = ids("a", "b", "c")
 
@@ -359,6 +362,44 @@ def test_a_history_is_plain_data(drawn):
     again = thaw(freeze(history))
     assert again == history
     assert hash(again) == hash(history)
+
+
+def test_results_of_different_types_make_different_histories():
+    linearizer = Linearizer(register(0))
+    begun = moved(linearizer, (), Begin(A, Read()))
+    one, true = [moved(linearizer, begun, End(A, result)) for result in (1, True)]
+    assert freeze(one) != freeze(true)
+    assert [repr(history[0][1][0][2]) for history in (one, true)] == ["1", "True"]
+    operations = [
+        moved(linearizer, (), Begin(A, Write(value))) for value in (0, False, 0.0)
+    ]
+    assert len({canonical_bytes(freeze(history)) for history in operations}) == 3
+
+
+@given(runs())
+def test_a_history_has_the_bytes_order_and_json_of_the_plain_tuples(drawn):
+    spec, run = drawn
+    history = folded(run, Linearizer(spec))
+    plain = freeze(tuple(tuple(deeds) for deeds in history))
+    assert canonical_bytes(freeze(history)) == canonical_bytes(plain)
+    assert order_key(freeze(history)) == order_key(plain)
+    assert encode_value(history) == encode_value(thaw(plain))
+
+
+def test_a_copy_of_a_history_is_the_same_history():
+    history = folded([Begin(A, Write(1)), Begin(B, Read()), End(B, 1)])
+    for again in (copy.deepcopy(history), copy.copy(history)):
+        assert freeze(again) == freeze(history)
+        assert hash(again) == hash(history)
+
+
+def test_a_step_makes_one_record_and_leaves_the_others_alone():
+    linearizer = Linearizer(register(0))
+    history = folded([Begin(A, Write(1)), Begin(B, Write(2))], linearizer)
+    after = moved(linearizer, history, End(B, None))
+    assert after[0] is history[0]
+    # The same step in another run gives the same record.
+    assert moved(linearizer, history, End(B, None))[1] is after[1]
 
 
 SCRIPT = """

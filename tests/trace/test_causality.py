@@ -11,6 +11,7 @@ from worldline.trace.causality import (
     causal_past,
     dependencies,
     lane_of,
+    triggers,
     vector_clocks,
 )
 
@@ -52,3 +53,20 @@ def test_vector_clocks_and_lamport_times_agree_with_the_causal_past(variant: str
             assert before == (other.step in past)
             if before and other is not step:
                 assert other.lamport < step.lamport
+
+
+def test_a_step_is_triggered_by_what_gave_the_occasion():
+    found = triggers(granted_twice())
+    assert {step: found[step] for step in (1, 4, 5, 9, 11)} == dict.fromkeys(
+        (1, 4, 5, 9, 11)
+    )
+    assert {step: found[step] for step in (2, 6, 10, 19)} == {2: 1, 6: 5, 10: 9, 19: 17}
+    assert {step: found[step] for step in (7, 12, 13)} == {7: 6, 12: 11, 13: 11}
+    assert (found[8], found[14]) == (7, 12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_trigger_is_in_the_causal_past(variant: str):
+    trace = random_trace(VARIANTS[variant](), 12)
+    for step, trigger in triggers(trace).items():
+        assert trigger is None or trigger in causal_past(trace, step)

@@ -15,6 +15,7 @@ from worldline.zoo.randtree.properties import one_spanning_tree
 from worldline.zoo.randtree.starts import STARTS
 
 FOUND: dict[str, tuple[str, int]] = {
+    "rt3": ("timers", 2),
     "rt11": ("timers", 6),
     "rt14": ("timers", 4),
     "rt15": ("joins_as_its_own_root", 2),

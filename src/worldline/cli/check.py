@@ -98,6 +98,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "system declares symmetric (default: if it declares any)",
     )
     parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="measure where the time goes, and show it after the result",
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
     )
     parser.add_argument(
@@ -160,6 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,
+            profile=arguments.profile,
         )
     if arguments.json:
         print_json(report.to_json())

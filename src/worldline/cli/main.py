@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from worldline._version import __version__
-from worldline.cli import check, replay, show, zoo
+from worldline.cli import check, debug, replay, show, zoo
 from worldline.model.errors import InternalError, WorldlineError
 from worldline.model.user_errors import escaped
 
-VERBS = {"check": check, "replay": replay, "show": show, "zoo": zoo}
+VERBS = {"check": check, "debug": debug, "replay": replay, "show": show, "zoo": zoo}
 
 BAD_INPUT = 2
 INTERRUPTED = 3

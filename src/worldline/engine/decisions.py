@@ -41,6 +41,10 @@ class Question:
         self.inner = inner
         self.children: dict[int, Node] = {}
 
+    def copy(self) -> Question:
+        """Return the same question, with no children yet."""
+        return Question(self.question, self.column, self.answers, self.inner)
+
 
 Node: TypeAlias = Question | bool
 
@@ -81,18 +85,21 @@ class Decision:
         Parameters
         ----------
         path
-            Fresh question nodes with the answers got. Nodes that are known already
-            are used instead of those of the path.
+            Question nodes with the answers got. Those that are not known already become
+            nodes of this tree, as copies: what asks may use a question again.
         """
         if not path:
             self.root = verdict
             return
         if self.root is None:
-            self.root = path[0][0]
+            self.root = path[0][0].copy()
         node = self.root
         for position, (_, answer) in enumerate(path):
             if not isinstance(node, Question):
                 return
-            last = position + 1 == len(path)
-            following: Node = verdict if last else path[position + 1][0]
-            node = node.children.setdefault(answer, following)
+            following = node.children.get(answer)
+            if following is None:
+                last = position + 1 == len(path)
+                following = verdict if last else path[position + 1][0].copy()
+                node.children[answer] = following
+            node = following

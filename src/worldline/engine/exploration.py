@@ -15,6 +15,7 @@ from typing import TypeAlias, final
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
+from worldline.engine.profile import REST, UNTIMED, Untimed
 from worldline.engine.sample import Sample
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
@@ -126,6 +127,8 @@ class Exploration:
         Called now and then with the statistics and the seconds so far.
     symmetry
         If given, of all states that differ in names only one is visited.
+    profile
+        For a strategy to have its own work timed.
 
     Attributes
     ----------
@@ -153,7 +156,9 @@ class Exploration:
         options: Options,
         progress: Callable[[Statistics, float], None] | None = None,
         symmetry: Symmetry | None = None,
+        profile: Untimed = UNTIMED,
     ) -> None:
+        self.profile = profile
         self.tables = tables
         self.service = service
         self.expander = Expander(tables, service)
@@ -184,7 +189,7 @@ class Exploration:
         """
         try:
             with _few_collections():
-                strategy(self)
+                self.profile.timed(REST, strategy)(self)
         except BoundHit as hit:
             self.bound = hit.bound
         except KeyboardInterrupt:

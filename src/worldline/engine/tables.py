@@ -63,11 +63,13 @@ class Leaf:
         The operations on other columns, in order.
     failed
         Whether the handler failed; then there is no new state.
+    weight
+        How often it comes in random walks, among the outcomes of its event.
     detail
         What happened, opaque here.
     """
 
-    __slots__ = ("changes", "detail", "entry", "failed", "local", "number")
+    __slots__ = ("changes", "detail", "entry", "failed", "local", "number", "weight")
 
     def __init__(
         self,
@@ -78,8 +80,10 @@ class Leaf:
         detail: Any,
         *,
         failed: bool,
+        weight: int = 1,
     ) -> None:
         self.number = number
+        self.weight = weight
         self.entry = entry
         self.local = local
         self.changes = changes
@@ -289,9 +293,11 @@ class Tables:
         detail: Any,
         *,
         failed: bool,
+        weight: int = 1,
     ) -> Leaf:
         """Add an outcome."""
-        leaf = Leaf(len(self.leaves), entry, local, changes, detail, failed=failed)
+        number = len(self.leaves)
+        leaf = Leaf(number, entry, local, changes, detail, failed=failed, weight=weight)
         self.leaves.append(leaf)
         return leaf
 

@@ -12,21 +12,20 @@ from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar, final
 
 from worldline.model.content import DICT, MAP, SET, order_key
-from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.values import (
+    ITSELF,
     freeze,
     freeze_mapping,
     freeze_set,
     register_tag,
     register_type,
-    thaw,
+    sort,
+    thaw_all,
 )
 
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
-
-_NATURAL = frozenset({int, str, bytes})
 
 
 def in_order(values: Iterable[T]) -> list[T]:
@@ -34,12 +33,8 @@ def in_order(values: Iterable[T]) -> list[T]:
     found = list(values)
     if len(found) < 2:
         return found
-    first = type(found[0])
-    if all(type(value) is first for value in found):
-        if first is NodeId:
-            return sorted(found, key=BY_DECLARATION)
-        if first in _NATURAL:
-            return sorted(found)  # type: ignore[type-var]
+    if set(map(type, found)) <= ITSELF:
+        return sort(found)
     return sorted(found, key=lambda value: order_key(freeze(value)))
 
 
@@ -201,12 +196,19 @@ def adopt(value: Any) -> Any:
 
 
 def _thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
-    return {thaw(frozen[i]): thaw(frozen[i + 1]) for i in range(1, len(frozen), 2)}
+    return dict(zip(thaw_all(frozen[1::2]), thaw_all(frozen[2::2]), strict=True))
+
+
+def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
+    # What was thawed just now is shared with nobody, so nothing has to be adopted.
+    fresh: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
+    dict.update(fresh, _thaw_pairs(frozen))
+    return fresh
 
 
 register_type(CanonicalSet, lambda value: freeze_set(SET, set.__iter__(value)))
-register_type(CanonicalDict, lambda value: freeze_mapping(DICT, value))
-register_type(FrozenMap, lambda value: freeze_mapping(MAP, value))
-register_tag(SET, lambda frozen: CanonicalSet(map(thaw, frozen[1:])))
-register_tag(DICT, lambda frozen: CanonicalDict(_thaw_pairs(frozen)))
+register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value)))
+register_type(FrozenMap, lambda value: freeze_mapping(MAP, value._items.items()))
+register_tag(SET, lambda frozen: CanonicalSet(thaw_all(frozen[1:])))
+register_tag(DICT, _thaw_dict)
 register_tag(MAP, lambda frozen: FrozenMap(_thaw_pairs(frozen)))

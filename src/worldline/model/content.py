@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from worldline.model.identity import NodeId
@@ -122,46 +123,69 @@ def _class_name(cls: type) -> str:
 
 def canonical_bytes(frozen: Frozen) -> bytes:
     """Encode a frozen value so that equal bytes mean equal values, in any process."""
-    out: list[bytes] = []
-    _encode(frozen, out.append)
-    return b"".join(out)
+    if type(frozen) is tuple:
+        return _of_tuple(frozen)
+    return _encoders.get(type(frozen), _of_object)(frozen)
 
 
-def _encode(frozen: Frozen, put: Callable[[bytes], None]) -> None:
-    cls = type(frozen)
-    if cls is tuple:
-        _encode_tuple(frozen, put)
-    elif cls is int:
-        put(b"i%d " % frozen)
-    elif cls is str:
-        raw = frozen.encode("utf-8", "surrogatepass")
-        put(b"s%d:" % len(raw) + raw)
-    elif frozen is None:
-        put(b"n ")
-    elif cls is NodeId:
-        put(b"@%s " % frozen.name.encode())
-    elif cls is bytes:
-        put(b"b%d:" % len(frozen) + frozen)
-    elif cls is float:
-        put(b"f%s " % repr(frozen).encode())
-    elif isinstance(frozen, type):
-        # Only the qualified name: a file module's name depends on its path.
-        put(b"t%s " % frozen.__qualname__.encode())
-    else:
-        if frozen._content is None:
-            frozen._content = canonical_bytes(frozen.key)
-        put(frozen._content)
+def _of_tuple(frozen: tuple[Any, ...]) -> bytes:
+    kind = (frozen[0], len(frozen))
+    head = _heads.get(kind)
+    if head is None:
+        head = _heads[kind] = _head(*kind)
+    of = _encoders.get
+    return head + b"".join([of(type(i), _of_object)(i) for i in frozen[1:]])
 
 
-def _encode_tuple(frozen: tuple[Any, ...], put: Callable[[bytes], None]) -> None:
-    tag, items = frozen[0], frozen[1:]
+def _of_part(frozen: tuple[Any, ...]) -> bytes:
+    """Encode a tuple inside another: few of them make up very many values."""
+    known = _parts.get(frozen)
+    if known is None:
+        if len(_parts) >= _MOST_PARTS:
+            _parts.clear()
+        known = _parts[frozen] = _of_tuple(frozen)
+    return known
+
+
+_parts: dict[Frozen, bytes] = {}
+_MOST_PARTS = 16_384
+
+
+def _head(tag: Tag | type, size: int) -> bytes:
     if type(tag) is Tag:
-        put(b"(%d:%d " % (tag.rank, len(items)))
-    else:
-        put(b"(r%d " % len(items))
-        _encode(tag, put)
-    for item in items:
-        _encode(item, put)
+        return b"(%d:%d " % (tag.rank, size - 1)
+    return b"(r%d %b" % (size - 1, canonical_bytes(tag))
+
+
+_heads: dict[tuple[Tag | type, int], bytes] = {}
+"""How tuples begin, by tag and length."""
+
+
+def _of_str(frozen: str) -> bytes:
+    raw = frozen.encode("utf-8", "surrogatepass")
+    return b"s%d:%b" % (len(raw), raw)
+
+
+def _of_object(frozen: Any) -> bytes:
+    """Encode what is `Sealed`, or a class."""
+    if isinstance(frozen, type):
+        # Only the qualified name: a file module's name depends on its path.
+        return b"t%b " % frozen.__qualname__.encode()
+    if frozen._content is None:
+        frozen._content = canonical_bytes(frozen.key)
+    content: bytes = frozen._content
+    return content
+
+
+_encoders: dict[type, Callable[[Any], bytes]] = {
+    tuple: _of_part,
+    int: b"i%d ".__mod__,
+    str: _of_str,
+    type(None): lambda frozen: b"n ",
+    NodeId: attrgetter("content"),
+    bytes: lambda frozen: b"b%d:%b" % (len(frozen), frozen),
+    float: lambda frozen: b"f%b " % repr(frozen).encode(),
+}
 
 
 def fingerprint(frozen: Frozen) -> int:

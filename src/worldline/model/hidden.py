@@ -12,7 +12,7 @@ from typing import Any, final
 
 from worldline.model.content import FLOAT, TUPLE, Frozen, Sealed, order_key
 from worldline.model.identity import NodeId
-from worldline.model.values import freeze, register_type
+from worldline.model.values import freeze, register_sealed
 from worldline.model.workload import Invocation, Script
 
 
@@ -41,7 +41,7 @@ class Alarm(Sealed):
         return f"{self.part}.{self.name}{payload}".lstrip(".")
 
 
-register_type(Alarm, lambda alarm: alarm)
+register_sealed(Alarm)
 
 
 @final

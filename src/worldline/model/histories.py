@@ -22,8 +22,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.canonical import in_order
+from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
+from worldline.model.memory import Memory
 from worldline.model.observers import Observer, Step
+from worldline.model.values import freeze, register_sealed
 
 Client: TypeAlias = Any
 Pairs: TypeAlias = tuple[tuple[Client, Any], ...]
@@ -32,9 +35,54 @@ LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
 
 Completed: TypeAlias = tuple[LastCompleted, Any, Any]
 InFlight: TypeAlias = tuple[LastCompleted, Any]
-History: TypeAlias = tuple[tuple[Client, tuple[Completed, ...], InFlight | None], ...]
-"""What each client that has invoked anything did, in order of clients; an operation is
-preceded by what had completed when it was invoked, and followed by its result."""
+
+
+@final
+class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
+    tuple[Client, tuple[Completed, ...], InFlight | None]
+):
+    """What one client did: who it is, what came back, and what it waits for.
+
+    An operation is preceded by what had completed when it was invoked, and followed by
+    its result. Few such records make up very many histories, so each is `Sealed` in all
+    but name: its hash, its place in the order and its content are worked out once, and
+    freezing or thawing a history leaves it alone.
+    """
+
+    key: Frozen
+    _hash: int
+    _order: tuple[Any, ...] | None
+    _content: bytes | None
+
+    @classmethod
+    def of(
+        cls, client: Client, completed: tuple[Completed, ...], flying: InFlight | None
+    ) -> Deeds:
+        """Return the record of a client."""
+        made = cls((client, completed, flying))
+        made.key = freeze(tuple(made))
+        made._hash = tuple.__hash__(made)
+        made._order = made._content = None
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        # Types count between records, as they do between frozen values.
+        if type(other) is Deeds:
+            return self is other or bool(self.key == other.key)
+        return tuple.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy works its key out again: tags are known by identity.
+        return Deeds.of, tuple(self)
+
+
+register_sealed(Deeds)
+
+History: TypeAlias = tuple[Deeds, ...]
+"""What each client that has invoked anything did, in order of clients."""
 
 Configuration: TypeAlias = tuple[Any, frozenset[tuple[Client, Any]]]
 Configurations: TypeAlias = frozenset[Configuration]
@@ -155,35 +203,10 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
             f"{function} gave {list(pairs)!r}, not pairs {pair} of hashable data",
             remedy=f"return a list of such pairs, as in [{pair}], or None",
         )
+    if len(pairs) < 2:
+        return pairs
     clients = in_order({who for who, _ in pairs})
     return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
-
-
-def responded(history: History, client: Client, result: Any) -> History:
-    """Return `history` after the operation in flight of `client` came back."""
-    for at, (who, completed, flying) in enumerate(history):
-        if who == client and flying:
-            record = (who, (*completed, (*flying, result)), None)
-            return (*history[:at], record, *history[at + 1 :])
-    raise ModelError(
-        f"client {client!r} got the response {result!r} with no operation in flight",
-        remedy=_REMEDY,
-    )
-
-
-def invoked(history: History, client: Client, operation: Any) -> History:
-    """Return `history` after `client` has invoked `operation`."""
-    records = {record[0]: record for record in history}
-    _, completed, flying = records.get(client, (client, (), None))
-    if flying:
-        raise ModelError(
-            f"client {client!r} invoked {operation!r} with its {flying[1]!r} in flight",
-            remedy=_REMEDY,
-        )
-    last = tuple([(r[0], len(r[1]) - 1) for r in history if r[1] and r[0] != client])
-    clients = list(records) if client in records else in_order([*records, client])
-    records[client] = (client, completed, (last, operation))
-    return tuple([records[who] for who in clients])
 
 
 def arranged(history: History) -> History:
@@ -192,11 +215,11 @@ def arranged(history: History) -> History:
     def by_client(last: LastCompleted) -> LastCompleted:
         return tuple(in_order(last))
 
-    found: dict[Client, Any] = {}
+    found: dict[Client, Deeds] = {}
     for client, completed, flying in history:
         records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
         now = None if flying is None else (by_client(flying[0]), flying[1])
-        found[client] = (client, records, now)
+        found[client] = Deeds.of(client, records, now)
     return tuple([found[client] for client in in_order(found)])
 
 
@@ -217,18 +240,67 @@ class Linearizer:
         self._known: dict[History, Configurations] = {}
         self._older: dict[History, Configurations] = {}
         self._responses: dict[tuple[Any, ...], Configurations] = {}
+        self._explained: dict[
+            tuple[Any, ...], dict[Configuration, tuple[Configuration, ...]]
+        ] = {}
+        self._deeds: Memory[Deeds] = Memory(generation)
 
     def fold(self, history: History, projected: tuple[Pairs, Pairs]) -> History:
         """Return `history` after one step's responses and then its invocations."""
         configurations = self.configurations(history)
         for client, result in projected[0]:
             waiting = tuple([(who, fly[1]) for who, _, fly in history if fly])
-            history = responded(history, client, result)
+            history = self._responded(history, client, result)
             configurations = self._respond(configurations, waiting, client, result)
         for client, operation in projected[1]:
-            history = invoked(history, client, operation)
+            history = self._invoked(history, client, operation)
         self._remember(history, configurations)
         return history
+
+    def _responded(self, history: History, client: Client, result: Any) -> History:
+        """Return `history` after the operation in flight of `client` came back."""
+        at = _position(history, client)
+        before = history[at] if at >= 0 else Deeds.of(client, (), None)
+        _, completed, flying = before
+        if flying is None:
+            raise ModelError(
+                f"client {client!r} got the response {result!r} with no operation in "
+                "flight",
+                remedy=_REMEDY,
+            )
+        # Frozen, a result says its type: 1 and True are not the same history.
+        key = (before, freeze(result))
+        after = self._deeds.get(key)
+        if after is None:
+            after = self._made(key, client, (*completed, (*flying, result)), None)
+        return (*history[:at], after, *history[at + 1 :])
+
+    def _invoked(self, history: History, client: Client, operation: Any) -> History:
+        """Return `history` after `client` has invoked `operation`."""
+        at = _position(history, client)
+        if at < 0:
+            record = Deeds.of(client, (), None)
+            clients = in_order([client, *[one[0] for one in history]])
+            at = clients.index(client)
+            history = (*history[:at], record, *history[at:])
+        before = history[at]
+        if before[2] is not None:
+            raise ModelError(
+                f"client {client!r} invoked {operation!r} with its {before[2][1]!r} in "
+                "flight",
+                remedy=_REMEDY,
+            )
+        others = (*history[:at], *history[at + 1 :])
+        last = tuple([(who, len(done) - 1) for who, done, _ in others if done])
+        key = (before, last, freeze(operation))
+        after = self._deeds.get(key)
+        if after is None:
+            after = self._made(key, client, before[1], (last, operation))
+        return (*history[:at], after, *history[at + 1 :])
+
+    def _made(self, key: tuple[Any, ...], *record: Any) -> Deeds:
+        """Make the record of a client, once for all histories that it is part of."""
+        return self._deeds.put(key, Deeds.of(*record))
 
     def decide(self, history: History) -> bool:
         """Tell whether `history` is linearizable."""
@@ -260,14 +332,22 @@ class Linearizer:
         if after is None:
             if len(self._responses) >= self._generation:
                 self._responses.clear()
-            after = self._responses[key] = frozenset(self._explain(*key))
+                self._explained.clear()
+            # One configuration is part of many sets of them.
+            each = self._explained.setdefault(key[1:], {})
+            found: set[Configuration] = set()
+            for one in before:
+                if one not in each:
+                    each[one] = tuple(self._explain(one, *key[1:]))
+                found.update(each[one])
+            after = self._responses[key] = frozenset(found)
         return after
 
     def _explain(
-        self, before: Configurations, waiting: Pairs, client: Client, result: Any
+        self, before: Configuration, waiting: Pairs, client: Client, result: Any
     ) -> Iterator[Configuration]:
         """Let any operations take effect, in any order, that of `client` last."""
-        seen, todo = set(before), list(before)
+        seen, todo = {before}, [before]
         while todo:
             state, effective = todo.pop()
             outcomes = dict(effective)
@@ -286,6 +366,14 @@ class Linearizer:
                         todo.append(reached)
                 elif outcome == result:
                     yield following, effective
+
+
+def _position(history: History, client: Client) -> int:
+    """Return where the record of a client is; -1 if it has none."""
+    for at, record in enumerate(history):
+        if record[0] is client or record[0] == client:
+            return at
+    return -1
 
 
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:

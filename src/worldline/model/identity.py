@@ -27,16 +27,20 @@ class NodeId:
     that nothing depends on the interpreter's hash seed.
     """
 
-    __slots__ = ("_hash", "index", "name")
+    __slots__ = ("_hash", "content", "index", "name")
 
     name: str
     index: int
     """Position among all ids ever made; only comparisons within one system count."""
+    content: bytes
+    """What the id adds to the canonical bytes of a value; worked out once."""
 
     def __init__(self, name: str, index: int | None = None) -> None:
         self.name = name
         self.index = next(_order) if index is None else index
-        self._hash = zlib.crc32(name.encode())
+        raw = name.encode()
+        self._hash = zlib.crc32(raw)
+        self.content = b"@%b " % raw
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -10,7 +10,12 @@ from typing import Any, TypeVar, dataclass_transform
 from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
-from worldline.model.values import freeze_field, register_tag, register_type, thaw
+from worldline.model.values import (
+    record_freezer,
+    register_sealed,
+    register_shared,
+    thaw_all,
+)
 
 C = TypeVar("C")
 
@@ -67,20 +72,21 @@ def _register(cls: type[Any]) -> None:
     names = tuple(field.name for field in dataclasses.fields(cls))
     cls.__worldline_message__ = names
 
+    freeze_fields = record_freezer(cls, names)
+
     def freezer(value: Any) -> Frozen:
-        items = [freeze_field(cls, value, name) for name in names]
-        for name, item in zip(names, items, strict=True):
+        frozen: tuple[Any, ...] = freeze_fields(value)
+        for name, item in zip(names, frozen[1:], strict=True):
             if type(item) is tuple:
                 _refuse_mutable(cls, name, item)
-        return (cls, *items)
+        return frozen
 
     def thawer(frozen: tuple[Any, ...]) -> Any:
         fresh = object.__new__(cls)
-        fresh.__dict__.update(zip(names, map(thaw, frozen[1:]), strict=True))
+        fresh.__dict__.update(zip(names, thaw_all(frozen[1:]), strict=True))
         return fresh
 
-    register_type(cls, freezer)
-    register_tag(cls, thawer)
+    register_shared(cls, freezer, thawer)
 
 
 def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
@@ -113,4 +119,4 @@ class Letter(Sealed):
         return f"{self.message!r} from {self.src}"
 
 
-register_type(Letter, lambda letter: letter)
+register_sealed(Letter)

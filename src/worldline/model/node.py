@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, TypeVar, dataclass_transform, final
 
 from worldline.model import fields as roles
@@ -21,10 +22,12 @@ from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.values import (
     Unfreezable,
-    freeze,
+    freeze_all,
     freeze_field,
+    getter,
     register_type,
     thaw,
+    thaw_all,
 )
 
 C = TypeVar("C")
@@ -63,6 +66,7 @@ class NodeType:
         self.identity = tuple(
             name for name, role in self.roles.items() if role is not Role.IGNORED
         )
+        self._identify = getter(itemgetter, self.identity)
         self.ignored = tuple(
             name for name, role in self.roles.items() if role is Role.IGNORED
         )
@@ -136,7 +140,7 @@ class NodeType:
         """Return the identity of `node`: a record of all but its ignored fields."""
         values = node.__dict__
         try:
-            return (self.cls, *[freeze(values[name]) for name in self.identity])
+            return (self.cls, *freeze_all(self._identify(values)))
         except Unfreezable:
             for name in self.identity:
                 freeze_field(self.cls, _Raw(values), name)
@@ -146,12 +150,15 @@ class NodeType:
         """Return a fresh node; ignored fields get the prototype's value."""
         fresh = object.__new__(self.cls)
         values = fresh.__dict__
-        for name, item in zip(self.identity, frozen[1:], strict=True):
-            inner = self.parts.get(name)
-            if inner is None:
-                values[name] = thaw(item)
-            else:
-                values[name] = inner.thaw(item, prototype.__dict__[name])
+        if not self.parts:
+            values.update(zip(self.identity, thaw_all(frozen[1:]), strict=True))
+        else:
+            for name, item in zip(self.identity, frozen[1:], strict=True):
+                inner = self.parts.get(name)
+                if inner is None:
+                    values[name] = thaw(item)
+                else:
+                    values[name] = inner.thaw(item, prototype.__dict__[name])
         for name in self.ignored:
             values[name] = _fresh(self.cls, prototype, name)
         return fresh

@@ -10,7 +10,7 @@ from worldline.model.content import Frozen
 from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
-from worldline.model.values import freeze, thaw
+from worldline.model.values import freeze, thaw, thaw_shared
 
 if TYPE_CHECKING:
     from worldline.model.view import View
@@ -141,7 +141,7 @@ class Record:
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
         try:
-            self.value = self.observer.fold(self.value, thaw(projected))
+            self.value = self.observer.fold(self.value, thaw_shared(projected))
         except ModelError:
             raise
         except Exception as error:

@@ -27,6 +27,7 @@ from worldline.model.content import (
 )
 from worldline.model.events import RANK, Event, Kind
 from worldline.model.hidden import Alarm
+from worldline.model.histories import Deeds
 from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Letter
@@ -45,6 +46,9 @@ _UNORDERED = frozenset({FROZENSET, SET, Bag, Pool, Queues, Sockets})
 """Tags of values whose items are kept in canonical order and have no other."""
 
 _PAIRED = frozenset({MAP, DICT})
+
+_SEALED = (Sealed, Deeds)
+"""Values that stand for themselves and are known by their key."""
 
 
 def renamed(frozen: Frozen, names: Names) -> Frozen:
@@ -69,15 +73,17 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
         elif tag is Event:
             _tidy_event(items)
         return (tag, *items)
-    if isinstance(frozen, Sealed):
+    if isinstance(frozen, _SEALED):
         return _renamed_seal(frozen, names)
     return frozen
 
 
-def _renamed_seal(sealed: Sealed, names: Names) -> Sealed:
+def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
     key = renamed(sealed.key, names)
     if key == sealed.key:
         return sealed
+    if isinstance(sealed, Deeds):
+        return Deeds.of(*thaw(key))
     if isinstance(sealed, Letter):
         return Letter(key[1], key[2], thaw(key[3]), key[3])
     return Alarm(key[1], key[2], thaw(key[3]))
@@ -124,7 +130,7 @@ def outlines(
         if word is None:
             return canonical_bytes(frozen), {}
         return word, {frozen: alone}
-    if isinstance(frozen, Sealed):
+    if isinstance(frozen, _SEALED):
         return outlines(frozen.key, words, alone, loose=loose)
     if type(frozen) is not tuple or frozen[0] is ENUM:
         return canonical_bytes(frozen), {}

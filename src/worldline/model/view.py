@@ -7,6 +7,7 @@ direct world answers from its live state. `answer` gives the meaning of each rea
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -19,6 +20,7 @@ from worldline.model.identity import NodeId
 from worldline.model.message import Letter
 
 if TYPE_CHECKING:
+    from worldline.model.node import NodeType
     from worldline.model.system import System
 
 
@@ -33,7 +35,8 @@ class Pure:
         return isinstance(other, Pure) and self._code() is other._code()
 
     def __hash__(self) -> int:
-        return hash(self._code())
+        # The hash of code goes by its content, which takes long.
+        return id(self._code())
 
     def _code(self) -> CodeType:
         code: CodeType = self.function.__code__
@@ -52,9 +55,9 @@ class Pure:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """One question about one column.
+    """One question about one column, which `read_of` makes; compared by identity.
 
     Attributes
     ----------
@@ -70,6 +73,12 @@ class Read:
     column: int
     what: str
     detail: tuple[Any, ...] = ()
+
+
+@functools.cache
+def read_of(column: int, what: str, *detail: Any) -> Read:
+    """Return the question: always the same object, as answers are kept for it."""
+    return Read(column, what, detail)
 
 
 class Reader(Protocol):
@@ -107,7 +116,8 @@ class View:
         return tuple(n for n in system.ids if isinstance(system.nodes[n], kind))
 
     def __getitem__(self, node: NodeId) -> NodeView:
-        return NodeView(self._system, self._reader, self._index(node))
+        index = self._index(node)
+        return NodeView(self._system, self._reader, index, self._system.types[index])
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._system.ids)
@@ -115,19 +125,19 @@ class View:
     def is_up(self, node: NodeId) -> bool:
         """Say whether a node has started and has not crashed."""
         column = self._system.layout.hidden(self._index(node))
-        status: Status = self._reader.read(Read(column, "status"))
+        status: Status = self._reader.read(read_of(column, "status"))
         return status is Status.UP
 
     def is_finished(self, node: NodeId) -> bool:
         """Say whether all scripts of a node have come to their end."""
         column = self._system.layout.hidden(self._index(node))
-        finished: bool = self._reader.read(Read(column, "finished"))
+        finished: bool = self._reader.read(read_of(column, "finished"))
         return finished
 
     def timers(self, node: NodeId, name: str | None = None) -> tuple[Alarm, ...]:
         """Return the pending timers of a node, all or those of one name."""
         column = self._system.layout.hidden(self._index(node))
-        found: tuple[Alarm, ...] = self._reader.read(Read(column, "timers", (name,)))
+        found: tuple[Alarm, ...] = self._reader.read(read_of(column, "timers", name))
         return found
 
     def messages(
@@ -141,7 +151,7 @@ class View:
         found: list[Letter] = []
         for index in self._boxes(dst):
             column = self._system.layout.inbox(index)
-            found += self._reader.read(Read(column, "messages", (kind, src)))
+            found += self._reader.read(read_of(column, "messages", kind, src))
         return tuple(found)
 
     def any_message(
@@ -156,7 +166,7 @@ class View:
         pure = Pure.of(predicate)
         layout, read = self._system.layout, self._reader.read
         return any(
-            read(Read(layout.inbox(index), "any", (pure, kind, src)))
+            read(read_of(layout.inbox(index), "any", pure, kind, src))
             for index in self._boxes(dst)
         )
 
@@ -165,7 +175,7 @@ class View:
         for index, observer in enumerate(self._system.observers):
             if observer.name == name:
                 return self._reader.read(
-                    Read(self._system.layout.observer(index), "history")
+                    read_of(self._system.layout.observer(index), "history")
                 )
         raise ModelError(
             f"a property reads the history {name!r}",
@@ -209,22 +219,24 @@ class NodeView:
     __slots__ = ("_index", "_path", "_reader", "_system", "_type")
 
     def __init__(
-        self, system: System, reader: Reader, index: int, path: tuple[str, ...] = ()
+        self,
+        system: System,
+        reader: Reader,
+        index: int,
+        kind: NodeType,
+        path: tuple[str, ...] = (),
     ) -> None:
         self._system = system
         self._reader = reader
         self._index = index
-        self._path = path
-        kind = system.types[index]
-        for name in path:
-            kind = kind.parts[name]
         self._type = kind
+        self._path = path
 
     def __getattr__(self, name: str) -> Any:
         role = self._type.roles.get(name)
         if role is Role.PART:
-            path = (*self._path, name)
-            return NodeView(self._system, self._reader, self._index, path)
+            path, inner = (*self._path, name), self._type.parts[name]
+            return NodeView(self._system, self._reader, self._index, inner, path)
         if role is Role.IGNORED:
             raise ModelError(
                 f"a property reads {self._type.cls.__name__}.{name}, an ignored field",
@@ -239,7 +251,7 @@ class NodeView:
                 remedy=f"its fields are {', '.join(self._type.roles)}",
             )
         column = self._system.layout.local(self._index)
-        return self._reader.read(Read(column, "field", (*self._path, name)))
+        return self._reader.read(read_of(column, "field", *self._path, name))
 
 
 def of_messages(

@@ -1,7 +1,7 @@
 """Which loop runs a search: the compiled kernel, or the readable reference.
 
 Both give the same results; the reference runs where the kernel was not built, and for
-strategies that the kernel does not have.
+what the kernel does not have.
 """
 
 from __future__ import annotations
@@ -71,21 +71,13 @@ def choose(strategy: str, engine: str, *, symmetric: int = 0) -> Chosen:
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
     reference = Chosen(_REFERENCE[strategy], "python")
-    if strategy != "breadth-first":
-        if wanted == "native" and engine == "native":
-            raise UsageError(
-                f"the native engine has no {strategy} search",
-                remedy="use breadth-first search, or the engine 'python'",
-            )
-        return reference
     if wanted == "python":
         return reference
-    if symmetric > MOST_MEMBERS:
-        limit = f"the native engine knows at most {MOST_MEMBERS} symmetric nodes"
+    limit = _limit(strategy, symmetric)
+    if limit:
         if engine == "native":
             raise UsageError(
-                f"{limit}, not {symmetric}",
-                remedy="use the engine 'python', or search without symmetry",
+                limit, remedy="use the engine 'python', or search without symmetry"
             )
         return Chosen(reference.run, "python", f"engine python: {limit}")
     try:
@@ -94,11 +86,23 @@ def choose(strategy: str, engine: str, *, symmetric: int = 0) -> Chosen:
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native.breadth_first import (
-        breadth_first as compiled,
-    )
+    from worldline.engine.native import breadth_first as levels
+    from worldline.engine.native import depth_first as dive
 
-    return Chosen(compiled, "native")
+    compiled = {"breadth-first": levels.breadth_first, "depth-first": dive.depth_first}
+    return Chosen(compiled[strategy], "native")
+
+
+def _limit(strategy: str, symmetric: int) -> str:
+    """Say why the native engine cannot exchange the names of so many nodes."""
+    if symmetric and strategy != "breadth-first":
+        return f"the native engine has no {strategy} search with symmetry"
+    if symmetric > MOST_MEMBERS:
+        return (
+            f"the native engine knows at most {MOST_MEMBERS} symmetric nodes, "
+            f"not {symmetric}"
+        )
+    return ""
 
 
 def processors() -> int:

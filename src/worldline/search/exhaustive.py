@@ -19,6 +19,8 @@ from worldline.engine.exploration import (
     Options,
     Statistics,
 )
+from worldline.engine.profile import UNTIMED, Profile
+from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
@@ -36,6 +38,7 @@ from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
 from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
+from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
@@ -61,6 +64,7 @@ def check(
     out: Path | str | None = None,
     traces: bool = True,
     progress: Callable[[Progress], None] | None = None,
+    profile: bool = False,
 ) -> Report:
     """Search every reachable state for violations.
 
@@ -72,10 +76,9 @@ def check(
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
         States that are, or are not, so are not expanded; a prune excludes HOLDS.
-    deadlock
-        Whether it is a violation that only faults can happen in an unfinished state.
-    keep_going
-        Whether to search on after a violation, for the counts.
+    deadlock, keep_going, profile
+        Whether it is a violation that only faults can happen in an unfinished state,
+        to search on after a violation, and to measure where the time goes.
     properties
         Names of the properties to check; all by default.
     engine
@@ -102,7 +105,9 @@ def check(
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     with without_order(system.symmetry if folded else ()):
-        question = _Question(system, properties, prune, assume, folded=folded)
+        question = _Question(
+            system, properties, prune, assume, folded=folded, profile=profile
+        )
         search = question.search(
             bounds,
             progress,
@@ -139,13 +144,15 @@ class _Question:
         assume: Callable[[View], bool] | None,
         *,
         folded: bool,
+        profile: bool,
     ) -> None:
+        self.profile = Profile() if profile else None
         self.system = system
         self.properties = _chosen(system, names)
         self.searched = [
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
-        self.world = TabulatedWorld(system)
+        self.world = TabulatedWorld(system, self.profile or UNTIMED)
         with watched():
             self.starts = starts(system)
         self.prune = prune
@@ -162,7 +169,7 @@ class _Question:
         keep_going: bool,
         threads: int,
     ) -> Exploration:
-        world = self.world
+        world, service = self.world, self._service()
         checks = [
             Check(
                 world.decision(p),
@@ -184,7 +191,7 @@ class _Question:
             self.decisions["prune or assume"] = cut
         return Exploration(
             world.tables,
-            world,
+            service,
             [world.encode(s.snapshot) for s in self.starts if s.snapshot is not None],
             checks,
             bounds=bounds,
@@ -193,6 +200,7 @@ class _Question:
             ),
             progress=None if progress is None else _reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
+            profile=self.profile or UNTIMED,
         )
 
     def verify(self, search: Exploration) -> None:
@@ -202,6 +210,11 @@ class _Question:
             self.alike.check_steps(search.expanded.rows())
             self.alike.check_verdicts(search.examined.rows(), self.decisions)
             unfold(search)
+
+    def _service(self) -> Service:
+        if self.profile is None:
+            return self.world
+        return ProfiledWorld(self.world, self.profile)
 
     def writer(
         self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
@@ -295,6 +308,7 @@ def _report(
         seed=writer.seed,
         assumptions=_assumptions(question, search),
         notes=notes,
+        profile=question.profile,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
+from worldline.engine.profile import Profile
 from worldline.model.errors import WorldlineError
 from worldline.model.verdicts import Verdict
 
@@ -85,6 +86,8 @@ class Report:
         Under which the verdict holds.
     notes
         What the user should know: growth of an unbounded model, what never ran.
+    profile
+        Where the time of the search went, if that was asked for.
     """
 
     system: str
@@ -100,6 +103,7 @@ class Report:
     seed: int
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    profile: Profile | None = None
 
     @property
     def violated(self) -> PropertyReport | None:
@@ -128,6 +132,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
         first = self.violated
+        profile = {} if self.profile is None else {"profile": self.profile.to_json()}
         return {
             "system": self.system,
             "verdict": self.verdict.value,
@@ -145,6 +150,7 @@ class Report:
             "seed": self.seed,
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
+            **profile,
         }
 
     def __str__(self) -> str:
@@ -161,6 +167,8 @@ class Report:
         if self.verdict is Verdict.HOLDS and self.assumptions:
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")
         lines += [f"  note: {note}" for note in self.notes]
+        if self.profile is not None:
+            lines += self.profile.lines()
         return "\n".join(lines)
 
     def _because(self) -> str:

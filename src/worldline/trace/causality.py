@@ -7,10 +7,10 @@ Partitions and heals, which happen at no node, are on a lane of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol, final
 
-from worldline.trace.records import Trace
+from worldline.trace.records import StepRecord, TimerRecord, Trace
 
 NETWORK = "network"
 """The lane of what happens to the network as a whole."""
@@ -52,14 +52,15 @@ class Order:
 
     def add(self, step: Happening) -> tuple[int, ...]:
         """Return the numbers of the steps that `step` depends on, in order."""
-        found = {self._last.get(step.node), step.sent_in}
-        if step.kind == "transport_error":
-            found.add(self._breaker(step))
+        found = {self._last.get(step.node), step.sent_in, self.breaker(step)}
         self._last[step.node] = step.step
         self._note_break(step)
         return tuple(sorted(number for number in found if number is not None))
 
-    def _breaker(self, step: Happening) -> int | None:
+    def breaker(self, step: Happening) -> int | None:
+        """Return what broke the connection that `step`, not added yet, is about."""
+        if step.kind != "transport_error":
+            return None
         pairs = ((step.peer, None), (step.node, step.peer), (None, None))
         known = [self._breaks[pair] for pair in pairs if pair in self._breaks]
         return max(known, default=None)
@@ -87,15 +88,46 @@ def order_of(trace: Trace) -> Order:
     return Order(sockets_break=trace.header.faults.get("break_sockets") is True)
 
 
-def causal_past(trace: Trace, step: int) -> frozenset[int]:
+def triggers(trace: Trace) -> dict[int, int | None]:
+    """Return, for each step, the one step that made it happen.
+
+    That sent the message, set the timer, or broke the connection: of all on which a
+    step depends, the one that gave the occasion. None for what the environment
+    brings about, and where the trace does not tell.
+    """
+    order = order_of(trace)
+    timers: dict[tuple[str, ...], int] = {}
+    found: dict[int, int | None] = {}
+    for step in trace.steps:
+        trigger = order.breaker(step) if step.sent_in is None else step.sent_in
+        if step.kind == "timer":
+            trigger = timers.get(_timer(step.node, step))
+        found[step.step] = trigger
+        order.add(step)
+        timers.update((_timer(step.node, t), step.step) for t in step.timers)
+    return found
+
+
+def _timer(node: str | None, named: StepRecord | TimerRecord) -> tuple[str, ...]:
+    return (node or "", named.part, named.name, repr(named.payload))
+
+
+def causal_past(
+    trace: Trace, step: int, direct: Mapping[int, tuple[int, ...]] | None = None
+) -> frozenset[int]:
     """Return the steps without which `step` might not have happened, itself included.
+
+    Parameters
+    ----------
+    direct
+        The trace's `dependencies`, if they are known already.
 
     Raises
     ------
     KeyError
         If the trace has no such step.
     """
-    direct = dependencies(trace)
+    direct = dependencies(trace) if direct is None else direct
     found = {step}
     todo = [step]
     while todo:

@@ -67,6 +67,13 @@ class ClassTable:
             classes.setdefault(found.__qualname__, []).append(found)
         return cls(collector.nodes, classes)
 
+    def named(self) -> dict[str, type]:
+        """Return the classes whose own name no other has, by that name."""
+        found: dict[str, list[type]] = {}
+        for name, classes in self._classes.items():
+            found.setdefault(name.rpartition(".")[2], []).extend(classes)
+        return {name: known[0] for name, known in found.items() if len(known) == 1}
+
     def node(self, name: str) -> NodeId:
         """Return the node of a name.
 

@@ -69,6 +69,26 @@ def diagram(trace: Trace) -> Iterator[str]:
         yield shorten(line, WIDTH)
 
 
+def window(trace: Trace, first: int, last: int, *, at: int) -> Iterator[str]:
+    """Yield the part of the diagram from one step to another, without its key.
+
+    Parameters
+    ----------
+    at
+        The step to point at.
+    """
+    lanes = _Lanes(trace)
+    yield lanes.title()
+    for step in trace.steps:
+        if step.step > last:
+            return
+        if step.step < first:
+            lanes.skip(step)
+            continue
+        row = lanes.row(step).rstrip()
+        yield f">{row[1:]}" if step.step == at else row
+
+
 @final
 class _Lanes:
     """Draws one row after another, and knows which nodes are up."""
@@ -100,11 +120,15 @@ class _Lanes:
             self._put(line, at, _CROSSED if everywhere else mark)
         if step.node is not None:
             self._draw(line, step)
-            status = step.changes.get(STATUS)
-            if status is not None:
-                self._up[step.node] = status[1] == "up"
+        self.skip(step)
         label = self._label(step, WIDTH - self._number - 3 - self._width)
         return f"{step.step:>{self._number}}  {''.join(line)} {label}"
+
+    def skip(self, step: StepRecord) -> None:
+        """Take note of a step that gets no line."""
+        status = step.changes.get(STATUS)
+        if step.node is not None and status is not None:
+            self._up[step.node] = status[1] == "up"
 
     def _draw(self, line: list[str], step: StepRecord) -> None:
         at = self._at.get(step.node or "")

@@ -79,7 +79,7 @@ def _message(
 def _bindings(variables: dict[str, Any]) -> tuple[Binding, ...]:
     found = []
     for name, value in variables.items():
-        text = _text(value)
+        text = text_of(value)
         if text is not None:
             found.append(Binding(what=name, value=text))
     return tuple(found)
@@ -103,7 +103,7 @@ class _Recording:
 
     def read(self, read: Read) -> Any:
         value = self._inner.read(read)
-        text = _text(value)
+        text = text_of(value)
         self.reads.append((self._label(read), "?" if text is None else text))
         return value
 
@@ -142,18 +142,31 @@ def _message_label(read: Read, node: NodeId) -> str:
     return " ".join(words)
 
 
-def _text(value: Any) -> str | None:
-    """Return a value as text, the same in every process; None if it is no data."""
+def text_of(value: Any, width: int | None = _WIDEST) -> str | None:
+    """Return a value as text, the same in every process; None if it is no data.
+
+    Parameters
+    ----------
+    width
+        The columns that it may take; None for no limit.
+    """
+    text = _whole_text(value)
+    return text if text is None or width is None else shorten(text, width)
+
+
+def _whole_text(value: Any) -> str | None:
     if isinstance(value, Status):
         return value.value
     if isinstance(value, Letter):
-        return shorten(f"{_text(value.message)} from {value.src}", _WIDEST)
+        return f"{_whole_text(value.message)} from {value.src}"
     if isinstance(value, Alarm):
         path = f"{value.part}.{value.name}".lstrip(".")
-        return path if value.payload is None else f"{path}({_text(value.payload)})"
+        return (
+            path if value.payload is None else f"{path}({_whole_text(value.payload)})"
+        )
     if isinstance(value, tuple) and any(isinstance(i, Letter | Alarm) for i in value):
-        return shorten(f"({', '.join(str(_text(item)) for item in value)})", _WIDEST)
+        return f"({', '.join(str(_whole_text(item)) for item in value)})"
     try:
-        return shorten(show(encode_value(value)), _WIDEST)
-    except WorldlineError:
+        return show(encode_value(value))
+    except (WorldlineError, TypeError):
         return None

@@ -69,7 +69,8 @@ def encode(frozen: Frozen, depth: int = 0) -> Json:
             f"a value is nested more than {MAX_DEPTH} deep",
             remedy="keep linked data in a dict or a tuple instead",
         )
-    tag, *items = frozen
+    # What is sealed is written as what it is known by.
+    tag, *items = frozen if cls is tuple else frozen.key
     if isinstance(tag, type):
         return _encode_record(tag, items, depth)
     return _ENCODERS[tag.name](items, depth)

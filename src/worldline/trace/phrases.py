@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from worldline.trace.json_text import Json, show
 from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
@@ -11,7 +12,22 @@ Cuts = Sequence[Sequence[str]]
 """The nodes on one side, for each partition of a system."""
 
 
-def event_phrase(step: StepRecord, header: Header) -> str:
+class Happening(Protocol):
+    """What of a step is said: which event it was."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def part(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def peer(self) -> str | None: ...
+    @property
+    def payload(self) -> Json: ...
+
+
+def event_phrase(step: Happening, header: Header) -> str:
     """Return what happened, without where: ``deliver Join(joiner=a) from a``."""
     words = [step.kind.replace("_", " ")]
     if step.part:
@@ -20,7 +36,7 @@ def event_phrase(step: StepRecord, header: Header) -> str:
     return " ".join(words)
 
 
-def short_phrase(step: StepRecord, header: Header) -> str:
+def short_phrase(step: Happening, header: Header) -> str:
     """Return what happened, with messages and calls by their names alone."""
     if step.kind in _OF_MESSAGES:
         return f"{step.kind} {step.name}"
@@ -29,39 +45,39 @@ def short_phrase(step: StepRecord, header: Header) -> str:
     return event_phrase(step, header)
 
 
-def _no_detail(step: StepRecord, header: Header) -> list[str]:
+def _no_detail(step: Happening, header: Header) -> list[str]:
     return []
 
 
-def _of_message(step: StepRecord, header: Header) -> list[str]:
+def _of_message(step: Happening, header: Header) -> list[str]:
     return [show(step.payload), f"from {step.peer}"]
 
 
-def _of_timer(step: StepRecord, header: Header) -> list[str]:
+def _of_timer(step: Happening, header: Header) -> list[str]:
     return [step.name + _argument(step.payload)]
 
 
-def _of_call(step: StepRecord, header: Header) -> list[str]:
+def _of_call(step: Happening, header: Header) -> list[str]:
     arguments = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
     return [f"{step.name}({', '.join(map(show, arguments))})"]
 
 
-def _of_error(step: StepRecord, header: Header) -> list[str]:
+def _of_error(step: Happening, header: Header) -> list[str]:
     if step.name == "unreachable":
         return [f"({step.peer} cannot be reached)"]
     return [f"(connection to {step.peer} is lost)"]
 
 
-def _of_disconnect(step: StepRecord, header: Header) -> list[str]:
+def _of_disconnect(step: Happening, header: Header) -> list[str]:
     return [f"from {step.peer}"]
 
 
-def _of_reset(step: StepRecord, header: Header) -> list[str]:
+def _of_reset(step: Happening, header: Header) -> list[str]:
     deaf = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
     return [f"unnoticed by {', '.join(map(show, deaf))}"] if deaf else []
 
 
-def _of_partition(step: StepRecord, header: Header) -> list[str]:
+def _of_partition(step: Happening, header: Header) -> list[str]:
     number = step.payload
     if type(number) is not int or not 0 <= number < len(header.cuts):
         return [f"cut {show(number)}"]

@@ -144,6 +144,31 @@ def _compare(
             found[prefix + name] = (encode(old), encode(new))
 
 
+@final
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """An event as a trace spells it, whether or not it has happened."""
+
+    node: str | None
+    kind: str
+    part: str
+    name: str
+    peer: str | None
+    payload: Json
+
+
+def event_record(event: Event) -> EventRecord:
+    """Return an event as a step that is it would have it."""
+    return EventRecord(
+        node=None if event.node is None else event.node.name,
+        kind=event.kind.value,
+        part=event.part,
+        name=event.name,
+        peer=None if event.peer is None else event.peer.name,
+        payload=_payload(event),
+    )
+
+
 def _payload(event: Event) -> Json:
     if event.kind in LETTER_KINDS and event.letter is not None:
         return encode(event.letter.key[3])

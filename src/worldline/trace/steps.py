@@ -28,7 +28,7 @@ def steps(trace: Trace) -> Iterator[str]:
             if step.phase != RUN or phase != RUN:
                 yield _heading(step)
             phase = step.phase
-        yield from _step_lines(step, trace.header, number, lane)
+        yield from step_lines(step, trace.header, number, lane)
     yield ""
     yield from end_lines(trace)
 
@@ -102,9 +102,16 @@ def _heading(step: StepRecord) -> str:
     return "prologue (its faults are not counted)"
 
 
-def _step_lines(
+def step_lines(
     step: StepRecord, header: Header, number: int, lane: int
 ) -> Iterator[str]:
+    """Yield a step's lines: what happened, then what it led to.
+
+    Parameters
+    ----------
+    number, lane
+        The columns of the step's number and of its node's name.
+    """
     sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
     unhandled = "  no handler took it" if step.result == "unhandled" else ""
     where = step.node or "*"

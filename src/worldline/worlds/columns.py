@@ -6,6 +6,7 @@ from typing import Any
 
 from worldline.engine.collections import Collection, Shape
 from worldline.engine.interner import Interner
+from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
 from worldline.model.content import fingerprint, order_key
 from worldline.model.events import Kind
@@ -40,7 +41,9 @@ def collection_of(system: System) -> Collection | None:
     return Collection(_SHAPES[cls], cls.split, cls.join, fingerprint, sender, order_key)
 
 
-def interners(system: System, mail: Collection | None) -> list[Interner]:
+def interners(
+    system: System, mail: Collection | None, profile: Untimed = UNTIMED
+) -> list[Interner]:
     """Return the interner of each column; columns of one kind share theirs."""
     columns = system.layout.columns
     shared: dict[object, Interner] = {}
@@ -53,7 +56,7 @@ def interners(system: System, mail: Collection | None) -> list[Interner]:
             )
             is_mail = mail is not None and column.kind is ColumnKind.INBOX
             content = mail.content if mail is not None and is_mail else fingerprint
-            shared[key] = Interner(content, members)
+            shared[key] = Interner(profile.timed(FREEZING, content), members)
         found.append(shared[key])
     return found
 

@@ -256,6 +256,20 @@ class DirectWorld:
             )
         return tuple(frozen)
 
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go to the state of a snapshot; ignored fields get their first values."""
+        system = self.system
+        for number, cell in enumerate(self.cells):
+            if cell is not None:
+                cell.restore(snapshot[number])
+        for index, (kind, first) in enumerate(
+            zip(system.types, system.prototypes, strict=True)
+        ):
+            node = kind.thaw(snapshot[system.layout.local(index)], first)
+            self.nodes[index] = node
+            self.contexts[index].bind(node)
+        self.failure = None
+
     def is_enabled(self, event: Event, *, charge: bool = True) -> bool:
         """Say whether an event can happen now; faults within budget if `charge`."""
         if self.failure is not None:

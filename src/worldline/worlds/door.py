@@ -41,6 +41,7 @@ class HandlerDoor(ABC):
 
     def __init__(self, system: System) -> None:
         self.system = system
+        self.freeze = freeze
         self.begin(0)
 
     def begin(self, index: int) -> None:
@@ -85,7 +86,7 @@ class HandlerDoor(ABC):
                 self._sends.append((dst, part, message, False))
                 return False
             self._taken[index] = count + 1
-        letter = Letter(self.me, part, message, freeze(message))
+        letter = Letter(self.me, part, message, self.freeze(message))
         self._sends.append((dst, part, message, True))
         self.emit(self.system.layout.inbox(index), ("put", letter))
         return True

@@ -10,11 +10,12 @@ from collections.abc import Callable, Hashable
 from typing import Any, final
 
 from worldline.engine.decisions import Decision, Question
+from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
 from worldline.model.identity import NodeId
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.model.values import thaw
+from worldline.model.values import is_constant, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
 
 CellOf = Callable[[int, int], Any]
@@ -23,18 +24,28 @@ CellOf = Callable[[int, int], Any]
 
 @final
 class Answers:
-    """The answers to one read: a small integer per distinct answer."""
+    """The answers to one read: a small integer per distinct answer.
 
-    __slots__ = ("by_value", "numbers")
+    Attributes
+    ----------
+    question
+        The read as a question of a decision tree.
+    known
+        The answer and its integer, by the column's value; only answers that nobody
+        can change are here.
+    """
 
-    def __init__(self) -> None:
-        self.by_value: dict[int, int] = {}
+    __slots__ = ("known", "numbers", "question")
+
+    def __init__(self, read: Read) -> None:
+        self.question = Question(read, read.column, {})
+        self.known: dict[int, tuple[Any, int]] = {}
         self.numbers: dict[Hashable, int] = {}
 
     def number(self, value: int, distinct: Hashable) -> int:
         """Return the integer of the answer that a column's value gives."""
         found = self.numbers.setdefault(distinct, len(self.numbers))
-        self.by_value[value] = found
+        self.question.answers[value] = found
         return found
 
 
@@ -48,10 +59,19 @@ class Recall:
         What the rows mean.
     cell_of
         How to thaw a column.
+    profile
+        Times the evaluations.
     """
 
-    def __init__(self, system: System, tables: Tables, cell_of: CellOf) -> None:
+    def __init__(
+        self,
+        system: System,
+        tables: Tables,
+        cell_of: CellOf,
+        profile: Untimed = UNTIMED,
+    ) -> None:
         self.system = system
+        self._timed = profile.timed
         self._tables = tables
         self._cell_of = cell_of
         self._answers: dict[Read, Answers] = {}
@@ -75,7 +95,7 @@ class Recall:
             decision.learn(reader.path, verdict)
             return verdict
 
-        return Decision(evaluate)
+        return Decision(self._timed(PROPERTIES, evaluate))
 
     def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
         """Return the decision for one element of a ``for_each`` form."""
@@ -95,10 +115,19 @@ class Recall:
         """Return what is known about a read."""
         known = self._answers.get(read)
         if known is None:
-            known = self._answers[read] = Answers()
+            known = self._answers[read] = Answers(read)
         return known
 
-    def look(self, read: Read, value: int) -> tuple[Any, Hashable]:
+    def look(self, read: Read, value: int, answers: Answers) -> tuple[Any, int]:
+        """Work out the answer to a read, and its integer."""
+        found, distinct = self._ask(read, value)
+        number = answers.number(value, distinct)
+        # A field's answer is distinguished by its frozen value.
+        if read.what == "field" and is_constant(distinct):
+            answers.known[value] = found, number
+        return found, number
+
+    def _ask(self, read: Read, value: int) -> tuple[Any, Hashable]:
         """Return the answer to a read, and what distinguishes it from others."""
         if read.what == "field":
             frozen = self._tables.interners[read.column].values[value]
@@ -118,26 +147,26 @@ class _Recorder:
     def __init__(self, recall: Recall, row: Row) -> None:
         self._recall = recall
         self._row = row
-        self._seen: dict[Hashable, Any] = {}
+        self._seen: set[Hashable] = set()
         self.path: list[tuple[Question, int]] = []
 
     def read(self, read: Read) -> Any:
         value = self._row[read.column]
-        found, distinct = self._recall.look(read, value)
+        answers = self._recall.answers(read)
+        known = answers.known.get(value)
+        found, number = (
+            self._recall.look(read, value, answers) if known is None else known
+        )
         if read not in self._seen:
-            self._seen[read] = True
-            answers = self._recall.answers(read)
-            number = answers.number(value, distinct)
-            question = Question(read, read.column, answers.by_value)
-            self.path.append((question, number))
+            self._seen.add(read)
+            self.path.append((answers.question, number))
         return found
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         decision = self._recall.inner(function, nodes)
         verdict = decision(self._row)
-        key = (function, nodes)
-        if key not in self._seen:
-            self._seen[key] = True
-            question = Question(key, -1, {}, decision)
+        if decision not in self._seen:
+            self._seen.add(decision)
+            question = Question((function, nodes), -1, {}, decision)
             self.path.append((question, int(verdict)))
         return verdict

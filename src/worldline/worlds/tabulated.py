@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.engine.decisions import Decision
+from worldline.engine.profile import OBSERVERS, UNTIMED, Untimed
 from worldline.engine.tables import (
     Ask,
     Entry,
@@ -58,25 +59,28 @@ class TabulatedWorld:
     ----------
     system
         The system to explore.
+    profile
+        Times what is done inside the answers of the service.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
         self.system = system
         mail = collection_of(system)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
         self.tables = Tables(
-            interners(system, mail),
+            interners(system, mail, profile),
             sites(system, mail),
             {} if mail is None else dict.fromkeys(inboxes, mail),
         )
-        self._trials = Trials(system)
+        self._trials = Trials(system, profile)
+        self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
         self._answers: dict[tuple[int, Any], dict[int, int]] = {}
         self._cells = [
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self._recall = Recall(system, self.tables, self.cell)
+        self._recall = Recall(system, self.tables, self.cell, profile)
 
     def encode(self, snapshot: Snapshot) -> Row:
         """Return the row of a state of the direct world."""
@@ -215,9 +219,14 @@ class TabulatedWorld:
         outcome = trial.outcome
         operations = entry.changes + self._operations(trial.changes)
         if outcome.failure is None:
-            operations += self._observed(event, trial)
+            operations += self._observe(event, trial)
         return self.tables.new_leaf(
-            entry, local, operations, outcome, failed=outcome.failure is not None
+            entry,
+            local,
+            operations,
+            outcome,
+            failed=outcome.failure is not None,
+            weight=trial.weight(),
         )
 
     def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:

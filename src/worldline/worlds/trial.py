@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from worldline.engine.profile import FREEZING, HANDLERS, UNTIMED, Untimed
 from worldline.model.content import Frozen
 from worldline.model.divergence import Suspected, within_budget
 from worldline.model.errors import ModelError, Nondeterminism
@@ -81,6 +82,18 @@ class Trial:
         self.path = path
         self.outcome = outcome
 
+    def weight(self) -> int:
+        """Return how often its free choices come out like this, in 2**24 times."""
+        share = 1.0
+        for query, answer in self.path:
+            if query[0] == "choose":
+                _, count, weights = query
+                share *= weights[answer] / sum(weights) if weights else 1 / count
+        return max(1, round(share * _OFTEN))
+
+
+_OFTEN = 1 << 24
+
 
 @final
 class Trials:
@@ -90,11 +103,17 @@ class Trials:
     ----------
     system
         Whose handlers they are.
+    profile
+        Times the handlers, and the freezing and thawing around them.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
         self.system = system
         self.door = TrialDoor(system)
+        self.door.freeze = profile.timed(FREEZING, self.door.freeze)
+        self._perform = profile.timed(HANDLERS, perform)
+        self._thaw = [profile.timed(FREEZING, kind.thaw) for kind in system.types]
+        self._freeze = [profile.timed(FREEZING, kind.freeze) for kind in system.types]
         self.contexts = [
             make_context(system, i, self.door) for i in range(len(system.ids))
         ]
@@ -104,22 +123,21 @@ class Trials:
     ) -> Trial:
         """Execute the handler that takes `event`, once."""
         system, door, context = self.system, self.door, self.contexts[index]
-        kind = system.types[index]
 
         def execute() -> tuple[Any, Result | Failure]:
-            node = kind.thaw(local, system.prototypes[index])
+            node = self._thaw[index](local, system.prototypes[index])
             context.bind(node)
             door.prepare(index, given, env)
             if event.kind in HANDLERLESS:
                 return node, Result.HANDLED
-            return node, perform(system, index, node, context, door, event)
+            return node, self._perform(system, index, node, context, door, event)
 
         try:
             node, result = execute()
         except Suspected:
             node, result = within_budget(execute)
         outcome = door.outcome(result)
-        after = local if outcome.failure is not None else kind.freeze(node)
+        after = local if outcome.failure is not None else self._freeze[index](node)
         return Trial(after, door.changes, door.path, outcome)
 
     def all_choices(

@@ -100,7 +100,15 @@ class ResourceManager:
 @wl.safety
 def consistency(view: wl.View) -> bool:
     """Nobody has committed while somebody else has aborted."""
-    return not {Status.COMMITTED, Status.ABORTED} <= {view[n].status for n in view}
+    return view.for_each_node(_not_committed) or view.for_each_node(_not_aborted)
+
+
+def _not_committed(view: wl.View, node: wl.NodeId) -> bool:
+    return view[node].status is not Status.COMMITTED
+
+
+def _not_aborted(view: wl.View, node: wl.NodeId) -> bool:
+    return view[node].status is not Status.ABORTED
 
 
 @wl.sometimes

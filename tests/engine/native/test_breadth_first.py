@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 from tests.alike import plan_of
+from tests.engine.native.comparison import compare
 from tests.search.test_symmetry import NETWORKS, Fan, locks
 from tests.systems import FINITE, VARIANTS
 
 import worldline as wl
-from worldline.engine.native import breadth_first
 from worldline.engine.native.library import KernelMissing, library
 from worldline.model.loader import load
-from worldline.trace.format import read
 from worldline.worlds.alike import Alike
 from worldline.zoo import twophase
 
@@ -25,41 +24,6 @@ try:
     library()
 except KernelMissing as missing:
     pytest.skip(str(missing), allow_module_level=True)
-
-
-def facts(report: wl.Report) -> dict[str, Any]:
-    """All that a report says, but for what depends on machine and engine."""
-    found = report.to_json()
-    for key in ("seconds", "peak_mb", "engine"):
-        del found[key]
-    found["notes"] = [n for n in found["notes"] if not n.startswith("engine")]
-    return found
-
-
-def runs(report: wl.Report) -> list[Any]:
-    """The steps of every trace written."""
-    return [
-        (trace.steps, trace.end)
-        for known in report.properties
-        if known.trace is not None
-        for trace in (read(known.trace),)
-    ]
-
-
-def compare(build: Callable[[], wl.System], **options: Any) -> None:
-    python = wl.check(build(), engine="python", **options)
-    expected = (facts(python), runs(python))
-    for threads in (1, 2, 3):
-        native = wl.check(build(), engine="native", threads=threads, **options)
-        assert native.engine == "native"
-        assert (facts(native), runs(native)) == expected
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads share even the smallest level."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(breadth_first, "WORTH_THREADS", 1)
 
 
 @pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())

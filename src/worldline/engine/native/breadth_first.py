@@ -13,6 +13,7 @@ from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import SAMPLE, Exploration, Hit
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
+from worldline.engine.profile import KERNEL
 from worldline.engine.tables import Leaf
 
 _QUOTA = 262_144
@@ -47,7 +48,7 @@ class _Levels:
     def __init__(self, search: Exploration) -> None:
         self._search = search
         self._mirror = mirror_of(search.tables)
-        self._library = self._mirror.library
+        self._library = search.profile.all_timed(KERNEL, self._mirror.library)
         self._server = Server(
             self._mirror, search.tables, search.service, search.symmetry
         )
@@ -65,6 +66,7 @@ class _Levels:
             _UNLIMITED if limit is None else limit,
             *decisions,
         )
+        self._misses = self._library.wl_search_misses(self._handle)
         for number, check in zip(watched, search.checks, strict=True):
             self._library.wl_watch(self._handle, number, check.target)
         if search.symmetry is not None:
@@ -142,7 +144,7 @@ class _Levels:
             if self._is_full:
                 raise BoundHit("states")
             self._search.look()
-            if self._server.serve(self._handle):
+            if self._server.serve(self._misses):
                 left = 1
 
     def _report(self) -> None:

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "kernel/breadth_first.hpp"
+#include "kernel/depth_first.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/tell.hpp"
+#include "kernel/walks.hpp"
 
 using namespace worldline;
 
@@ -30,7 +32,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 3; }
+int32_t wl_interface() { return 4; }
 
 Tables* wl_tables(int32_t width) { return new Tables(width); }
 void wl_tables_free(Tables* tables) { delete tables; }
@@ -62,10 +64,7 @@ int32_t wl_birth(Tables* tables, int32_t column, int32_t value) {
 }
 
 // Says at which depth the values that are met from now on are.
-void wl_clock(Tables* tables, int32_t depth) {
-    for (Column& column : tables->columns)
-        if (column.collection != nullptr) column.collection->clock = depth;
-}
+void wl_clock(Tables* tables, int32_t depth) { tables->set_clock(depth); }
 
 // `worth_threads` states that wait are worth more than one thread; `prune` and `done` are
 // decisions, or -1.
@@ -109,12 +108,14 @@ int64_t wl_step(BreadthFirst* search, int64_t quota) {
     }
 }
 
+Misses* wl_search_misses(BreadthFirst* search) { return &search->misses; }
+
 // Gives the misses of the last step, four integers each (kind, first, second, where its
 // row begins), and the rows.
-int32_t wl_misses(BreadthFirst* search, int32_t* out) {
+int32_t wl_misses(Misses* misses, int32_t* out) {
     int32_t count = 0;
-    for (; count < static_cast<int32_t>(search->misses.size()); ++count) {
-        const Miss& miss = search->misses[count];
+    for (; count < static_cast<int32_t>(misses->size()); ++count) {
+        const Miss& miss = (*misses)[count];
         if (out == nullptr) continue;
         const int32_t words[4] = {static_cast<int32_t>(miss.kind), miss.first, miss.second, miss.row};
         std::memcpy(out + 4 * count, words, sizeof words);
@@ -122,7 +123,7 @@ int32_t wl_misses(BreadthFirst* search, int32_t* out) {
     return count;
 }
 
-const int32_t* wl_rows(BreadthFirst* search) { return search->misses.rows(); }
+const int32_t* wl_rows(Misses* misses) { return misses->rows(); }
 
 // Gives the fingerprint of the state that a watch found; 0: none.
 int32_t wl_hit(BreadthFirst* search, int32_t watch, uint64_t* out) {
@@ -160,6 +161,100 @@ void wl_statistics(BreadthFirst* search, int64_t* out) {
     out[2] = search->pruned;
     out[3] = static_cast<int64_t>(search->bytes());
     out[4] = search->is_full ? 1 : 0;
+}
+
+DepthFirst* wl_dive(Tables* tables, int32_t most_depth, int64_t most_states, int32_t keeps_going,
+                    int32_t prune, int32_t done) {
+    return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
+}
+void wl_dive_free(DepthFirst* dive) { delete dive; }
+Misses* wl_dive_misses(DepthFirst* dive) { return &dive->misses(); }
+
+void wl_dive_check(DepthFirst* dive, int32_t decision, int32_t target, int32_t fatal) {
+    dive->checks.push_back(DepthFirst::Check{decision, target != 0, fatal != 0});
+}
+
+void wl_dive_begin(DepthFirst* dive, const int32_t* row, int32_t root) { dive->begin(row, root); }
+
+// Returns 1 if there is more to do, 0 if not.
+int32_t wl_dive_step(DepthFirst* dive, int64_t quota) {
+    try {
+        return dive->step(quota) ? 1 : 0;
+    } catch (const std::bad_alloc&) {
+        return kOutOfMemory;
+    }
+}
+
+void wl_dive_statistics(DepthFirst* dive, int64_t* out) {
+    const int64_t found[] = {dive->states, dive->generated, dive->pruned, dive->depth,
+                             dive->is_full, dive->is_cut, dive->path_size(),
+                             static_cast<int64_t>(dive->findings.size())};
+    std::memcpy(out, found, sizeof found);
+}
+
+// Gives what a finding is and its initial state, then its outcomes, at most `most`;
+// returns how many there are.
+int32_t wl_dive_finding(DepthFirst* dive, int32_t number, int32_t most, int32_t* out) {
+    const Finding& finding = dive->findings[number];
+    const auto count = static_cast<int32_t>(finding.leaves.size());
+    if (most < count) return count;
+    out[0] = finding.kind;
+    out[1] = finding.root;
+    if (count > 0) std::memcpy(out + 2, finding.leaves.data(), 4 * static_cast<size_t>(count));
+    return count;
+}
+
+Walks* wl_walks(Tables* tables, int32_t threads, uint64_t seed, int64_t most_steps, int32_t goal) {
+    auto* walks = new Walks(*tables, threads);
+    walks->options.seed = seed;
+    walks->options.most_steps = most_steps;
+    walks->options.goal = goal;
+    return walks;
+}
+void wl_walks_free(Walks* walks) { delete walks; }
+Misses* wl_walks_misses(Walks* walks) { return &walks->misses; }
+
+void wl_walks_check(Walks* walks, int32_t decision, int32_t target) {
+    walks->options.checks.emplace_back(decision, target != 0);
+}
+
+// Adds the weights of events that have none yet, in order of their numbers.
+void wl_walks_weights(Walks* walks, int32_t count, const int32_t* weights) {
+    walks->options.weights.insert(walks->options.weights.end(), weights, weights + count);
+}
+
+void wl_walks_begin(Walks* walks, const int32_t* row, uint64_t first, int64_t count,
+                    int32_t with_path) {
+    walks->begin(row, first, count, with_path != 0);
+}
+
+int64_t wl_walks_step(Walks* walks) {
+    try {
+        return walks->step();
+    } catch (const std::bad_alloc&) {
+        return kOutOfMemory;
+    }
+}
+
+// Gives three integers for each walk: how it ended, what it ended with, steps taken.
+void wl_walks_ends(Walks* walks, int64_t* out) {
+    for (const Walk& walk : walks->walks) {
+        *out++ = static_cast<int64_t>(walk.end);
+        *out++ = walk.what;
+        *out++ = walk.step;
+    }
+}
+
+// Gives the outcomes of the first walk; returns how many there are.
+int64_t wl_walks_path(Walks* walks, const int32_t** out) {
+    *out = walks->path.data();
+    return static_cast<int64_t>(walks->path.size());
+}
+
+// Gives the row that the n-th walk has come to.
+void wl_walks_row(Walks* walks, int64_t number, int32_t* out) {
+    const std::vector<int32_t>& row = walks->walks[number].row;
+    std::memcpy(out, row.data(), 4 * row.size());
 }
 
 }  // extern "C"

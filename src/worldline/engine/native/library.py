@@ -11,10 +11,11 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 3
+INTERFACE = 4
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
+_INT64S = POINTER(c_int64)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_interface": (c_int32, []),
     "wl_tables": (c_void_p, [c_int32]),
@@ -33,12 +34,34 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_root": (None, [c_void_p, _INT32S, c_int32]),
     "wl_advance": (c_int64, [c_void_p]),
     "wl_step": (c_int64, [c_void_p, c_int64]),
+    "wl_search_misses": (c_void_p, [c_void_p]),
     "wl_misses": (c_int32, [c_void_p, _INT32S]),
     "wl_rows": (_INT32S, [c_void_p]),
     "wl_hit": (c_int32, [c_void_p, c_int32, POINTER(c_uint64)]),
     "wl_endings": (c_int32, [c_void_p, _INT32S]),
     "wl_path": (c_int32, [c_void_p, c_uint64, c_int32, _INT32S, _INT32S]),
-    "wl_statistics": (None, [c_void_p, POINTER(c_int64)]),
+    "wl_statistics": (None, [c_void_p, _INT64S]),
+    "wl_dive": (
+        c_void_p,
+        [c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32],
+    ),
+    "wl_dive_free": (None, [c_void_p]),
+    "wl_dive_misses": (c_void_p, [c_void_p]),
+    "wl_dive_check": (None, [c_void_p, c_int32, c_int32, c_int32]),
+    "wl_dive_begin": (None, [c_void_p, _INT32S, c_int32]),
+    "wl_dive_step": (c_int32, [c_void_p, c_int64]),
+    "wl_dive_statistics": (None, [c_void_p, _INT64S]),
+    "wl_dive_finding": (c_int32, [c_void_p, c_int32, c_int32, _INT32S]),
+    "wl_walks": (c_void_p, [c_void_p, c_int32, c_uint64, c_int64, c_int32]),
+    "wl_walks_free": (None, [c_void_p]),
+    "wl_walks_misses": (c_void_p, [c_void_p]),
+    "wl_walks_check": (None, [c_void_p, c_int32, c_int32]),
+    "wl_walks_weights": (None, [c_void_p, c_int32, _INT32S]),
+    "wl_walks_begin": (None, [c_void_p, _INT32S, c_uint64, c_int64, c_int32]),
+    "wl_walks_step": (c_int64, [c_void_p]),
+    "wl_walks_ends": (None, [c_void_p, _INT64S]),
+    "wl_walks_path": (c_int64, [c_void_p, POINTER(_INT32S)]),
+    "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
 }
 
 

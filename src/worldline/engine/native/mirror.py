@@ -142,27 +142,43 @@ class Mirror:
         table, _ = self._answers.of(ask.answers)
         self._speech.say_all((Word.ANSWER, table, value, answer))
 
-    def tell_verdict(self, decision: Decision, row: Row) -> None:
-        """Tell the path that a row takes through a decision; its verdict is known."""
-        number, node = self.decision(decision), decision.root
-        if self._is_news(Word.DECISION, number, 0):
-            self._speech.say_all((Word.DECISION, number, self._question(node)))
+    def tell_verdict(
+        self, decision: Decision, row: Row, question: int = _UNSET
+    ) -> None:
+        """Tell the path that a row takes through a decision; its verdict is known.
+
+        Parameters
+        ----------
+        question
+            The kernel's number of the question from which on it does not know the
+            path; -1: from the first.
+        """
+        node: Any
+        if question == _UNSET:
+            number, node = self.decision(decision), decision.root
+            if self._is_news(Word.DECISION, number, 0):
+                self._speech.say_all((Word.DECISION, number, self._question(node)))
+        else:
+            node = self._questions[question]
         while isinstance(node, Question):
             question = self._question(node)
-            if node.inner is not None:
-                self.tell_verdict(node.inner, row)
-                answer = int(node.inner(row))
-            else:
-                value = row[node.column]
-                answer = node.answers[value]
-                table, _ = self._answers.of(node.answers)
-                if self._is_news(Word.ANSWER, table, value):
-                    seen = self.columns.number(node.column, value)
-                    self._speech.say_all((Word.ANSWER, table, seen, answer))
+            answer = self._tell_answer_to(node, row)
             node = node.children[answer]
             if self._is_news(Word.BRANCH, question, answer):
                 child = self._question(node)
                 self._speech.say_all((Word.BRANCH, question, answer, child))
+
+    def _tell_answer_to(self, node: Question, row: Row) -> int:
+        if node.inner is not None:
+            self.tell_verdict(node.inner, row)
+            return int(node.inner(row))
+        value = row[node.column]
+        answer = node.answers[value]
+        table, _ = self._answers.of(node.answers)
+        if self._is_news(Word.ANSWER, table, value):
+            seen = self.columns.number(node.column, value)
+            self._speech.say_all((Word.ANSWER, table, seen, answer))
+        return answer
 
     def _is_news(self, word: Word, first: int, second: int) -> bool:
         key = (word, first, second)
@@ -193,8 +209,7 @@ class Mirror:
     def _entry(self, entry: Entry) -> int:
         if entry.number not in self._entries:
             self._entries.add(entry.number)
-            words = (Word.ENTRY, entry.number, entry.column, entry.fault, 1)
-            self._speech.say_all(words)
+            self._speech.say_all((Word.ENTRY, entry.number, entry.column, entry.fault))
         return entry.number
 
     def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:
@@ -229,8 +244,8 @@ class Mirror:
             entry = self._entry(leaf.entry)
             column = leaf.entry.column
             local = 0 if column < 0 else self.columns.number(column, leaf.local)
-            words = (Word.LEAF, leaf.number, entry, local, leaf.failed, len(changes))
-            self._speech.say_all((*words, *changes))
+            words = (Word.LEAF, leaf.number, entry, local, leaf.failed, leaf.weight)
+            self._speech.say_all((*words, len(changes), *changes))
         return leaf.number
 
     def _tree(self, tree: Any) -> int:

@@ -53,15 +53,21 @@ class Server:
         self._expander = Expander(tables, service)
         self._fold = None if symmetry is None else Fold(mirror, symmetry)
 
-    def serve(self, search: int) -> bool:
-        """Work out all that a search of the kernel's missed; False if nothing was."""
+    def serve(self, misses: int) -> bool:
+        """Work out all that the kernel missed; False if nothing was.
+
+        Parameters
+        ----------
+        misses
+            Where the kernel keeps them.
+        """
         library = self._mirror.library
-        count = library.wl_misses(search, None)
+        count = library.wl_misses(misses, None)
         if not count:
             return False
         words = (c_int32 * (4 * count))()
-        library.wl_misses(search, words)
-        rows = library.wl_rows(search)
+        library.wl_misses(misses, words)
+        rows = library.wl_rows(misses)
         width = len(self._tables.interners)
         flat = words[:]
         for at in range(0, 4 * count, 4):
@@ -85,7 +91,7 @@ class Server:
             row = self._mirror.columns.row(numbers)
             decision = self._mirror.decision_of(first)
             decision(row)
-            self._mirror.tell_verdict(decision, row)
+            self._mirror.tell_verdict(decision, row, second)
         elif kind == Lack.PARTS:
             self._serve_parts(first, second, numbers)
         elif kind == Lack.ANSWER:

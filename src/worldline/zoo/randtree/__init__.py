@@ -40,6 +40,7 @@ from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
 _OPTIONS = {
     "rt1": "-p contacts=ring --max-depth 9",
+    "rt3": "-p size=2 --max-depth 8",
     "rt5": "-p contacts=ring --max-depth 12",
     "rt6": "-p start=rt14 --max-depth 8",
     "rt7": "-p start=rt7 -p resets=1 --max-depth 8",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import worldline as wl
 from worldline.zoo.randtree.messages import (
@@ -26,6 +27,9 @@ from worldline.zoo.randtree.messages import (
     Status,
     UpdateSiblings,
 )
+
+Lasting: TypeAlias = Remove | Rejoin | UpdateSiblings | NewRoot
+"""What a node has to learn, even if it does so late."""
 
 JOIN_TIMEOUT, RECOVERY_PERIOD = 5.0, 600.0
 """Seconds; they count where time does."""
@@ -62,7 +66,7 @@ class RandTree:
     attempt
         The number of the latest attempt to join, from when it left its last parent.
     unsent
-        Nodes that are still to be told that they are not the parent.
+        What a send buffer had no room for and who is still to be told.
     misforced
         Whether a root force ever came to a node with another root than itself.
     """
@@ -79,7 +83,7 @@ class RandTree:
     bootstrap: wl.NodeId | None = None
     attempt: int = 0
     last_probed: wl.NodeId | None = None
-    unsent: set[wl.NodeId] = wl.field(default_factory=set)
+    unsent: set[tuple[wl.NodeId, Lasting]] = wl.field(default_factory=set)
     misforced: bool = wl.ghost(default=False)
 
     # ------------------------------------------------------------ the application
@@ -123,7 +127,11 @@ class RandTree:
             ctx.send(joiner, JoinReply(Status.ROOT_FORCE, attempt, joiner))
             self.children.discard(joiner)
             self._seek(ctx, joiner, bug="rt1")
-        elif joiner in self.children or len(self.children) < self.max_children:
+        elif joiner in self.children:
+            # Who has been reset asks again; MaceMC's RandTree had no second answer.
+            if "rt13" not in self.bugs:
+                self._accept(ctx, joiner, attempt)
+        elif len(self.children) < self.max_children:
             self._accept(ctx, joiner, attempt)
         else:
             child = ctx.choose(list(self.children))
@@ -131,12 +139,13 @@ class RandTree:
 
     def _accept(self, ctx: wl.Context, joiner: wl.NodeId, attempt: int) -> None:
         """Answer a child; also one that is known, for it may have been reset."""
+        others = self.children - {joiner} if self.is_root() else ()
+        reply = JoinReply(Status.ACCEPTED, attempt, self.root, frozenset(others))
+        if not ctx.send(joiner, reply):
+            return
         self.children.add(joiner)
         if "cb4" not in self.bugs:
             self.siblings.discard(joiner)
-        others = self.children - {joiner} if self.is_root() else ()
-        reply = JoinReply(Status.ACCEPTED, attempt, self.root, frozenset(others))
-        ctx.send(joiner, reply)
         if self.is_root():
             self._settle(ctx)
             self._update_siblings(ctx, others)
@@ -211,7 +220,7 @@ class RandTree:
     def remove(self, ctx: wl.Context, src: wl.NodeId, msg: Remove) -> None:
         if src in self.children:
             self._lose_child(ctx, src)
-            ctx.send(src, Rejoin())
+            self._tell(ctx, src, Rejoin())
 
     @wl.on(Rejoin, when=lambda self, src, msg: src == self.parent)
     def rejoin(self, ctx: wl.Context, src: wl.NodeId, msg: Rejoin) -> None:
@@ -239,18 +248,41 @@ class RandTree:
         """Drop children who are known to be elsewhere, and tell them, to be sure."""
         for child in self.children & set(others):
             self.children.discard(child)
-            ctx.send(child, Rejoin())
+            self._tell(ctx, child, Rejoin())
 
     def _leave(self, ctx: wl.Context, other: wl.NodeId) -> None:
-        """Tell a node that it is not the parent; later, if there is no room now."""
-        if not ctx.send(other, Remove()) and "rt12" not in self.bugs:
-            self.unsent.add(other)
+        """Tell a node that it is not the parent."""
+        if "rt12" in self.bugs:
+            ctx.send(other, Remove())
+        else:
+            self._tell(ctx, other, Remove())
+
+    def _tell(self, ctx: wl.Context, other: wl.NodeId, message: Lasting) -> None:
+        """Send now; if there is no room, say later how things stand then."""
+        if not ctx.send(other, message):
+            self.unsent.add((other, message))
+
+    def _catch_up(self, ctx: wl.Context) -> None:
+        """Tell what there was no room for, as far as it is still true."""
+        waiting = list(self.unsent)
+        self.unsent.clear()
+        for other, message in waiting:
+            if isinstance(message, NewRoot | UpdateSiblings):
+                current = {other} & self.children
+                if self.is_root():
+                    self._update_siblings(ctx, current)
+                else:
+                    self._announce(ctx, current)
+                continue
+            moot = {self.parent} if isinstance(message, Remove) else self.children
+            if other not in moot:
+                self._tell(ctx, other, message)
 
     def _update_siblings(self, ctx: wl.Context, children: Iterable[wl.NodeId]) -> None:
         """Tell children who the others are; the root does."""
         for child in children:
             others = frozenset(self.children - {child})
-            ctx.send(child, UpdateSiblings(self.root, others))
+            self._tell(ctx, child, UpdateSiblings(self.root, others))
 
     # -------------------------------------------------------------- the root changes
 
@@ -274,8 +306,12 @@ class RandTree:
         self.root = root
         if "cb5" not in self.bugs:
             self._disown(ctx, [root])
-        for child in self.children:
-            ctx.send(child, NewRoot(root))
+        self._announce(ctx, self.children)
+
+    def _announce(self, ctx: wl.Context, children: Iterable[wl.NodeId]) -> None:
+        """Tell children which root to believe in."""
+        for child in children:
+            self._tell(ctx, child, NewRoot(self.root))
 
     def _promote(self, ctx: wl.Context) -> None:
         """Be the root of those below, for the time being at least."""
@@ -287,6 +323,7 @@ class RandTree:
     @wl.transport_error
     def error(self, ctx: wl.Context, peer: wl.NodeId) -> None:
         """Take a lost connection for a lost node."""
+        self.unsent = {item for item in self.unsent if item[0] != peer}
         self._lose_child(ctx, peer)
         if peer == self.parent and peer == self.root:
             self._lose_root(ctx)
@@ -321,9 +358,7 @@ class RandTree:
     def recovery(self, ctx: wl.Context) -> None:
         """Ask one peer, of those not known to be in this tree, for its root."""
         ctx.set_timer(RandTree.recovery, after=RECOVERY_PERIOD)
-        for other in list(self.unsent):
-            if other == self.parent or ctx.send(other, Remove()):
-                self.unsent.discard(other)
+        self._catch_up(ctx)
         strangers = self.peers - self.children - {self.parent, self.root}
         peer = following(strangers, self.last_probed) if strangers else None
         if peer is not None and self.state is State.JOINED:

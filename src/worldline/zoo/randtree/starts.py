@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import worldline as wl
-from worldline.zoo.randtree.messages import Join
+from worldline.zoo.randtree.messages import Join, JoinReply
 from worldline.zoo.randtree.protocol import RandTree
 
 Names: TypeAlias = Mapping[str, wl.NodeId]
@@ -168,7 +168,36 @@ def _gave_up_root(n: Names) -> Patterns:
     return [step for steps in joins for step in steps]
 
 
+def _asked_two_roots(n: Names) -> Patterns:
+    """Q and P are roots, and both have taken C in: P's answer came first."""
+    return [
+        wl.events.call(n["q"], RandTree.join_overlay),
+        wl.events.call(n["p"], RandTree.join_overlay),
+        wl.events.call(n["c"], RandTree.join_overlay),
+        wl.events.deliver(n["q"], Join, n["c"]),
+        wl.events.timer(n["c"], RandTree.join),
+        wl.events.deliver(n["p"], Join, n["c"]),
+        wl.events.deliver(n["c"], JoinReply, n["p"]),
+    ]
+
+
+def _below_a_root(n: Names) -> Patterns:
+    """B is a child of the root C, and A has not joined yet."""
+    return [*_joins(n["c"]), *_joins(n["b"])]
+
+
 STARTS = {
+    "rt3": Start({"n0": (), "n1": (), "n2": ("n0", "n1")}),
+    "rt4": Start({"r": ("q",), "q": (), "p": (), "c": ("q", "p")}, _asked_two_roots),
+    "rt10": Start(
+        {"r": ("q",), "q": (), "p": (), "c": ("q", "p")},
+        _asked_two_roots,
+        max_children=1,
+    ),
+    "rt12": Start(
+        {"q": (), "p": (), "c": ("q", "p")}, _asked_two_roots, max_children=1
+    ),
+    "rt13": Start({"c": (), "b": ("c",), "a": ("b",)}, _below_a_root),
     "rt7": Start({"r": (), "d": ("r",), "a": ("b",), "b": ("r",)}, _below_its_peer),
     "rt8": Start(
         {"r": (), "p": ("r",), "n": ("b",), "b": ("r",)}, _chain, max_children=1

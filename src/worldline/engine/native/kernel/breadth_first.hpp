@@ -11,14 +11,13 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "canonical.hpp"
 #include "frontier.hpp"
+#include "parallel.hpp"
 #include "sample.hpp"
 #include "successors.hpp"
 #include "visited.hpp"
@@ -45,7 +44,7 @@ class BreadthFirst {
                  int32_t prune, int32_t done)
         : misses(tables.width), tables_(tables), packing_(tables), row_(tables.width),
           worth_threads_(worth_threads), most_states_(most_states), prune_(prune), done_(done) {
-        part_bits_ = threads > 1 ? kShardBits - 1 : 0;
+        part_bits_ = threads > 1 ? kShardBits : 0;
         for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables, 1 << part_bits_);
         parts_.resize(size_t{1} << part_bits_);
     }
@@ -110,6 +109,7 @@ class BreadthFirst {
     // Returns how many of the level are left, states with missing verdicts included.
     int64_t step(int64_t quota) {
         misses.clear();
+        tables_.settle();
         while (quota > 0 && !is_full) {
             refit();
             if (!examine()) break;
@@ -162,6 +162,25 @@ class BreadthFirst {
         std::vector<Undecided> undecided;
     };
 
+    // The candidates met last: neighbours have many successors in common. A state that is
+    // known from a lesser parent need not be looked up again.
+    class Recent {
+      public:
+        bool knows(uint64_t fingerprint, uint64_t parent) {
+            Edge& edge = edges_[fingerprint & (edges_.size() - 1)];
+            if (edge.fingerprint == fingerprint && edge.parent <= parent) return true;
+            edge = Edge{fingerprint, parent};
+            return false;
+        }
+
+      private:
+        struct Edge {
+            uint64_t fingerprint = 0, parent = ~0ULL;
+        };
+
+        std::vector<Edge> edges_ = std::vector<Edge>(1 << 12);
+    };
+
     // What one thread needs for itself.
     struct Worker {
         Worker(const Tables& tables, int32_t parts)
@@ -172,6 +191,7 @@ class BreadthFirst {
         Sample expanded, examined;
         std::vector<int32_t> row, folded;
         std::vector<Successor> found;
+        Recent recent;
         std::vector<std::vector<Candidate>> candidates;  // by part
         std::vector<Position> retry;
         std::vector<std::pair<uint32_t, uint32_t>> finished;  // chunk, how many of it
@@ -191,38 +211,21 @@ class BreadthFirst {
 
     // Expands a batch and takes in what was found. Returns how many states were tried.
     int64_t batch() {
-        const auto threads = static_cast<int32_t>(pending_ < worth_threads_ ? 1 : workers_.size());
+        const size_t threads = pending_ < worth_threads_ ? 1 : workers_.size();
         for (Worker& worker : workers_) prepare(worker);
         std::atomic<size_t> next_retry{0}, next_chunk{cursor_};
         std::vector<Position> retry;
         retry.swap(retry_);
-        parallel(threads, [&](int32_t n) { expand(workers_[n], retry, next_retry, next_chunk); });
+        parallel(threads, [&](size_t n) { expand(workers_[n], retry, next_retry, next_chunk); });
         cursor_ = std::min(next_chunk.load(), level_.chunks.size());
         for (size_t at = next_retry; at < retry.size(); ++at) retry_.push_back(retry[at]);
         std::atomic<size_t> next_part{0};
-        parallel(threads, [&](int32_t n) {
+        parallel(threads, [&](size_t n) {
             for (size_t part; (part = next_part++) < parts_.size();) take_in(workers_[n], part);
         });
         int64_t tried = 0;
         for (Worker& worker : workers_) tried += collect(worker);
         return tried;
-    }
-
-    template <typename Work>
-    static void parallel(int32_t threads, const Work& work) {
-        std::atomic<bool> is_out_of_memory{false};
-        const auto guarded = [&](int32_t n) {
-            try {
-                work(n);
-            } catch (const std::bad_alloc&) {
-                is_out_of_memory = true;
-            }
-        };
-        std::vector<std::thread> others;
-        for (int32_t n = 1; n < threads; ++n) others.emplace_back(guarded, n);
-        guarded(0);
-        for (std::thread& other : others) other.join();
-        if (is_out_of_memory) throw std::bad_alloc();
     }
 
     void prepare(Worker& worker) {
@@ -306,7 +309,7 @@ class BreadthFirst {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }
-            if (part_bits_ == 0) visited_.prefetch(one.fingerprint);
+            if (worker.recent.knows(one.fingerprint, fingerprint)) continue;
             worker.candidates[part_of(one.fingerprint)].push_back(
                 Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
@@ -352,8 +355,7 @@ class BreadthFirst {
         for (const Worker& source : workers_) {
             const Candidate* one = source.candidates[part].data();
             const Candidate* end = one + source.candidates[part].size();
-            // A thread alone has fetched the slots already.
-            const Candidate* ahead = part_bits_ == 0 ? end : std::min(one + kAhead, end);
+            const Candidate* ahead = std::min(one + kAhead, end);
             for (; one != end; ++one) {
                 if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
                 State& slot = visited_.find(one->fingerprint);
@@ -435,7 +437,7 @@ class BreadthFirst {
         return misses.empty();
     }
 
-    static constexpr size_t kAhead = 12;
+    static constexpr size_t kAhead = 16;
 
     Tables& tables_;
     Packing packing_;

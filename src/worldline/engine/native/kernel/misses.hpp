@@ -16,7 +16,7 @@ enum class Lack : int32_t {
     kOutcome = 2,  // the outcomes of event `first` in the row
     kApply = 3,    // what operation `first` makes of value `second`
     kAnswer = 4,   // what value `second` answers at tree `first`
-    kDecide = 5,   // the verdict of decision `first` on the row
+    kDecide = 5,   // the verdict of decision `first` on the row, from question `second` on
     kTrait = 6,    // what value `second` of column `first` adds to signatures
     kRename = 7,   // what steps, in the place of a row after their number, make of
                    // value `second` of column `first`
@@ -53,6 +53,13 @@ class Misses {
         misses_.push_back(Miss{Lack::kRename, column, value, key, at});
     }
 
+    // Notes that a decision got stuck at a question and a value.
+    void add_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
+        const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
+                             static_cast<uint32_t>(stuck.second);
+        add(Lack::kDecide, decision, stuck.first, key, row);
+    }
+
     void add_all(const Misses& other) {
         const auto offset = static_cast<int32_t>(rows_.size());
         rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
@@ -84,7 +91,7 @@ class Misses {
     size_t size() const { return misses_.size(); }
     const Miss& operator[](size_t at) const { return misses_[at]; }
     const int32_t* rows() const { return rows_.data(); }
-    const int32_t* row(const Miss& miss) const { return &rows_[miss.row]; }
+    const int32_t* row(const Miss& miss) const { return rows_.data() + miss.row; }
 
   private:
     bool solve(Tables& tables, const Miss& miss) {

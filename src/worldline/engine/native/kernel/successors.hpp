@@ -72,7 +72,7 @@ class Successors {
     int32_t decide(int32_t decision, const int32_t* row) {
         std::pair<int32_t, int32_t> stuck;
         const int32_t verdict = tables_.decide(decision, row, stuck);
-        if (verdict == kUnknown) lack_verdict(decision, stuck, row);
+        if (verdict == kUnknown) misses.add_verdict(decision, stuck, row);
         return verdict;
     }
 
@@ -82,18 +82,12 @@ class Successors {
         const int32_t verdict = tables_.decide(decision, packed, stuck);
         if (verdict == kUnknown) {
             packed.unpack(scratch_.data());
-            lack_verdict(decision, stuck, scratch_.data());
+            misses.add_verdict(decision, stuck, scratch_.data());
         }
         return verdict;
     }
 
   private:
-    void lack_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
-        const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
-                             static_cast<uint32_t>(stuck.second);
-        misses.add(Lack::kDecide, decision, 0, key, row);
-    }
-
     // An outcome as far as the values of a group's columns decide it.
     struct Step {
         uint64_t change;

@@ -52,12 +52,12 @@ struct Leaf {
     int16_t count = 0;
     bool failed = false;
     bool is_simple = true;  // no column is changed twice
+    uint32_t weight = 1;    // in random walks, among the outcomes of its event
 };
 
 struct Entry {
     int32_t column = kUnknown;  // of the node's fields; -1: no handler runs
     bool fault = false;
-    int32_t weight = 1;  // in random walks
 };
 
 enum class TreeKind : int32_t { kLeaves = 0, kFork = 1, kAsk = 2 };
@@ -86,6 +86,7 @@ class Tables {
     const int32_t width;
     std::vector<Column> columns;
     std::vector<Site> sites;
+    std::vector<std::vector<int32_t>> sites_of;  // by column
     std::vector<Group> groups;
     int64_t version = 0;  // changes whenever a column needs more bits
     std::vector<int32_t> events;  // of all lists of all sites, each after its length
@@ -144,6 +145,12 @@ class Tables {
         return at;
     }
 
+    // Says at which depth the values that are met from now on are.
+    void set_clock(int32_t depth) {
+        for (Column& column : columns)
+            if (column.collection != nullptr) column.collection->clock = depth;
+    }
+
     // Brings the keys of sites up to the present number of values. Call it before
     // rows with new values are looked at.
     void settle() {
@@ -191,6 +198,10 @@ class Tables {
   private:
     void regroup() {
         ++version;
+        sites_of.assign(width, {});
+        for (size_t site = 0; site < sites.size(); ++site)
+            for (const int32_t column : sites[site].columns)
+                sites_of[column].push_back(static_cast<int32_t>(site));
         groups = groups_of(sites);
         for (Group& group : groups)
             for (const int32_t column : group.columns) {

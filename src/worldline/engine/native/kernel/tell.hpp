@@ -18,9 +18,10 @@ enum class Word : int32_t {
     kSite = 4,        // local column, position of the collection, kinds, count, columns
     kList = 5,        // site, values, count, events
     kParts = 6,       // site, item, row, events
-    kEntry = 7,       // entry, column, whether it is a fault, weight
+    kEntry = 7,       // entry, column, whether it is a fault
     kOutcome = 8,     // entry, local value, outcome
-    kLeaf = 9,        // leaf, entry, local value, whether it failed, count, operations
+    kLeaf = 9,        // leaf, entry, local value, whether it failed, weight, count,
+                      // operations
     kTree = 10,       // tree, kind, column, answers, count, items
     kChild = 11,      // tree, answer, child
     kOperation = 12,  // operation, column, action, item
@@ -135,7 +136,6 @@ class Listener {
         Entry& entry = reach(tables_.entries, number);
         entry.column = next();
         entry.fault = next() != 0;
-        entry.weight = next();
     }
 
     void outcome() {
@@ -152,6 +152,7 @@ class Listener {
         leaf.entry = next();
         leaf.local = next();
         leaf.failed = next() != 0;
+        leaf.weight = static_cast<uint32_t>(next());
         leaf.count = static_cast<int16_t>(next());
         const int32_t* operations = skip(leaf.count);
         leaf.begin = static_cast<int32_t>(tables_.changes.size());

@@ -13,7 +13,7 @@
 
 namespace worldline {
 
-constexpr int32_t kShardBits = 6, kShards = 1 << kShardBits;  // parts of the set
+constexpr int32_t kShardBits = 3, kShards = 1 << kShardBits;  // parts of the set
 
 struct State {
     uint64_t fingerprint;
@@ -54,7 +54,7 @@ class Slots {
     size_t bytes() const { return count_ * sizeof(State); }
 
   private:
-    static constexpr size_t kHuge = size_t{1} << 22;
+    static constexpr size_t kHuge = size_t{1} << 21;
 
     void release() {
         if (slots_ == nullptr) return;
@@ -74,7 +74,12 @@ class VisitedShard {
   public:
     VisitedShard() : slots_(170) {}
 
-    void prefetch(uint64_t fingerprint) const { __builtin_prefetch(&slots_[home(fingerprint)], 1); }
+    // Fetches the first slots where a state can be: one line of the cache, and the next.
+    void prefetch(uint64_t fingerprint) const {
+        const State* at = &slots_[home(fingerprint)];
+        __builtin_prefetch(at);
+        __builtin_prefetch(reinterpret_cast<const char*>(at) + 63);
+    }
 
     // Returns the state of a fingerprint, or a free slot for it. The slot holds until
     // the next call of `grow_for_one`.

@@ -1,0 +1,121 @@
+"""``worldline debug``: walk through a recorded run, forward and back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from worldline.cli.options import add_json, add_partial, print_json
+from worldline.model.errors import InternalError, WorldlineError
+
+if TYPE_CHECKING:
+    from worldline.debug.session import Session
+
+SUMMARY = "walk through a recorded run, forward and back"
+
+DESCRIPTION = """\
+Open a trace for questions: go to any step, see the state of every node there, what
+differs between two steps or two traces, why something happened, at which steps a
+property is true. The system is loaded from where the trace says, and the run is
+replayed. At a terminal, commands are read from a prompt, and "help" lists them; else
+one is read from each line of the input.
+"""
+
+EPILOG = """\
+examples:
+  worldline debug run.wl
+  worldline debug run.wl -c "jump 5; state n1; why"
+  worldline debug violating.wl live.wl -c "compare; diff 5"
+  echo "print view[n1].parent" | worldline debug run.wl --json
+
+Expressions after print and track are yours, and Python evaluates them. With -c, or from
+a pipe, the first command that cannot be answered ends the session, with exit code 2.
+"""
+
+
+_LONG = 2_000
+"""Steps that take long enough for somebody to wonder."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(run=run)
+    parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    parser.add_argument(
+        "other",
+        metavar="OTHER",
+        type=Path,
+        nargs="?",
+        help="another trace of the system, to compare it with",
+    )
+    parser.add_argument(
+        "-c",
+        dest="commands",
+        metavar="COMMANDS",
+        action="append",
+        help="answer these commands, between semicolons, and leave; may be repeated",
+    )
+    add_partial(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Debug a trace."""
+    from worldline.debug.opening import open_session
+
+    session = open_session(
+        arguments.trace, arguments.other, partial=arguments.partial, report=_report
+    )
+    _report(0)
+    if arguments.json:
+        return _print_objects(session, arguments.commands or sys.stdin)
+    if arguments.commands is None and sys.stdin.isatty():
+        from worldline.debug.repl import Repl
+
+        Repl(session, sys.stdout).run()
+        return 0
+    return _print_lines(session, arguments.commands)
+
+
+def _report(done: int) -> None:
+    """Show that a long trace is being replayed, to whoever is waiting."""
+    if sys.stderr.isatty() and (done == 0 or done >= _LONG):
+        text = f"replayed {done:,} steps" if done else ""
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _print_lines(session: Session, commands: Iterable[str] | None) -> int:
+    from worldline.debug.repl import script
+    from worldline.debug.text import opening
+
+    if commands is None:
+        sys.stdout.writelines(f"{line}\n" for line in opening(session))
+    else:
+        for note in session.notes:
+            print(f"worldline: note: {note}", file=sys.stderr)
+    for _, found in script(session, sys.stdin if commands is None else commands):
+        sys.stdout.writelines(f"{line}\n" for line in found.lines)
+        sys.stdout.flush()
+    return 0
+
+
+def _print_objects(session: Session, commands: Iterable[str]) -> int:
+    """Print one object with the answers, and with the error that ended them."""
+    from worldline.debug.commands import COMMANDS
+    from worldline.debug.repl import script
+
+    opened = COMMANDS["info"].run(session, "").data
+    results = []
+    error = None
+    try:
+        for command, found in script(session, commands):
+            results.append({"command": command, "result": found.data})
+    except InternalError:
+        raise
+    except WorldlineError as problem:
+        error = str(problem)
+    print_json({"opened": opened, "results": results, "error": error})
+    return 0 if error is None else 2

@@ -1,0 +1,160 @@
+"""What can be asked in words: the table of commands, and who answers a line.
+
+Nothing here prints: an `Answer` is JSON data, and the same as lines of text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from worldline.debug import looking, stepping, text
+from worldline.debug.answers import Answer
+from worldline.debug.session import Session
+from worldline.model.errors import UsageError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command.
+
+    Attributes
+    ----------
+    names
+        Its name, then shorter ones.
+    usage
+        What may follow the name.
+    run
+        What answers it, from what follows the name.
+    """
+
+    names: tuple[str, ...]
+    usage: str
+    run: Callable[[Session, str], Answer]
+
+    @property
+    def help(self) -> list[str]:
+        """What it does: in the first line, and more in others."""
+        return (inspect.getdoc(self.run) or "").splitlines()
+
+
+def find(name: str) -> Command:
+    """Return the command of a name.
+
+    Raises
+    ------
+    UsageError
+        If there is none; the message names one that is spelt alike.
+    """
+    for known in COMMANDS.values():
+        if name in known.names:
+            return known
+    names = [each for known in COMMANDS.values() for each in known.names]
+    alike = difflib.get_close_matches(name, names, 1)
+    remedy = f"did you mean {alike[0]}?" if alike else "help lists the commands"
+    raise UsageError(f"there is no command {name!r}", remedy=remedy)
+
+
+def answer(session: Session, line: str) -> Answer:
+    """Answer one command line.
+
+    Raises
+    ------
+    UsageError
+        If it is no command, or asks for what there is not.
+    """
+    line = line.strip()
+    if line.startswith("/"):
+        line = f"filter {line[1:]}"
+    elif line.startswith("?"):
+        line = f"help {line[1:]}"
+    name, _, rest = line.partition(" ")
+    return find(name).run(session, rest.strip())
+
+
+def split(line: str) -> list[str]:
+    """Return the commands of a line, between semicolons outside quotes and brackets."""
+    found, depth, quote = [""], 0, ""
+    for character in line:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == ";" and depth <= 0:
+            found.append("")
+            continue
+        found[-1] += character
+    return [part.strip() for part in found if part.strip()]
+
+
+def info(session: Session, rest: str) -> Answer:
+    """Show what run this is, and what to know of it."""
+    trace, timeline = session.trace, session.timeline
+    data = {
+        "system": trace.header.system,
+        "nodes": list(trace.header.names),
+        "verdict": None if trace.end is None else trace.end.verdict,
+        "property": None if trace.end is None else trace.end.property,
+        "first": timeline.first,
+        "last": timeline.last,
+        "steps": len(trace.run),
+        "position": session.position,
+        "notes": list(session.notes),
+    }
+    return Answer(data, list(text.opening(session)))
+
+
+def help_on(session: Session, rest: str) -> Answer:
+    """List the commands, or explain one."""
+    if rest:
+        known = find(rest)
+        short = f"  (also: {', '.join(known.names[1:])})" if known.names[1:] else ""
+        usage = f"{known.names[0]} {known.usage}".rstrip() + short
+        lines = [usage, *(f"  {line}".rstrip() for line in known.help)]
+    else:
+        lines = []
+        for known in COMMANDS.values():
+            usage = f"{known.names[0]} {known.usage}"
+            lines.append(f"{usage:<34} {known.help[0]}")
+        lines.append("Enter repeats the last command; help COMMAND says more.")
+    return Answer({"help": lines}, lines)
+
+
+def leave(session: Session, rest: str) -> Answer:
+    """Leave; so does the end of the input (Ctrl-D)."""
+    return Answer({}, [])
+
+
+_TABLE = (
+    Command(("step", "s"), "[N]", stepping.step),
+    Command(("back", "b"), "[N]", stepping.back),
+    Command(("jump", "j"), "STEP", stepping.jump),
+    Command(("next", "n"), "[NODE]", stepping.next_of_node),
+    Command(("previous", "prev"), "[NODE]", stepping.previous_of_node),
+    Command(("where", "w"), "[STEP]", stepping.where),
+    Command(("list", "l"), "[KIND|NAME|NODE ...] [--all]", stepping.list_steps),
+    Command(("filter", "f", "/"), "REGEX", stepping.filter_steps),
+    Command(("why",), "[STEP] [--all]", stepping.why),
+    Command(("diagram", "g"), "[STEP] [RADIUS]", stepping.diagram),
+    Command(("state", "st"), "[NODE|FIELD|STEP ...]", looking.state),
+    Command(("print", "p"), "EXPRESSION", looking.print_value),
+    Command(("track", "t"), "EXPRESSION", looking.track),
+    Command(("status",), "[PROPERTY ...] [--all]", looking.status),
+    Command(("explain", "x"), "[PROPERTY]", looking.explain),
+    Command(("possible", "enabled"), "[STEP]", looking.possible),
+    Command(("diff", "d"), "[A [B]] [NODE ...]", looking.diff),
+    Command(("compare", "cmp"), "", looking.compare),
+    Command(("info", "i"), "", info),
+    Command(("help", "h", "?"), "[COMMAND]", help_on),
+    Command(("quit", "q", "exit"), "", leave),
+)
+COMMANDS = {known.names[0]: known for known in _TABLE}
+"""Every command, by its name; in the order in which help lists them."""

@@ -1,0 +1,172 @@
+"""Python expressions over the view of a state, typed by the user at the keyboard.
+
+They are evaluated by Python. Nothing that was read from a file gets here: a trace
+holds data, and an expression comes from the command line, a terminal or a pipe. The
+view is read-only, the builtins are those that compute, and names that begin with an
+underscore, which lead behind the view, are refused. This keeps slips from doing harm;
+it is no wall against somebody who wants to run code, and could as well run Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, final
+
+from worldline.model.errors import UsageError, WorldlineError
+from worldline.model.fields import Role
+from worldline.model.hidden import Alarm
+from worldline.model.message import Letter
+from worldline.model.system import System
+from worldline.model.view import NodeView, View
+from worldline.trace.class_table import ClassTable
+from worldline.trace.explain import text_of
+from worldline.trace.json_text import Json
+from worldline.trace.json_values import encode_value
+
+_PURE = (
+    *("abs", "all", "any", "bin", "bool", "bytes", "chr", "dict", "divmod"),
+    *("enumerate", "filter", "float", "format", "frozenset", "hex", "int"),
+    *("isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next"),
+    *("oct", "ord", "pow", "range", "repr", "reversed", "round", "set", "slice"),
+    *("sorted", "str", "sum", "tuple", "zip"),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The value of an expression.
+
+    Attributes
+    ----------
+    text
+        As Python would print it.
+    value
+        As JSON, spelt as in traces; None if it is no data, such as a generator.
+    """
+
+    text: str
+    value: Json
+
+
+@final
+class Expressions:
+    """Evaluates expressions over states of one system.
+
+    They can use ``view`` and ``nodes``, each node by its name, and the classes of
+    messages and values by theirs; the view and the nodes win over classes.
+
+    Parameters
+    ----------
+    system
+        Whose nodes and classes can be named.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._names: dict[str, Any] = {
+            **ClassTable.of(system).named(),
+            **{node.name: node for node in system.ids},
+            "nodes": system.ids,
+            "__builtins__": {name: getattr(builtins, name) for name in _PURE},
+        }
+
+    def parse(self, text: str) -> CodeType:
+        """Return an expression, ready to be evaluated.
+
+        Raises
+        ------
+        UsageError
+            If it is no expression, or uses a private name.
+        """
+        try:
+            tree = ast.parse(text.strip(), mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            said = error.msg if isinstance(error, SyntaxError) else str(error)
+            raise UsageError(
+                f"{text.strip()!r} is not a Python expression: {said}"
+            ) from None
+        for item in ast.walk(tree):
+            name = getattr(item, "attr", None) or getattr(item, "id", None)
+            if isinstance(name, str) and name.startswith("_") and name != "_":
+                raise UsageError(
+                    f"the expression uses the private name {name!r}",
+                    remedy="names that begin with _ lead behind the view",
+                )
+        return compile(tree, "<expression>", "eval")
+
+    def value(self, expression: CodeType, view: View) -> Evaluated:
+        """Return what an expression is in a state.
+
+        Raises
+        ------
+        UsageError
+            If it raises; the message is one line.
+        """
+        names = {**self._names, "view": view}
+        try:
+            # The user's own expression; see the module's docstring.
+            found = eval(expression, names)  # noqa: S307
+            return _evaluated(found)
+        except WorldlineError as error:
+            raise UsageError(f"the expression cannot be evaluated: {error}") from None
+        except Exception as error:
+            said = str(error).partition("\n")[0]
+            raise UsageError(
+                f"the expression raised {type(error).__name__}: {said}"
+            ) from None
+
+
+def _evaluated(value: Any) -> Evaluated:
+    return Evaluated(_text(value), _json(value))
+
+
+def _text(value: Any) -> str:
+    """Return a value as text, the same in every process."""
+    known = text_of(value, width=None)
+    if known is not None:
+        return known
+    if isinstance(value, NodeView):
+        fields = [f"{name}={_text(item)}" for name, item in _fields(value).items()]
+        return f"{value._type.cls.__name__}({', '.join(fields)})"
+    if isinstance(value, dict):
+        pairs = [f"{_text(key)}: {_text(item)}" for key, item in value.items()]
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        items = ", ".join(map(_text, value))
+        return f"[{items}]" if isinstance(value, list) else f"({items})"
+    if isinstance(value, type):
+        return value.__name__
+    # No repr: it may have an address in it, which differs from run to run.
+    return f"<{type(value).__name__}>"
+
+
+def _json(value: Any) -> Json:
+    with contextlib.suppress(WorldlineError, TypeError):
+        return encode_value(value)
+    if isinstance(value, NodeView):
+        return {name: _json(item) for name, item in _fields(value).items()}
+    if isinstance(value, Letter):
+        message = encode_value(value.message)
+        return {"src": value.src.name, "part": value.part, "message": message}
+    if isinstance(value, Alarm):
+        payload = encode_value(value.payload)
+        return {"part": value.part, "name": value.name, "payload": payload}
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str) else _text(key): _json(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_json(item) for item in value]
+    return None
+
+
+def _fields(node: NodeView) -> dict[str, Any]:
+    roles = node._type.roles
+    return {
+        n: getattr(node, n) for n, role in roles.items() if role is not Role.IGNORED
+    }

@@ -1,0 +1,147 @@
+"""Commands that look at states: one, two, or all along the run.
+
+A command takes a session and what follows its name, and returns an `Answer`; its
+docstring is what ``help`` says of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from worldline.debug import text
+from worldline.debug.answers import Answer
+from worldline.debug.arguments import WHOLE, one_step, sorted_out, step_of, words_of
+from worldline.debug.session import Session
+from worldline.model.errors import UsageError
+from worldline.trace.schema import dump
+
+
+def state(session: Session, rest: str) -> Answer:
+    """Show the state of nodes, here or after STEP.
+
+    ``state``, ``state n1``, ``state n1 n2 @5``; with names of fields, those alone:
+    ``state children siblings``. Names in parentheses are what a node owns beside its
+    fields: ``state "(inbox)"``.
+    """
+    steps, nodes, fields = sorted_out(session, words_of(rest)[0])
+    at = one_step(session, steps)
+    found = session.state(at, nodes)
+    known = {name for node in found for name in (*node.fields, *node.owns)}
+    for name in fields:
+        if name not in known:
+            raise UsageError(
+                f"{name!r} is no node, field or step",
+                remedy=f"fields are {', '.join(sorted(known))}",
+            )
+    lines = list(text.states(session, at, found, fields))
+    return Answer(
+        {"step": at, "nodes": [_state(node, fields) for node in found]}, lines
+    )
+
+
+def _state(node: Any, fields: Sequence[str]) -> dict[str, Any]:
+    data = asdict(node)
+    for part in ("fields", "owns"):
+        if fields:
+            data[part] = {k: v for k, v in data[part].items() if k in fields}
+    return data
+
+
+def print_value(session: Session, rest: str) -> Answer:
+    """Evaluate a Python expression over this state.
+
+    It can use ``view``, as properties do, ``nodes``, every node by its name, and the
+    classes of messages and enums: ``print view[n1].parent``, ``p [view[n].root for n
+    in nodes]``, ``p view.messages(Join)``. The view is read-only.
+    """
+    if not rest:
+        raise UsageError("print what?", remedy="give an expression, such as view[n1]")
+    found = session.evaluate(rest, session.position)
+    return Answer({"step": session.position, **asdict(found)}, [found.text])
+
+
+def track(session: Session, rest: str) -> Answer:
+    """Show the values of an expression along the run."""
+    if not rest:
+        raise UsageError("track what?", remedy="give an expression, such as view[n1]")
+    whole = rest.endswith(f" {WHOLE}")
+    found = session.track(rest.removesuffix(WHOLE))
+    data = {"spans": [asdict(span) for span in found]}
+    return Answer(data, list(text.tracked(found, whole=whole)))
+
+
+def status(session: Session, rest: str) -> Answer:
+    """Show at which steps each property is true.
+
+    Of a liveness property, at which steps its predicate is.
+    """
+    words, whole = words_of(rest)
+    found = session.status(words)
+    data = {"properties": [asdict(known) for known in found]}
+    return Answer(data, list(text.statuses(found, session.position, whole=whole)))
+
+
+def explain(session: Session, rest: str) -> Answer:
+    """Say why a property is false here, and what it looked at.
+
+    By default the one that the verdict is about.
+    """
+    end = session.trace.end
+    name = rest or (None if end is None else end.property)
+    if name is None:
+        raise UsageError("explain which property?", remedy="status lists them")
+    found = session.explain(session.position, name)
+    data = None if found is None else dump(found)
+    lines = list(text.explanation(name, found))
+    return Answer({"property": name, "holds": found is None, "why": data}, lines)
+
+
+def possible(session: Session, rest: str) -> Answer:
+    """List the events that can happen next, or after STEP.
+
+    A > marks the one that did.
+    """
+    at = one_step(session, words_of(rest)[0])
+    found = session.possible(at)
+    data = {"step": at, "events": [asdict(event) for event in found]}
+    return Answer(data, list(text.possible(found)))
+
+
+# ---------------------------------------------------------------------------- two states
+
+
+def diff(session: Session, rest: str) -> Answer:
+    """Show what differs between two states.
+
+    What is behind a -, or left of an arrow, is of the first.
+
+    ``diff`` compares the step before with this one, ``diff A`` step A with this one,
+    ``diff A B`` two steps. If another trace was given, ``diff`` and ``diff A`` compare
+    the same step of both; to compare two steps of this trace, name both.
+    """
+    steps, nodes, others = sorted_out(session, words_of(rest)[0])
+    if others or len(steps) > 2:
+        raise UsageError(f"diff takes two steps and nodes, got {rest}")
+    at = [step_of(session, word) for word in steps]
+    data: dict[str, Any]
+    if session.other is not None and len(at) < 2:
+        step = at[0] if at else session.position
+        found = session.diff_other(step, nodes)
+        data = {"from": step, "to": step, "other": True}
+        title = f"after step {step}, - here, + in the other trace:"
+    else:
+        before, after = ([*at, session.position] if at else session.last_two)[:2]
+        found = session.diff(before, after, nodes)
+        data = {"from": before, "to": after, "other": False}
+        title = f"from step {before} to step {after}:"
+    data["nodes"] = [asdict(node) for node in found]
+    return Answer(data, [title, *text.differences(found)])
+
+
+def compare(session: Session, rest: str) -> Answer:
+    """Find the step at which this trace and the other part."""
+    found = session.compare()
+    data = {"equal": found is None, "first": None if found is None else asdict(found)}
+    return Answer(data, list(text.comparison(found)))

@@ -1,0 +1,193 @@
+"""A state as plain data, and what differs between two of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.content import Frozen
+from worldline.model.faults import BUDGETS, Budget, Partition
+from worldline.model.hidden import Hidden
+from worldline.model.layout import Layout
+from worldline.model.network.link import CLOSED, HALF, Link
+from worldline.model.network.streams import Sockets
+from worldline.model.node import NodeType
+from worldline.trace.explain import text_of
+from worldline.trace.json_text import Json, show
+from worldline.trace.json_values import encode
+from worldline.trace.records import STATUS
+from worldline.worlds.direct import DirectWorld
+
+TIMERS, INBOX, LINKS, SCRIPTS, SEQUENCE = (
+    "(timers)",
+    "(inbox)",
+    "(connections)",
+    "(scripts)",
+    "(sequence)",
+)
+"""Stand among the fields for what a node owns beside them, as `STATUS` does."""
+
+NETWORK = "(network)"
+"""Stands among the nodes for what belongs to none: partition, faults, histories."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeState:
+    """One node, or the network, in one state.
+
+    Attributes
+    ----------
+    node, kind
+        Its name and its class.
+    fields
+        Field, with parts dotted, to value, as traces spell it. Ignored fields are no
+        part of a state.
+    owns
+        What the node owns beside its fields, by the names above: lists of text, or
+        text.
+    """
+
+    node: str
+    kind: str
+    fields: dict[str, Json]
+    owns: dict[str, str | list[str]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs between two states.
+
+    Attributes
+    ----------
+    what
+        The field, or one of the names for what a node owns.
+    before, after
+        The two values as text; empty for one that is not there.
+    """
+
+    what: str
+    before: str
+    after: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NodeDifference:
+    """What differs of one node, or of the network."""
+
+    node: str
+    changes: tuple[Change, ...]
+
+
+def node_state(world: DirectWorld, index: int) -> NodeState:
+    """Return the present state of the node of that index."""
+    system, layout = world.system, world.system.layout
+    kind = system.types[index]
+    fields: dict[str, Json] = {}
+    _collect(kind, kind.freeze(world.nodes[index]), "", fields)
+    hidden: Hidden = world.cells[layout.hidden(index)]
+    inbox = world.cells[layout.inbox(index)]
+    owns: dict[str, str | list[str]] = {
+        STATUS: hidden.status.value,
+        TIMERS: [str(text_of(alarm)) for alarm in hidden.pending()],
+        INBOX: [str(text_of(letter)) for letter in inbox.letters()],
+    }
+    if isinstance(inbox, Sockets):
+        owns[LINKS] = [
+            f"{peer}: {text}"
+            for peer in sorted(inbox.links)
+            if (text := _link(inbox.links[peer]))
+        ]
+    if hidden.scripts:
+        owns[SCRIPTS] = [
+            f"{position} of {len(script.calls)} calls made"
+            for position, script in zip(hidden.positions, hidden.scripts, strict=True)
+        ]
+    if hidden.counter:
+        owns[SEQUENCE] = str(hidden.counter)
+    name = system.ids[index].name
+    return NodeState(node=name, kind=kind.cls.__qualname__, fields=fields, owns=owns)
+
+
+def network_state(world: DirectWorld) -> NodeState:
+    """Return what belongs to no node: partition, fault budgets, histories."""
+    system, layout = world.system, world.system.layout
+    budget: Budget = world.cells[Layout.BUDGET]
+    partition: Partition = world.cells[Layout.PARTITION]
+    owns: dict[str, str | list[str]] = {}
+    if partition.cut is not None:
+        side = [
+            node.name for node in system.ids if node in partition.cuts[partition.cut]
+        ]
+        owns["(cut off)"] = side
+    faults = [
+        f"{name}: {'any' if left is None else left}"
+        for name, left in zip(BUDGETS, budget.left, strict=True)
+        if getattr(system.faults, name) != 0
+    ]
+    if faults:
+        owns["(faults left)"] = faults
+    histories = {
+        observer.name: encode(world.cells[layout.observer(number)].freeze())
+        for number, observer in enumerate(system.observers)
+    }
+    kind = system.network.name
+    return NodeState(node=NETWORK, kind=kind, fields=histories, owns=owns)
+
+
+def _collect(
+    kind: NodeType, frozen: Frozen, prefix: str, found: dict[str, Json]
+) -> None:
+    for name, item in zip(kind.identity, frozen[1:], strict=True):
+        inner = kind.parts.get(name)
+        if inner is None:
+            found[prefix + name] = encode(item)
+        else:
+            _collect(inner, item, f"{prefix}{name}.", found)
+
+
+def _link(link: Link) -> str:
+    """Return the state of a connection, seen from one end; empty if there is none."""
+    words = []
+    if link.mine != CLOSED:
+        words.append("half open" if link.mine == HALF else "open")
+    elif link.theirs != CLOSED:
+        words.append("forgotten here")
+    if link.error_here:
+        words.append("an error is under way here")
+    if link.error_there:
+        words.append("an error is under way there")
+    return ", ".join(words)
+
+
+def difference_of(one: NodeState, other: NodeState) -> NodeDifference:
+    """Return what differs between two states of a node."""
+    changes = [
+        Change(
+            name,
+            show(one.fields[name]) if name in one.fields else "",
+            show(other.fields[name]) if name in other.fields else "",
+        )
+        for name in {**one.fields, **other.fields}
+        if _spelt(one.fields, name) != _spelt(other.fields, name)
+    ]
+    for name in {**one.owns, **other.owns}:
+        changes += _owned(name, one.owns.get(name, []), other.owns.get(name, []))
+    return NodeDifference(one.node, tuple(changes))
+
+
+def _spelt(fields: dict[str, Json], name: str) -> Any:
+    # As text, because 1, 1.0 and True are equal in Python.
+    return repr(fields[name]) if name in fields else None
+
+
+def _owned(name: str, one: str | list[str], other: str | list[str]) -> list[Change]:
+    if isinstance(one, str) or isinstance(other, str):
+        return [] if one == other else [Change(name, str(one or ""), str(other or ""))]
+    gone, new = Counter(one) - Counter(other), Counter(other) - Counter(one)
+    return [Change(name, text, "") for text in gone.elements()] + [
+        Change(name, "", text) for text in new.elements()
+    ]

@@ -1,0 +1,212 @@
+"""What a session answers, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from worldline.debug.answers import Possible, PropertyStatus, StepLine, Why
+from worldline.debug.runs import Span
+from worldline.debug.session import Session
+from worldline.debug.state import Change, NodeDifference, NodeState
+from worldline.trace.difference import Difference
+from worldline.trace.json_text import show
+from worldline.trace.records import STATUS, Explanation, StepRecord
+from worldline.trace.steps import header_lines, step_lines
+
+MOST_ROWS, MOST_SPANS = 60, 10
+"""How much of a list is shown unless all of it is asked for."""
+
+_WIDE = 72
+"""Columns up to which a change is said in one line."""
+
+
+def opening(session: Session) -> Iterator[str]:
+    """Yield what a session begins with: the run, what to know of it, the position."""
+    yield from header_lines(session.trace)
+    timeline = session.timeline
+    known = f"steps {timeline.first + 1} to {timeline.first + len(session.trace.steps)}"
+    yield f"  {known}; type help for what can be asked"
+    for note in session.notes:
+        first, *more = note.splitlines()
+        yield f"note: {first}"
+        yield from (f"  {line}" for line in more)
+    yield from place(session, session.position)
+
+
+def place(session: Session, step: int) -> Iterator[str]:
+    """Yield what happened in a step."""
+    record = session.record(step)
+    if record is None:
+        yield f"{step}: before any step"
+        return
+    header = session.trace.header
+    yield from step_lines(
+        record, header, len(str(record.step)), len(record.node or "*")
+    )
+
+
+def rows(
+    session: Session, steps: Sequence[StepRecord], *, whole: bool
+) -> Iterator[str]:
+    """Yield a line for each step."""
+    header, here = session.trace.header, session.position
+    number = max((len(str(step.step)) for step in steps), default=1)
+    lane = max(len(name) for name in header.names)
+    shown = steps if whole else steps[:MOST_ROWS]
+    for step in shown:
+        mark = ">" if step.step == here else " "
+        yield mark + next(step_lines(step, header, number, lane))
+    if not steps:
+        yield "no step"
+    if len(shown) < len(steps):
+        yield f"... and {len(steps) - len(shown)} more; --all shows them"
+
+
+def states(
+    session: Session, step: int, nodes: Iterable[NodeState], fields: Sequence[str]
+) -> Iterator[str]:
+    """Yield the state of nodes; of some fields only, if any are named."""
+    yield _after(session, step)
+    for node in nodes:
+        values = {name: show(value) for name, value in node.fields.items()}
+        owned = {n: v for n, v in node.owns.items() if n != STATUS}
+        if fields:
+            values = {name: values[name] for name in fields if name in values}
+            owned = {name: owned[name] for name in fields if name in owned}
+        if not values and not owned:
+            continue
+        status = node.owns.get(STATUS)
+        yield f"{node.node}  {node.kind}" + (f", {status}" if status else "")
+        yield from (f"  {name}: {value}" for name, value in values.items())
+        for name, value in owned.items():
+            if value or fields:
+                yield from _owned(name, value or "none")
+
+
+def _after(session: Session, step: int) -> str:
+    if session.timeline.is_void(step):
+        return f"before step {step}, whose handler failed and led to no state:"
+    return f"after step {step}:"
+
+
+def _owned(name: str, value: str | list[str]) -> Iterator[str]:
+    if isinstance(value, str):
+        yield f"  {name}: {value}"
+    elif len(line := f"  {name}: {', '.join(value)}") <= _WIDE:
+        yield line
+    else:
+        yield f"  {name}:"
+        yield from (f"    {item}" for item in value)
+
+
+def differences(nodes: Sequence[NodeDifference]) -> Iterator[str]:
+    """Yield what differs, node by node."""
+    for node in nodes:
+        yield node.node
+        for change in node.changes:
+            yield from _change(change)
+    if not nodes:
+        yield "no difference"
+
+
+def _change(change: Change) -> Iterator[str]:
+    both = bool(change.before and change.after)
+    line = f"  {change.what}: {change.before} → {change.after}"
+    if both and len(line) <= _WIDE:
+        yield line
+        return
+    if change.before:
+        yield f"- {change.what}: {change.before}"
+    if change.after:
+        yield f"+ {change.what}: {change.after}"
+
+
+def comparison(found: Difference | None) -> Iterator[str]:
+    """Yield where two traces part."""
+    if found is None:
+        yield "the two traces have the same steps"
+        return
+    yield f"the two traces part at step {found.step}: {found.what}"
+    yield f"- {found.here}"
+    yield f"+ {found.other}"
+
+
+def chain(why: Why) -> Iterator[str]:
+    """Yield a chain of triggers, and how large the causal past is."""
+    yield _line(why.chain[0].step)
+    for before, cause in zip(why.chain, why.chain[1:], strict=False):
+        yield f"  step {cause.step.step} {cause.how} of step {before.step.step}"
+        yield _line(cause.step)
+    others = len(why.past) - len(why.chain)
+    if others:
+        yield f"{others} other steps are in its causal past; --all shows them"
+
+
+def past(why: Why) -> Iterator[str]:
+    """Yield all that a step depends on."""
+    yield from map(_line, why.past)
+
+
+def _line(step: StepLine) -> str:
+    sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
+    return f"{step.step}  {step.node or '*'}  {step.event}{sent}"
+
+
+def statuses(
+    found: Sequence[PropertyStatus], position: int, *, whole: bool
+) -> Iterator[str]:
+    """Yield where properties are true."""
+    name = max((len(known.name) for known in found), default=0)
+    kind = max((len(known.kind) for known in found), default=0)
+    for known in found:
+        runs = [Span(s.first, s.last, _truth(s.value)) for s in known.spans]
+        here = next((s.value for s in runs if s.first <= position <= s.last), "-")
+        yield (
+            f"{known.name:<{name}}  {known.kind:<{kind}}  "
+            f"here {here:<5}  {_runs(runs, whole=whole)}"
+        )
+    if not found:
+        yield "the system has no properties"
+
+
+def _truth(value: bool | str) -> str:
+    return f"? ({value})" if isinstance(value, str) else str(value).lower()
+
+
+def _runs(found: Sequence[Span[str]], *, whole: bool) -> str:
+    shown = found if whole else found[:MOST_SPANS]
+    more = f", and {len(found) - len(shown)} more" if len(shown) < len(found) else ""
+    return ", ".join(f"{span.value} {reach(span)}" for span in shown) + more
+
+
+def reach(span: Span[Any]) -> str:
+    """Return the steps of a span: ``3`` or ``3..5``."""
+    one = span.first == span.last
+    return str(span.first) if one else f"{span.first}..{span.last}"
+
+
+def tracked(found: Sequence[Span[str]], *, whole: bool) -> Iterator[str]:
+    """Yield the values of an expression along the run."""
+    shown = found if whole else found[:MOST_ROWS]
+    width = max((len(reach(span)) for span in shown), default=0)
+    yield from (f"{reach(span):>{width}}  {span.value}" for span in shown)
+    if len(shown) < len(found):
+        yield f"... and {len(found) - len(shown)} more; --all shows them"
+
+
+def explanation(name: str, found: Explanation | None) -> Iterator[str]:
+    """Yield why a property is false."""
+    yield f"{name} {'is true' if found is None else 'fails'}"
+    if found is not None:
+        yield from (f"  {line}" for line in str(found).splitlines())
+
+
+def possible(found: Sequence[Possible]) -> Iterator[str]:
+    """Yield what can happen, with a mark at what did."""
+    lane = max((len(event.node or "*") for event in found), default=0)
+    for event in found:
+        mark = ">" if event.taken else " "
+        yield f"{mark} {event.node or '*':<{lane}}  {event.event}"
+    if not found:
+        yield "nothing can happen"

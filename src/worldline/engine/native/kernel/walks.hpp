@@ -1,0 +1,359 @@
+// Random walks, in batches and on any number of threads; engine/walks.py is the reference.
+//
+// Every random number depends only on the seed, the walk and the step, so a walk is the
+// same whoever else walks, and can be walked again to learn its path.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "misses.hpp"
+#include "parallel.hpp"
+#include "tables.hpp"
+
+namespace worldline {
+
+inline uint64_t random_at(uint64_t seed, uint64_t walk, uint64_t counter) {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+    return splitmix(splitmix(seed + kGolden * (walk + 1)) + kGolden * (counter + 1));
+}
+
+// A number below `limit`, from a random word.
+inline uint64_t below(uint64_t limit, uint64_t random) {
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(random) * limit >> 64);
+}
+
+// How a walk ended; engine/walks.py has the same numbers.
+enum class End : int32_t { kNone = 0, kLimit = 1, kHit = 2, kGoal = 3, kFailed = 4, kStuck = 5 };
+
+// A walk, or several one after another by the same walker.
+struct Walk {
+    uint64_t number = 0;
+    int64_t step = 0;
+    End end = End::kNone;
+    int32_t what = 0;  // the check that was hit, or the leaf that failed
+    std::vector<int32_t> row;
+    std::vector<int32_t> lists;     // of each site; kUnknown: to be looked up
+    std::vector<int64_t> weights;   // of each site's list
+    int64_t total = 0;              // of all weights
+    std::vector<int32_t>* path = nullptr;
+};
+
+// What a walk is told; the weights of events are those of `weights` by number.
+struct WalkOptions {
+    uint64_t seed = 0;
+    int64_t most_steps = 0;
+    int32_t goal = kUnknown;
+    std::vector<std::pair<int32_t, bool>> checks;  // decision, the verdict that is a hit
+    std::vector<int32_t> weights;
+};
+
+// Moves walks on. It only reads the tables, so each thread has its own.
+class Walker {
+  public:
+    Walker(const Tables& tables, const WalkOptions& options)
+        : misses(tables.width), tables_(tables), options_(options) {}
+
+    Misses misses;
+    int64_t steps = 0;
+
+    // Walks until the end, or until something is lacking.
+    void go(Walk& walk) {
+        while (walk.end == End::kNone && look(walk) && step(walk)) {
+        }
+    }
+
+  private:
+    static constexpr uint64_t kAttempts = 12, kWords = 64;  // random words of one step
+
+    // Evaluates all predicates. False if the walk cannot go on.
+    bool look(Walk& walk) {
+        for (size_t at = 0; at < options_.checks.size(); ++at) {
+            const int32_t verdict = decide(options_.checks[at].first, walk);
+            if (verdict == kUnknown) return false;
+            if ((verdict == kTrue) == options_.checks[at].second)
+                return finish(walk, End::kHit, static_cast<int32_t>(at));
+        }
+        if (options_.goal != kUnknown) {
+            const int32_t verdict = decide(options_.goal, walk);
+            if (verdict == kUnknown) return false;
+            if (verdict == kTrue) return finish(walk, End::kGoal, 0);
+        }
+        return walk.step < options_.most_steps || finish(walk, End::kLimit, 0);
+    }
+
+    bool finish(Walk& walk, End end, int32_t what) {
+        walk.end = end;
+        walk.what = what;
+        return false;
+    }
+
+    int32_t decide(int32_t decision, const Walk& walk) {
+        std::pair<int32_t, int32_t> stuck;
+        const int32_t verdict = tables_.decide(decision, walk.row, stuck);
+        if (verdict == kUnknown) misses.add_verdict(decision, stuck, walk.row.data());
+        return verdict;
+    }
+
+    // Takes one step. False if the walk cannot go on.
+    bool step(Walk& walk) {
+        if (!look_up_lists(walk)) return false;
+        const int32_t leaf = draw(walk);
+        if (leaf == kUnknown) return false;
+        if (leaf == kNothing) return finish(walk, End::kStuck, 0);
+        if (tables_.leaves[leaf].failed) {
+            if (walk.path != nullptr) walk.path->push_back(leaf);
+            return finish(walk, End::kFailed, leaf);
+        }
+        if (!apply(walk, tables_.leaves[leaf])) return false;
+        if (walk.path != nullptr) walk.path->push_back(leaf);
+        ++walk.step;
+        ++steps;
+        return true;
+    }
+
+    // Looks up the events of the sites whose columns have changed.
+    bool look_up_lists(Walk& walk) {
+        bool is_complete = true;
+        for (size_t number = 0; number < tables_.sites.size(); ++number) {
+            if (walk.lists[number] != kUnknown) continue;
+            const Site& site = tables_.sites[number];
+            const int32_t list = site.list_of(walk.row.data());
+            if (list == kUnknown) {
+                misses.add(Lack::kList, static_cast<int32_t>(number), 0,
+                           site.hash(walk.row.data(), false), walk.row.data());
+                is_complete = false;
+                continue;
+            }
+            walk.lists[number] = list;
+            walk.total -= walk.weights[number];
+            walk.weights[number] = weight_of(list);
+            walk.total += walk.weights[number];
+        }
+        return is_complete;
+    }
+
+    int64_t weight_of(int32_t list) {
+        if (list_weights_.size() <= static_cast<size_t>(list))
+            list_weights_.resize(tables_.events.size(), -1);
+        int64_t& known = list_weights_[list];
+        if (known >= 0) return known;
+        known = 0;
+        for (int32_t at = 1; at <= tables_.events[list]; ++at)
+            known += options_.weights[tables_.events[list + at]];
+        return known;
+    }
+
+    // Draws an event by weight, again if it is not enabled, and one of its outcomes.
+    int32_t draw(Walk& walk) {
+        if (walk.total == 0) return kNothing;
+        for (uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+            const int32_t event = event_at(walk, below(walk.total, random(walk, 2 * attempt)));
+            if (!outcomes(event, walk.row.data())) return kUnknown;
+            if (!leaves_.empty()) return leaf_at(random(walk, 2 * attempt + 1));
+        }
+        return draw_from_enabled(walk);
+    }
+
+    // Most events are not enabled: look at each.
+    int32_t draw_from_enabled(Walk& walk) {
+        std::vector<int32_t> enabled;
+        int64_t total = 0;
+        bool is_complete = true;
+        for (const int32_t list : walk.lists)
+            for (int32_t at = 1; at <= tables_.events[list]; ++at) {
+                const int32_t event = tables_.events[list + at];
+                if (options_.weights[event] == 0) continue;
+                if (!outcomes(event, walk.row.data())) is_complete = false;
+                if (leaves_.empty()) continue;
+                enabled.push_back(event);
+                total += options_.weights[event];
+            }
+        if (!is_complete) return kUnknown;
+        if (enabled.empty()) return kNothing;
+        auto rest = static_cast<int64_t>(below(total, random(walk, 2 * kAttempts)));
+        size_t at = 0;
+        while (rest >= options_.weights[enabled[at]]) rest -= options_.weights[enabled[at++]];
+        outcomes(enabled[at], walk.row.data());
+        return leaf_at(random(walk, 2 * kAttempts + 1));
+    }
+
+    uint64_t random(const Walk& walk, uint64_t word) const {
+        const auto step = static_cast<uint64_t>(walk.step);
+        return random_at(options_.seed, walk.number, step * kWords + word);
+    }
+
+    int32_t event_at(const Walk& walk, uint64_t place) const {
+        auto rest = static_cast<int64_t>(place);
+        size_t site = 0;
+        while (rest >= walk.weights[site]) rest -= walk.weights[site++];
+        const int32_t* event = &tables_.events[walk.lists[site] + 1];
+        while (rest >= options_.weights[*event]) rest -= options_.weights[*event++];
+        return *event;
+    }
+
+    // One of the leaves found last, by weight.
+    int32_t leaf_at(uint64_t random) const {
+        if (leaves_.size() == 1) return leaves_[0];
+        uint64_t total = 0;
+        for (const int32_t leaf : leaves_) total += tables_.leaves[leaf].weight;
+        uint64_t rest = below(total, random);
+        size_t at = 0;
+        while (rest >= tables_.leaves[leaves_[at]].weight)
+            rest -= tables_.leaves[leaves_[at++]].weight;
+        return leaves_[at];
+    }
+
+    // Gathers what an event can do in a row. False if something is lacking.
+    bool outcomes(int32_t event, const int32_t* row) {
+        leaves_.clear();
+        const int32_t column = tables_.entries[event].column;
+        const int32_t local = column < 0 ? 0 : row[column];
+        const int32_t what = tables_.outcomes.get(event, local).what;
+        uint64_t gap = 0;
+        if (what == kNothing) return true;
+        if (what >= 0 && what % 2 == 0) {
+            leaves_.push_back(what / 2);
+            return true;
+        }
+        if (what >= 0) {
+            const size_t before = misses.size();
+            if (gather(what / 2, row, gap)) return misses.size() == before;
+        }
+        misses.add(Lack::kOutcome, event, local, gap, row);
+        return false;
+    }
+
+    // False at a gap in the tree.
+    bool gather(int32_t number, const int32_t* row, uint64_t& gap) {
+        const Tree& tree = tables_.trees[number];
+        if (tree.kind == TreeKind::kLeaves) {
+            leaves_.insert(leaves_.end(), tree.items.begin(), tree.items.end());
+            return true;
+        }
+        if (tree.kind == TreeKind::kFork) {
+            for (const auto& child : tree.children)
+                if (!gather(child.second, row, gap)) return false;
+            return true;
+        }
+        int32_t value = row[tree.column];
+        for (const int32_t operation : tree.items)
+            if (!change(operation, value)) return true;  // the miss is noted
+        const int32_t answer = tables_.answers.get(tree.answers, value);
+        if (answer == kUnknown) {
+            misses.add(Lack::kAnswer, number, value, 0, nullptr);
+            return true;
+        }
+        for (const auto& child : tree.children)
+            if (child.first == answer) return gather(child.second, row, gap);
+        gap = static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(answer);
+        return false;
+    }
+
+    bool change(int32_t operation, int32_t& value) {
+        const int32_t after = tables_.effects.get(operation, value).after;
+        if (after == kUnknown)
+            misses.add(Lack::kApply, operation, value, 0, nullptr);
+        else
+            value = after;
+        return after != kUnknown;
+    }
+
+    // Changes the row by an outcome. False, with the row as it was, if something is lacking.
+    bool apply(Walk& walk, const Leaf& leaf) {
+        undo_.clear();
+        const int32_t local = tables_.entries[leaf.entry].column;
+        if (local >= 0) set(walk, local, leaf.local);
+        for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
+            const int32_t operation = tables_.changes[at];
+            const int32_t column = tables_.operations[operation].column;
+            int32_t value = walk.row[column];
+            if (change(operation, value)) {
+                set(walk, column, value);
+                continue;
+            }
+            for (auto one = undo_.rbegin(); one != undo_.rend(); ++one)
+                walk.row[one->first] = one->second;
+            return false;
+        }
+        for (const auto& one : undo_)
+            if (walk.row[one.first] != one.second)
+                for (const int32_t site : tables_.sites_of[one.first]) walk.lists[site] = kUnknown;
+        return true;
+    }
+
+    void set(Walk& walk, int32_t column, int32_t value) {
+        undo_.emplace_back(column, walk.row[column]);
+        walk.row[column] = value;
+    }
+
+    const Tables& tables_;
+    const WalkOptions& options_;
+    std::vector<int64_t> list_weights_;
+    std::vector<int32_t> leaves_;
+    std::vector<std::pair<int32_t, int32_t>> undo_;  // column, value before
+};
+
+class Walks {
+  public:
+    explicit Walks(Tables& tables, int32_t threads) : misses(tables.width), tables_(tables) {
+        for (int32_t n = 0; n < threads; ++n) walkers_.emplace_back(tables, options);
+    }
+    Walks(const Walks&) = delete;
+
+    WalkOptions options;
+    Misses misses;
+    std::vector<Walk> walks;
+    std::vector<int32_t> path;  // of the first walk, if it was asked for
+
+    // Makes ready for some walks from a row.
+    void begin(const int32_t* row, uint64_t first, int64_t count, bool with_path) {
+        tables_.settle();
+        walks.clear();
+        path.clear();
+        for (int64_t at = 0; at < count; ++at) {
+            Walk walk;
+            walk.number = first + static_cast<uint64_t>(at);
+            walk.row.assign(row, row + tables_.width);
+            walk.lists.assign(tables_.sites.size(), kUnknown);
+            walk.weights.assign(tables_.sites.size(), 0);
+            walks.push_back(std::move(walk));
+        }
+        if (with_path) walks[0].path = &path;
+    }
+
+    // Walks on until all have ended, or what is lacking has to be served first.
+    // Returns how many have not ended.
+    int64_t step() {
+        misses.clear();
+        tables_.settle();
+        while (true) {
+            std::vector<Walk*> todo;
+            for (Walk& walk : walks)
+                if (walk.end == End::kNone) todo.push_back(&walk);
+            if (todo.empty() || !misses.empty()) return static_cast<int64_t>(todo.size());
+            std::atomic<size_t> next{0};
+            parallel(std::min(walkers_.size(), todo.size()), [&](size_t n) {
+                for (size_t at; (at = next++) < todo.size();) walkers_[n].go(*todo[at]);
+            });
+            for (Walker& walker : walkers_) {
+                misses.add_all(walker.misses);
+                walker.misses.clear();
+            }
+            misses.settle(tables_);
+        }
+    }
+
+    int64_t steps() const {
+        int64_t total = 0;
+        for (const Walker& walker : walkers_) total += walker.steps;
+        return total;
+    }
+
+  private:
+    Tables& tables_;
+    std::vector<Walker> walkers_;
+};
+
+}  // namespace worldline

@@ -1,0 +1,99 @@
+"""Random walks in the compiled kernel; like `engine.walks` in every result."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from ctypes import POINTER, c_int32, c_int64
+from typing import final
+
+from worldline.engine.expand import Path
+from worldline.engine.native.mirror import mirror_of
+from worldline.engine.native.serve import Server
+from worldline.engine.tables import Row, Service, Tables
+from worldline.engine.walks import End, Ended, WalkOptions
+
+_BATCH = 512
+"""Walks under way at once."""
+
+_UNSET = -1
+_OUT_OF_MEMORY = -1
+
+
+@final
+class Walks:
+    """Walks at random.
+
+    Parameters
+    ----------
+    tables, service
+        What is known, and who works out what is not.
+    """
+
+    def __init__(self, tables: Tables, service: Service, options: WalkOptions) -> None:
+        self._tables = tables
+        self._options = options
+        self._mirror = mirror_of(tables)
+        self._library = self._mirror.library
+        self._server = Server(self._mirror, tables, service)
+        goal = _UNSET if options.goal is None else self._mirror.decision(options.goal)
+        self._handle = self._library.wl_walks(
+            self._mirror.handle,
+            options.threads,
+            options.seed & 0xFFFFFFFFFFFFFFFF,
+            options.most_steps,
+            goal,
+        )
+        for decision, target in options.checks:
+            number = self._mirror.decision(decision)
+            self._library.wl_walks_check(self._handle, number, target)
+        self._misses = self._library.wl_walks_misses(self._handle)
+        self._weighed = 0
+
+    def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
+        """Walk once for each number, from the same state."""
+        for first in range(numbers.start, numbers.stop, _BATCH):
+            count = min(_BATCH, numbers.stop - first)
+            self._run(start, first, count)
+            ends = (c_int64 * (3 * count))()
+            self._library.wl_walks_ends(self._handle, ends)
+            for at in range(count):
+                end, what, steps = ends[3 * at : 3 * at + 3]
+                yield Ended(first + at, End(end), what, steps)
+
+    def path(self, start: Row, number: int) -> Path:
+        """Return the path of a walk; if it failed, with the failed outcome."""
+        self._run(start, number, 1, with_path=True)
+        out = POINTER(c_int32)()
+        count = self._library.wl_walks_path(self._handle, ctypes.byref(out))
+        leaves = [self._tables.leaves[leaf] for leaf in out[:count]]
+        return [(leaf.entry, leaf) for leaf in leaves]
+
+    def close(self) -> None:
+        """Free what the kernel holds of these walks."""
+        if self._handle is not None:
+            self._library.wl_walks_free(self._handle)
+            self._handle = None
+
+    def _run(
+        self, start: Row, first: int, count: int, *, with_path: bool = False
+    ) -> None:
+        seen = self._mirror.columns.numbers_of(start)
+        self._mirror.send()
+        row = (c_int32 * len(seen))(*seen)
+        self._library.wl_walks_begin(self._handle, row, first, count, with_path)
+        self._weigh()
+        while (left := self._library.wl_walks_step(self._handle)) != 0:
+            if left == _OUT_OF_MEMORY:
+                raise MemoryError
+            self._server.serve(self._misses)
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """Tell the weights of events that are new."""
+        new = self._tables.entries[self._weighed :]
+        if new:
+            weights = [self._options.weight(entry) for entry in new]
+            words = (c_int32 * len(weights))(*weights)
+            self._library.wl_walks_weights(self._handle, len(weights), words)
+            self._weighed += len(weights)

@@ -1,0 +1,167 @@
+"""Running the steps of a trace again, one at a time, each compared with its record."""
+
+from __future__ import annotations
+
+from typing import final
+
+from worldline.model.divergence import LINE_BUDGET
+from worldline.model.errors import InputError, ModelError, UsageError
+from worldline.model.events import Event
+from worldline.model.system import System
+from worldline.trace.format import line_of
+from worldline.trace.json_text import shorten, show
+from worldline.trace.phrases import event_phrase, facet_phrases
+from worldline.trace.record import DIVERGENCE
+from worldline.trace.recorder import Recorder, header_of
+from worldline.trace.records import PROLOGUE, Header, StepRecord
+from worldline.trace.replayed import Divergence
+from worldline.trace.schedule import Events
+from worldline.worlds.direct import DirectWorld, NotEnabled
+
+_WIDEST = 300
+
+
+def system_of(header: Header, *, call: str = "wl.replay(path, system=...)") -> System:
+    """Load the system of a trace, in its present form.
+
+    Parameters
+    ----------
+    call
+        What to write where the trace does not say from where.
+
+    Raises
+    ------
+    UsageError
+        If the trace does not say it, or there is no such system.
+    """
+    if header.target is None:
+        raise UsageError(
+            "the trace does not say from where its system is loaded",
+            remedy=f"give the system: {call}",
+        )
+    # Loading runs user code; reading and showing traces must not even import it.
+    from worldline.model.loader import load
+
+    return load(header.target, header.parameters)
+
+
+def check_nodes(header: Header, system: System) -> None:
+    """Refuse a system whose nodes are not those of the trace.
+
+    Raises
+    ------
+    InputError
+        If they have other names, or another order.
+    """
+    names = tuple(node.name for node in system.ids)
+    if names != header.names:
+        raise InputError(
+            f"the trace has the nodes {', '.join(header.names)}, "
+            f"the system has {', '.join(names)}",
+            remedy="replay it with the system and parameters that it was recorded with",
+        )
+
+
+def source_changed(header: Header, system: System) -> bool:
+    """Say whether the system's source is known to be another than was recorded."""
+    if system.origin is None or header.source is None:
+        return False
+    return system.origin.source != header.source
+
+
+def changes_since(header: Header, system: System) -> tuple[str, ...]:
+    """Return what of the system is declared otherwise than when it was recorded."""
+    now = header_of(system, engine=header.engine, seed=header.seed)
+    found = [
+        f"{what} was {show(old[key]) if key in old else 'unknown'}, "
+        f"now it is {show(value)}"
+        for what, old, new in (
+            ("{} of the network", header.network, now.network),
+            ("the fault budget {}", header.faults, now.faults),
+            ("System({}=...)", header.options, now.options),
+        )
+        for key, value in new.items()
+        if old.get(key) != value
+        for what in (what.format(key),)
+    ]
+    found += [
+        f"node {one.name} is declared otherwise"
+        for one, other in zip(header.nodes, now.nodes, strict=True)
+        if one != other
+    ]
+    return tuple(found)
+
+
+@final
+class Rerun:
+    """Runs the steps of one trace again, in order.
+
+    Parameters
+    ----------
+    header
+        The trace's header.
+    system
+        Its system, as it is now.
+
+    Attributes
+    ----------
+    world
+        The world, in the state after the last step.
+    """
+
+    def __init__(self, header: Header, system: System) -> None:
+        self._header = header
+        self._recorder = Recorder(system)
+        self._events = Events(system)
+
+    @property
+    def world(self) -> DirectWorld:
+        return self._recorder.world
+
+    def step(self, step: StepRecord) -> Divergence | Event:
+        """Let the next step happen.
+
+        Returns
+        -------
+        Event or Divergence
+            What happened; or how it went otherwise than recorded.
+        """
+        diverges = step.failure is not None and step.failure.kind == DIVERGENCE
+        try:
+            event = self._events.of(step)
+            happened = self._recorder.step(
+                step.step,
+                step.phase,
+                event,
+                step.choices,
+                lines=LINE_BUDGET if diverges else None,
+            )
+        except NotEnabled:
+            enabled = self.world.enabled(charge=step.phase != PROLOGUE)
+            others = "; ".join(map(repr, enabled)) or "nothing"
+            cannot = f"it cannot happen; what can is: {others}"
+            observed = ("event", "it happened", cannot)
+        except (InputError, ModelError) as error:
+            observed = ("event", "it happened", str(error))
+        else:
+            # As text, because 1, 1.0 and True are equal in Python.
+            if line_of(happened) == line_of(step):
+                return event
+            observed = difference(step, happened)
+        what, one, other = observed
+        return Divergence(
+            step=step.step,
+            event=f"{event_phrase(step, self._header)} at {step.node}",
+            what=what,
+            recorded=shorten(one, _WIDEST),
+            happened=shorten(other, _WIDEST),
+        )
+
+
+def difference(recorded: StepRecord, happened: StepRecord) -> tuple[str, str, str]:
+    """Return the first aspect in which two executions differ, and both, as text."""
+    other = facet_phrases(happened)
+    for facet, phrase in facet_phrases(recorded).items():
+        if phrase != other[facet]:
+            return facet, phrase, other[facet]
+    return "record", line_of(recorded), line_of(happened)

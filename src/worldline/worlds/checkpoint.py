@@ -1,0 +1,75 @@
+"""States of a direct world from which it goes on exactly as it did.
+
+A snapshot is a state's identity, which leaves ignored fields out; but a handler may
+read them, so going on from a snapshot alone could differ from going on from the
+state itself. A checkpoint has them, too.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.node import NodeType
+from worldline.worlds.direct import DirectWorld, Snapshot
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A state, with the ignored fields of each node."""
+
+    snapshot: Snapshot
+    ignored: tuple[dict[str, Any], ...]
+
+
+def take(world: DirectWorld, like: Checkpoint | None = None) -> Checkpoint:
+    """Return a checkpoint of the present state.
+
+    Parameters
+    ----------
+    like
+        Another one of the same world; columns that are equal are shared with it, so
+        that many checkpoints of a run take little more than what has changed.
+    """
+    snapshot = world.snapshot()
+    if like is not None:
+        snapshot = tuple(
+            old if old == new else new
+            for old, new in zip(like.snapshot, snapshot, strict=True)
+        )
+    kinds = world.system.types
+    return Checkpoint(
+        snapshot,
+        tuple(
+            _ignored(kind, node) for kind, node in zip(kinds, world.nodes, strict=True)
+        ),
+    )
+
+
+def go_back(world: DirectWorld, checkpoint: Checkpoint) -> None:
+    """Bring the world into the state of a checkpoint."""
+    world.restore(checkpoint.snapshot)
+    kinds = world.system.types
+    for kind, node, values in zip(kinds, world.nodes, checkpoint.ignored, strict=True):
+        _put_back(kind, node, values)
+
+
+def _ignored(kind: NodeType, node: Any) -> dict[str, Any]:
+    """Return copies of a node's ignored fields; those of parts under their names."""
+    found = {name: copy.deepcopy(node.__dict__[name]) for name in kind.ignored}
+    for name, inner in kind.parts.items():
+        below = _ignored(inner, node.__dict__[name])
+        if below:
+            found[name] = below
+    return found
+
+
+def _put_back(kind: NodeType, node: Any, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        inner = kind.parts.get(name)
+        if inner is None:
+            node.__dict__[name] = copy.deepcopy(value)
+        else:
+            _put_back(inner, node.__dict__[name], value)

@@ -1,0 +1,16 @@
+"""The tests of the kernel are skipped where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from worldline.engine.native import breadth_first
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traces go here; threads share even the smallest level."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(breadth_first, "WORTH_THREADS", 1)

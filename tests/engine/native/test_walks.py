@@ -1,0 +1,97 @@
+"""Random walks in the kernel are those of the reference, on any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.systems import VARIANTS
+
+import worldline as wl
+from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.native.walks import Walks as Compiled
+from worldline.engine.tables import Entry, Row
+from worldline.engine.walks import End, Ended, WalkOptions, Walks
+from worldline.model.events import Kind
+from worldline.model.loader import load
+from worldline.model.properties import PropertyKind
+from worldline.search.start import starts
+from worldline.worlds.tabulated import TabulatedWorld
+
+try:
+    library()
+except KernelMissing as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+
+def weight(entry: Entry) -> int:
+    kind = entry.event.kind
+    return 0 if kind is Kind.DROP else 5 if kind is Kind.DELIVER else 2
+
+
+def prepare(
+    system: wl.System, most_steps: int, threads: int = 1
+) -> tuple[TabulatedWorld, Row, WalkOptions]:
+    world = TabulatedWorld(system)
+    (first, *_) = starts(system)
+    assert first.snapshot is not None
+    checks = tuple(
+        (world.decision(known), False)
+        for known in system.properties
+        if known.kind is PropertyKind.SAFETY
+    )
+    options = WalkOptions(
+        seed=11, most_steps=most_steps, weight=weight, checks=checks, threads=threads
+    )
+    return world, world.encode(first.snapshot), options
+
+
+def seen(ends: list[Ended], world: TabulatedWorld) -> list[object]:
+    """Walks as they are, but for numbers of leaves, which depend on the order."""
+    leaves = world.tables.leaves
+    return [
+        (
+            e.walk,
+            e.end,
+            e.steps,
+            e.what if e.end is not End.FAILED else repr(leaves[e.what].entry.event),
+        )
+        for e in ends
+    ]
+
+
+def compare(build: Callable[[], wl.System], walks: int, most_steps: int) -> set[End]:
+    world, start, options = prepare(build(), most_steps)
+    reference = Walks(world.tables, world, options)
+    expected = list(reference.walk(start, range(walks)))
+    path = [(e.event, leaf.detail.choices) for e, leaf in reference.path(start, 2)]
+    for threads in (1, 3):
+        other, start, options = prepare(build(), most_steps, threads)
+        compiled = Compiled(other.tables, other, options)
+        found = list(compiled.walk(start, range(walks)))
+        assert seen(found, other) == seen(expected, world)
+        steps = compiled.path(start, 2)
+        assert [(e.event, leaf.detail.choices) for e, leaf in steps] == path
+        compiled.close()
+    return {walk.end for walk in expected}
+
+
+@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+def test_walks_are_alike(build: Callable[[], wl.System]) -> None:
+    compare(build, walks=20, most_steps=30)
+
+
+@pytest.mark.parametrize(
+    ("target", "parameters", "ends"),
+    [
+        ("zoo:twophase", {"n": "4"}, {End.LIMIT}),
+        ("zoo:abd", {}, {End.STUCK}),
+        ("zoo:brokentree", {"bugs": "bt2"}, {End.HIT, End.STUCK}),
+        ("zoo:single-copy", {"servers": "2"}, {End.HIT}),
+    ],
+    ids=str,
+)
+def test_walks_through_the_zoo_are_alike(
+    target: str, parameters: dict[str, str], ends: set[End]
+) -> None:
+    assert compare(lambda: load(target, parameters), walks=60, most_steps=40) == ends
