@@ -44,6 +44,7 @@ LARGE: list[tuple[str, dict[str, str], Counts]] = [
     ("zoo:twophase", {"n": "8"}, (1_745_408, 18_507_778, 26)),
     ("zoo:twophase", {"n": "9"}, (10_340_352, 123_558_402, 29)),
     ("zoo:twophase", {"n": "10"}, (61_515_776, 817_760_258, 32)),
+    ("zoo:twophase", {"n": "14", "symmetry": "true"}, (12_323, 227_468, 44)),
     ("zoo:paxos-clients", {"clients": "3"}, (1_194_428, 2_420_477, 28)),
     ("zoo:paxos-clients", {"clients": "4"}, (2_372_188, 4_807_983, 28)),
     ("zoo:paxos-clients", {"clients": "5"}, (4_711_569, 9_551_302, 28)),

@@ -16,13 +16,14 @@ from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
-from worldline.engine.symmetry import Sample, Symmetry
+from worldline.engine.sample import Sample
+from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
 """States expanded between two looks at the clock."""
 
-_SAMPLE = 200
+SAMPLE = 200
 """States that are kept, at most, to check a declared symmetry on."""
 
 
@@ -167,7 +168,7 @@ class Exploration:
         self.options = options
         self.statistics = Statistics()
         self.symmetry = symmetry
-        self.examined, self.expanded = Sample(_SAMPLE), Sample(_SAMPLE)
+        self.examined, self.expanded = Sample(SAMPLE), Sample(SAMPLE)
         self.meter = Meter(bounds)
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}

@@ -14,6 +14,7 @@ from typing import Literal, final
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.depth_first import depth_first
 from worldline.engine.exploration import Exploration
+from worldline.engine.native.fold import MOST_MEMBERS
 from worldline.engine.native.library import KernelMissing, library
 from worldline.model.errors import UsageError
 
@@ -44,17 +45,13 @@ class Chosen:
     note: str = ""
 
 
-NATIVE_FOLDS = False
-"""Whether the native engine has symmetry reduction."""
-
-
-def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
+def choose(strategy: str, engine: str, *, symmetric: int = 0) -> Chosen:
     """Return the loop for a strategy and an engine.
 
     Parameters
     ----------
-    symmetry
-        Whether it has to visit one state only of those that differ in names.
+    symmetric
+        Of how many nodes it has to exchange the names.
 
     Raises
     ------
@@ -76,14 +73,13 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
     reference = Chosen(_REFERENCE[strategy], "python")
     if wanted == "python":
         return reference
-    if symmetry and not NATIVE_FOLDS:
+    limit = _limit(strategy, symmetric)
+    if limit:
         if engine == "native":
             raise UsageError(
-                "the native engine has no symmetry reduction",
-                remedy="use the engine 'python', or search without symmetry",
+                limit, remedy="use the engine 'python', or search without symmetry"
             )
-        note = "engine python: the native one has no symmetry reduction"
-        return Chosen(reference.run, "python", note)
+        return Chosen(reference.run, "python", f"engine python: {limit}")
     try:
         library()
     except KernelMissing as missing:
@@ -95,6 +91,18 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
 
     compiled = {"breadth-first": levels.breadth_first, "depth-first": dive.depth_first}
     return Chosen(compiled[strategy], "native")
+
+
+def _limit(strategy: str, symmetric: int) -> str:
+    """Say why the native engine cannot exchange the names of so many nodes."""
+    if symmetric and strategy != "breadth-first":
+        return f"the native engine has no {strategy} search with symmetry"
+    if symmetric > MOST_MEMBERS:
+        return (
+            f"the native engine knows at most {MOST_MEMBERS} symmetric nodes, "
+            f"not {symmetric}"
+        )
+    return ""
 
 
 def processors() -> int:

@@ -99,7 +99,8 @@ def check(
         If the options contradict each other.
     """
     folded = symmetry and bool(system.symmetry)
-    chosen = choose(strategy, engine, symmetry=folded)
+    members = sum(map(len, system.symmetry)) if folded else 0
+    chosen = choose(strategy, engine, symmetric=members)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)

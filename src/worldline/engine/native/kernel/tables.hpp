@@ -13,6 +13,7 @@
 #include "group.hpp"
 #include "hash.hpp"
 #include "site.hpp"
+#include "symmetry.hpp"
 
 namespace worldline {
 
@@ -100,6 +101,7 @@ class Tables {
     std::vector<Question> questions{2};
     Grid<int32_t> branches{kUnknown};  // by question and answer
     std::vector<int32_t> decisions;
+    std::unique_ptr<Symmetry> symmetry;  // if there is one
 
     uint64_t fingerprint(const int32_t* row) const {
         uint64_t total = 0;
@@ -126,6 +128,13 @@ class Tables {
     void put_effect(int32_t operation, int32_t value, int32_t after) {
         const int32_t column = operations[operation].column;
         effects.put(operation, value, Effect{change(column, value, after), after});
+    }
+
+    // Gives a value of a collection, a new one or not, its place in its column.
+    void note_collection(int32_t column, int32_t value) {
+        Column& owner = columns[column];
+        if (value == owner.size())
+            owner.mixes.push_back(mixed(owner.collection->content(value), column));
     }
 
     // Adds a list of events; returns where it is.
