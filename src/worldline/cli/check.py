@@ -98,6 +98,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "system declares symmetric (default: if it declares any)",
     )
     parser.add_argument(
+        "--partial-order",
+        action="store_true",
+        help="leave out steps that only repeat, in another order, what was done before; "
+        "python engine only, without symmetry",
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
     )
     parser.add_argument(
@@ -157,6 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
             engine=arguments.engine,
             threads=arguments.threads,
             symmetry=arguments.symmetry is not False,
+            partial_order=arguments.partial_order,
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,

@@ -10,7 +10,7 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
@@ -87,6 +87,18 @@ class Options:
     threads: int = 1
 
 
+class Footprints(Protocol):
+    """Who knows what a step depends on, and what depends on it."""
+
+    def slots(self, entry: Entry, leaf: Leaf) -> tuple[int, ...] | None:
+        """Return what a step touches, as small integers; None for everything.
+
+        Two steps that touch no slot in common must be independent in every state in
+        which both can be taken. Steps of one site must have a slot in common, so that
+        the order of sites is all that matters of the order of events.
+        """
+
+
 @final
 class Statistics:
     """What a search has seen so far.
@@ -125,6 +137,8 @@ class Exploration:
         Called now and then with the statistics and the seconds so far.
     symmetry
         If given, of all states that differ in names only one is visited.
+    footprints
+        What steps touch; a search with partial-order reduction needs it.
 
     Attributes
     ----------
@@ -152,6 +166,7 @@ class Exploration:
         options: Options,
         progress: Callable[[Statistics, float], None] | None = None,
         symmetry: Symmetry | None = None,
+        footprints: Footprints | None = None,
     ) -> None:
         self.tables = tables
         self.service = service
@@ -162,6 +177,7 @@ class Exploration:
         self.options = options
         self.statistics = Statistics()
         self.symmetry = symmetry
+        self.footprints = footprints
         self.examined, self.expanded = Sample(_SAMPLE), Sample(_SAMPLE)
         self.meter = Meter(bounds)
         self.hits: dict[int, Hit] = {}
@@ -234,11 +250,16 @@ class Exploration:
             self.expanded.add(fingerprint, row)
         found = self.expander.successors(row, fingerprint)
         self.statistics.generated += len(found)
-        if options.done is not None and self.deadlock is None:
+        if options.done is not None:
             stuck = all(entry.fault for _, _, entry, _ in found)
-            if stuck and not options.done(row):
-                self.deadlock = locate(None)
+            self.note_stuck(row, locate, stuck=stuck)
         return found
+
+    def note_stuck(self, row: Row, locate: Locate, *, stuck: bool) -> None:
+        """Note a state in which only faults can happen, the first that is not done."""
+        done = self.options.done
+        if stuck and done is not None and self.deadlock is None and not done(row):
+            self.deadlock = locate(None)
 
     def fail(self, successor: Successor, locate: Locate) -> None:
         """Note an outcome that is a failure, the first of its kind."""

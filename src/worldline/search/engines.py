@@ -15,6 +15,7 @@ from worldline.engine.breadth_first import breadth_first
 from worldline.engine.depth_first import depth_first
 from worldline.engine.exploration import Exploration
 from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.partial_order import sleeping
 from worldline.model.errors import UsageError
 
 Strategy = Literal["breadth-first", "depth-first"]
@@ -48,13 +49,17 @@ NATIVE_FOLDS = False
 """Whether the native engine has symmetry reduction."""
 
 
-def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
+def choose(
+    strategy: str, engine: str, *, symmetry: bool = False, partial_order: bool = False
+) -> Chosen:
     """Return the loop for a strategy and an engine.
 
     Parameters
     ----------
     symmetry
         Whether it has to visit one state only of those that differ in names.
+    partial_order
+        Whether it has to leave out steps that lead nowhere new.
 
     Raises
     ------
@@ -73,6 +78,8 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
+    if partial_order:
+        return _reduced(strategy, engine, wanted, symmetry=symmetry)
     reference = Chosen(_REFERENCE[strategy], "python")
     if strategy != "breadth-first":
         if wanted == "native" and engine == "native":
@@ -102,6 +109,27 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
     )
 
     return Chosen(compiled, "native")
+
+
+def _reduced(strategy: str, engine: str, wanted: str, *, symmetry: bool) -> Chosen:
+    """Return the loop with partial-order reduction."""
+    if strategy != "breadth-first":
+        raise UsageError(
+            f"partial-order reduction has no {strategy} search",
+            remedy="use breadth-first search: the reduction relies on its levels",
+        )
+    if symmetry:
+        raise UsageError(
+            "partial-order reduction and symmetry reduction cannot be combined",
+            remedy="search without symmetry: symmetry=False, or --no-symmetry",
+        )
+    if engine == "native":
+        raise UsageError(
+            "the native engine has no partial-order reduction",
+            remedy="use the engine 'python', or search without the reduction",
+        )
+    note = "engine python: the native one has no partial-order reduction"
+    return Chosen(sleeping, "python", "" if wanted == "python" else note)
 
 
 def processors() -> int:

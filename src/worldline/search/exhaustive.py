@@ -36,9 +36,12 @@ from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
 from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
+from worldline.worlds.footprints import Footprints
 from worldline.worlds.tabulated import TabulatedWorld
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
+
+_REDUCED = "partial order: transitions cut by sleep sets"
 
 
 def check(
@@ -57,6 +60,7 @@ def check(
     engine: Engine = "auto",
     threads: int | None = None,
     symmetry: bool = True,
+    partial_order: bool = False,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -85,6 +89,9 @@ def check(
         processor by default. No result depends on it.
     symmetry
         Whether to visit one of all states that differ in names of symmetric nodes.
+    partial_order
+        Whether to leave out steps that only repeat, in another order, what was done
+        before. Everything but the number of transitions stays as it is.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -96,7 +103,13 @@ def check(
         If the options contradict each other.
     """
     folded = symmetry and bool(system.symmetry)
-    chosen = choose(strategy, engine, symmetry=folded)
+    chosen = choose(strategy, engine, symmetry=folded, partial_order=partial_order)
+    if partial_order and (prune is not None or assume is not None):
+        raise UsageError(
+            "partial-order reduction cannot be combined with prune or assume: another "
+            "order of the same steps may lead through a state that is cut",
+            remedy="search without it",
+        )
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
@@ -108,6 +121,7 @@ def check(
             deadlock=deadlock,
             keep_going=keep_going,
             threads=threads or processors(),
+            partial_order=partial_order,
         )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
         return _answer(question, search, writer, chosen)
@@ -160,6 +174,7 @@ class _Question:
         deadlock: bool,
         keep_going: bool,
         threads: int,
+        partial_order: bool,
     ) -> Exploration:
         world = self.world
         checks = [
@@ -192,6 +207,7 @@ class _Question:
             ),
             progress=None if progress is None else _reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
+            footprints=Footprints(world) if partial_order else None,
         )
 
     def verify(self, search: Exploration) -> None:
@@ -277,6 +293,8 @@ def _report(
     if search.symmetry is not None and verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         notes = (_folded(question.system), *notes)
+    if search.footprints is not None and verdict is not Verdict.HOLDS:
+        notes = (_REDUCED, *notes)
     bound = search.bound
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
@@ -357,6 +375,8 @@ def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
     ]
     if search.symmetry is not None:
         found.append(_folded(system))
+    if search.footprints is not None:
+        found.append(_REDUCED)
     if question.assume is not None:
         found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
     return tuple(found)
