@@ -91,18 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="threads of the native engine; no result depends on it (default: one for "
         "each processor)",
     )
-    parser.add_argument(
-        "--symmetry",
-        action=argparse.BooleanOptionalAction,
-        help="visit one only of all states that differ in the names of nodes that the "
-        "system declares symmetric (default: if it declares any)",
-    )
-    parser.add_argument(
-        "--partial-order",
-        action="store_true",
-        help="leave out steps that only repeat, in another order, what was done before; "
-        "python engine only, without symmetry",
-    )
+    _configure_reductions(parser)
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
     )
@@ -133,6 +122,21 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
     )
     bounds.add_argument(
         "--memory", type=positive, metavar="MB", help="memory of the process, in MiB"
+    )
+
+
+def _configure_reductions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--symmetry",
+        action=argparse.BooleanOptionalAction,
+        help="visit one only of all states that differ in the names of nodes that the "
+        "system declares symmetric (default: if it declares any)",
+    )
+    parser.add_argument(
+        "--partial-order",
+        action="store_true",
+        help="leave out steps that only repeat, in another order, what was done before; "
+        "python engine only, without symmetry",
     )
 
 

@@ -24,7 +24,8 @@ states of ``w`` can only wake events, as sleep sets are intersected.)
 
 So every predicate sees the states that it sees without the reduction, level by level:
 what is always, sometimes or never true, deadlocks, counts of states, bounds on depth and
-the length of counterexamples are all the same. A failed outcome depends on what an
+the length of counterexamples are all the same (but which states come last before a bound
+on their number is not). A failed outcome depends on what an
 independent event does not touch; so an event asleep has failed already where it was
 taken, nearer to the start. States that a search does not expand at will (`prune`) are
 not covered: the other order may lead through one of them.
@@ -47,14 +48,25 @@ from worldline.engine.breadth_first import Ancestry, State, levels
 from worldline.engine.expand import Successor
 from worldline.engine.exploration import Exploration, Locate
 from worldline.engine.tables import Entry, Leaf, Row
+from worldline.model.errors import InternalError, UsageError
 
 Slots: TypeAlias = tuple[int, ...]
 
-_UNKNOWN: Slots = (-1,)
-
 
 def sleeping(search: Exploration) -> None:
-    """Explore level by level, leaving out steps that lead nowhere new."""
+    """Explore level by level, leaving out steps that lead nowhere new.
+
+    Raises
+    ------
+    UsageError
+        If some states are not to be expanded.
+    """
+    if search.options.prune is not None:
+        raise UsageError(
+            "partial-order reduction cannot be combined with prune or assume: another "
+            "order of the same steps may lead through a state that is cut",
+            remedy="search without it",
+        )
     sleepers = _Sleepers(search)
     levels(search, sleepers.next_level)
 
@@ -65,14 +77,14 @@ class _Sleepers:
 
     def __init__(self, search: Exploration) -> None:
         if search.footprints is None:
-            raise TypeError("a reduced search needs to know what steps touch")
+            raise InternalError("a reduced search does not know what steps touch")
         self._search = search
         self._footprints = search.footprints
         self._asleep: dict[int, int] = {}
         """By fingerprint; of this level, a state that is not listed has none."""
         self._touching: list[int] = []
         """For each slot, the events of which a step is known to touch it."""
-        self._slots: list[Slots | None] = []
+        self._slots: dict[int, Slots | None] = {}
         """For each outcome, by number."""
 
     def next_level(
@@ -111,16 +123,20 @@ class _Sleepers:
 
         Each comes with the events that sleep in it.
         """
-        search = self._search
+        search, touching = self._search, self._touching
         search.tick()
-        step, sleep, stuck = search.expander.step, asleep, True
+        expander = search.expander
+        sleep, stuck = asleep, True
         found: list[tuple[Successor, int]] = []
-        for entry in search.expander.enabled(row):
+        for entry in expander.enabled(row):
             bit = 1 << entry.number
             if asleep & bit:
                 stuck &= entry.fault
                 continue
-            leaves = search.expander.outcomes(entry, row)
+            column = entry.column
+            leaves = entry.outcomes.get(row[column] if column >= 0 else 0)
+            if type(leaves) is not tuple:
+                leaves = expander.outcomes(entry, row)
             if not leaves:
                 continue
             stuck &= entry.fault
@@ -132,8 +148,8 @@ class _Sleepers:
                     may_sleep, left = False, 0
                 elif left:
                     for slot in slots:
-                        left &= ~self._touching[slot]
-                total, new = step(row, fingerprint, entry, leaf)
+                        left &= ~touching[slot]
+                total, new = expander.step(row, fingerprint, entry, leaf)
                 found.append(((total, new, entry, leaf), left))
             if may_sleep:
                 sleep |= bit
@@ -143,14 +159,11 @@ class _Sleepers:
 
     def _touched(self, entry: Entry, leaf: Leaf) -> Slots | None:
         """Return what a step touches, after noting it in all that it touches."""
-        known = self._slots
-        if leaf.number >= len(known):
-            known += [_UNKNOWN] * (leaf.number + 1 - len(known))
-        slots = known[leaf.number]
-        if slots is _UNKNOWN:
-            slots = known[leaf.number] = self._footprints.slots(entry, leaf)
-            for slot in slots or ():
-                if slot >= len(self._touching):
-                    self._touching += [0] * (slot + 1 - len(self._touching))
-                self._touching[slot] |= 1 << entry.number
+        if leaf.number in self._slots:
+            return self._slots[leaf.number]
+        slots = self._slots[leaf.number] = self._footprints.slots(entry, leaf)
+        for slot in slots or ():
+            if slot >= len(self._touching):
+                self._touching += [0] * (slot + 1 - len(self._touching))
+            self._touching[slot] |= 1 << entry.number
         return slots

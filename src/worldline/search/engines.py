@@ -38,11 +38,14 @@ class Chosen:
         ``native`` or ``python``.
     note
         What the user should know about the choice; empty if nothing.
+    assumptions
+        What a HOLDS of it rests on.
     """
 
     run: Callable[[Exploration], None]
     engine: str
     note: str = ""
+    assumptions: tuple[str, ...] = ()
 
 
 NATIVE_FOLDS = False
@@ -129,7 +132,8 @@ def _reduced(strategy: str, engine: str, wanted: str, *, symmetry: bool) -> Chos
             remedy="use the engine 'python', or search without the reduction",
         )
     note = "engine python: the native one has no partial-order reduction"
-    return Chosen(sleeping, "python", "" if wanted == "python" else note)
+    assumption = "partial order: transitions cut by sleep sets"
+    return Chosen(sleeping, "python", "" if wanted == "python" else note, (assumption,))
 
 
 def processors() -> int:

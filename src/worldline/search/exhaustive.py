@@ -41,8 +41,6 @@ from worldline.worlds.tabulated import TabulatedWorld
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
-_REDUCED = "partial order: transitions cut by sleep sets"
-
 
 def check(
     system: System,
@@ -87,11 +85,9 @@ def check(
     threads
         How many the native engine may use in a breadth-first search; one for each
         processor by default. No result depends on it.
-    symmetry
-        Whether to visit one of all states that differ in names of symmetric nodes.
-    partial_order
-        Whether to leave out steps that only repeat, in another order, what was done
-        before. Everything but the number of transitions stays as it is.
+    symmetry, partial_order
+        Whether to visit one of all states that differ in names of symmetric nodes, and
+        to leave out steps that only repeat others in another order.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -104,12 +100,6 @@ def check(
     """
     folded = symmetry and bool(system.symmetry)
     chosen = choose(strategy, engine, symmetry=folded, partial_order=partial_order)
-    if partial_order and (prune is not None or assume is not None):
-        raise UsageError(
-            "partial-order reduction cannot be combined with prune or assume: another "
-            "order of the same steps may lead through a state that is cut",
-            remedy="search without it",
-        )
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
@@ -121,7 +111,6 @@ def check(
             deadlock=deadlock,
             keep_going=keep_going,
             threads=threads or processors(),
-            partial_order=partial_order,
         )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
         return _answer(question, search, writer, chosen)
@@ -174,7 +163,6 @@ class _Question:
         deadlock: bool,
         keep_going: bool,
         threads: int,
-        partial_order: bool,
     ) -> Exploration:
         world = self.world
         checks = [
@@ -207,7 +195,7 @@ class _Question:
             ),
             progress=None if progress is None else _reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
-            footprints=Footprints(world) if partial_order else None,
+            footprints=Footprints(world),
         )
 
     def verify(self, search: Exploration) -> None:
@@ -290,11 +278,11 @@ def _report(
     if verdict is Verdict.HOLDS and not complete:
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    if search.symmetry is not None and verdict is not Verdict.HOLDS:
+    assumptions = (*_assumptions(question, search), *chosen.assumptions)
+    if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
-        notes = (_folded(question.system), *notes)
-    if search.footprints is not None and verdict is not Verdict.HOLDS:
-        notes = (_REDUCED, *notes)
+        folded = () if search.symmetry is None else (_folded(question.system),)
+        notes = (*folded, *chosen.assumptions, *notes)
     bound = search.bound
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
@@ -310,7 +298,7 @@ def _report(
         bound=bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=_assumptions(question, search),
+        assumptions=assumptions,
         notes=notes,
     )
 
@@ -375,8 +363,6 @@ def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
     ]
     if search.symmetry is not None:
         found.append(_folded(system))
-    if search.footprints is not None:
-        found.append(_REDUCED)
     if question.assume is not None:
         found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
     return tuple(found)

@@ -32,6 +32,7 @@ from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Letter
 from worldline.model.outcome import Outcome
+from worldline.model.semantics import Operation
 from worldline.worlds.tabulated import TabulatedWorld
 
 _OF_A_PEER = frozenset(
@@ -98,7 +99,7 @@ class Footprints:
 
     def _of(self, operations: Operations) -> set[int] | None:
         """Return what one operation touches, beside the node it happens at."""
-        name, *arguments = operations.operation  # type: ignore[misc]
+        operation: Operation = operations.operation  # type: ignore[assignment]
         column = self._system.layout.columns[operations.column]
         match column.kind:
             case ColumnKind.HIDDEN | ColumnKind.LOCAL:
@@ -106,20 +107,20 @@ class Footprints:
             case ColumnKind.OBSERVER:
                 return {self._first_observer + column.index}
             case ColumnKind.BUDGET:
-                return {self._first_budget + BUDGETS.index(arguments[0])}
+                return {self._first_budget + BUDGETS.index(operation[1])}
             case ColumnKind.PARTITION:
                 return None
             case ColumnKind.INBOX:
-                return self._of_mail(operations.column, column.index, name, arguments)
+                return self._of_mail(operations.column, column.index, operation)
 
     def _of_mail(
-        self, column: int, index: int, name: str, arguments: list[object]
+        self, column: int, index: int, operation: Operation
     ) -> set[int] | None:
+        name, first = operation[0], operation[1] if len(operation) > 1 else None
         if column in self._collections:
             return set() if name == "put" else {index}
         if name == "reset":
             return set(self._links(index))
-        first = arguments[0] if arguments else None
         if isinstance(first, Letter) and name in ("put", "take"):
             sender = self._node(first.src)
             state, later, earlier = self._link(index, sender)
