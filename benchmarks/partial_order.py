@@ -4,8 +4,8 @@ Run ``python benchmarks/partial_order.py``; it prints one line per system: state
 transitions without and with sleep sets, and CPU seconds of either search (the least of
 three, each in a process of its own, start-up left out; python engine).
 
-Run ``python benchmarks/partial_order.py ample`` for how many states ample sets could cut
-at best, where one node's events are the set (see `Graph`).
+Run ``python benchmarks/partial_order.py ample`` for how many states ample sets would
+leave if they were chosen with hindsight (see `Graph`).
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Graph:
     The set of a node is all that can happen at it. It is ample if, as the graph shows,
     nothing that happens elsewhere before can send anything to the node (C1), no answer
     to any question that a property ever asked changes (C2), and it leads to a state that
-    is not expanded yet (C3). A search does not know the graph, so what it can cut
-    with such sets is at most this, for this order of choosing.
+    is not expanded yet (C3). The smallest is taken. A search does not know the graph, so
+    it would find fewer of these sets.
     """
 
     def __init__(self, system: wl.System) -> None:

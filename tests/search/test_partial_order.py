@@ -165,7 +165,7 @@ def test_nothing_is_lost_in_random_systems(plan: Plan) -> None:
 
 @pytest.mark.nightly
 @given(plans)
-@settings(max_examples=4_000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2_000, suppress_health_check=list(HealthCheck))
 def test_nothing_is_lost_in_many_random_systems(plan: Plan) -> None:
     compare(plan, 3_000)
 
