@@ -12,6 +12,7 @@ import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.model.loader import load
 from worldline.model.verdicts import Verdict
+from worldline.search.engines import Engine
 
 try:
     library()
@@ -61,7 +62,7 @@ LARGE: list[tuple[str, dict[str, str], Counts]] = [
 def counts(
     target: str, parameters: dict[str, str], *, native: bool, threads: int
 ) -> Counts:
-    engine = "native" if native else "python"
+    engine: Engine = "native" if native else "python"
     system = load(target, parameters)
     report = wl.check(system, engine=engine, threads=threads, traces=False)
     assert report.verdict is Verdict.HOLDS

@@ -38,6 +38,7 @@ from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
 from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
+from worldline.worlds.footprints import Footprints
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -60,6 +61,7 @@ def check(
     engine: Engine = "auto",
     threads: int | None = None,
     symmetry: bool = True,
+    partial_order: bool = False,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -86,8 +88,9 @@ def check(
     threads
         How many the native engine may use in a breadth-first search; one for each
         processor by default. No result depends on it.
-    symmetry
-        Whether to visit one of all states that differ in names of symmetric nodes.
+    symmetry, partial_order
+        Whether to visit one of all states that differ in names of symmetric nodes, and
+        to leave out steps that only repeat others in another order.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -100,7 +103,7 @@ def check(
     """
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
-    chosen = choose(strategy, engine, symmetric=members)
+    chosen = choose(strategy, engine, symmetric=members, partial_order=partial_order)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
@@ -201,6 +204,7 @@ class _Question:
             progress=None if progress is None else _reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
             profile=self.profile or UNTIMED,
+            footprints=Footprints(world),
         )
 
     def verify(self, search: Exploration) -> None:
@@ -288,9 +292,11 @@ def _report(
     if verdict is Verdict.HOLDS and not complete:
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    if search.symmetry is not None and verdict is not Verdict.HOLDS:
+    assumptions = (*_assumptions(question, search), *chosen.assumptions)
+    if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
-        notes = (_folded(question.system), *notes)
+        folded = () if search.symmetry is None else (_folded(question.system),)
+        notes = (*folded, *chosen.assumptions, *notes)
     bound = search.bound
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
@@ -306,7 +312,7 @@ def _report(
         bound=bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=_assumptions(question, search),
+        assumptions=assumptions,
         notes=notes,
         profile=question.profile,
     )
