@@ -147,6 +147,11 @@ def _configure_reductions(parser: argparse.ArgumentParser) -> None:
         help="leave out steps that only repeat, in another order, what was done before; "
         "python engine only, without symmetry",
     )
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="keep whole states and compare them, instead of 64 bits of each",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -177,6 +182,7 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             symmetry=arguments.symmetry is not False,
             partial_order=arguments.partial_order,
+            exact=arguments.exact,
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,

@@ -38,7 +38,8 @@ class BoundHit(Exception):
     Attributes
     ----------
     bound
-        ``depth``, ``states``, ``seconds``, ``memory`` or ``interrupted``.
+        ``depth``, ``states``, ``seconds``, ``memory``, ``interrupted``, or
+        ``fingerprints``: two states have the same one.
     """
 
     def __init__(self, bound: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, Hit
@@ -46,7 +46,7 @@ class Ancestry:
 State: TypeAlias = tuple[int, Row, int]
 """Fingerprint and row of a state of a level, and its number in the ancestry."""
 
-NextLevel: TypeAlias = Callable[[Ancestry, set[int], list[State]], list[State]]
+NextLevel: TypeAlias = Callable[[Ancestry, set[Any], list[State]], list[State]]
 """Expands a level; returns the states that were not seen before, after noting them."""
 
 
@@ -58,14 +58,15 @@ def breadth_first(search: Exploration) -> None:
 def levels(search: Exploration, next_level: NextLevel) -> None:
     """Explore level by level, with what expands a level."""
     tree, tables, statistics = Ancestry(), search.tables, search.statistics
-    seen: set[int] = set()
+    seen: set[Any] = set()
     level: list[State] = []
     for number, row in enumerate(search.roots):
         statistics.generated += 1
         row, fingerprint = search.canonical(row, tables.fingerprint(row))
-        if fingerprint not in seen:
+        identity = search.identity(row, fingerprint)
+        if identity not in seen:
             search.discover()
-            seen.add(fingerprint)
+            seen.add(identity)
             level.append((fingerprint, row, tree.add(-1 - number, 0, 0)))
     while level:
         level.sort(key=_by_fingerprint)
@@ -87,11 +88,11 @@ def _by_fingerprint(state: State) -> int:
 
 
 def _next_level(
-    search: Exploration, tree: Ancestry, seen: set[int], level: list[State]
+    search: Exploration, tree: Ancestry, seen: set[Any], level: list[State]
 ) -> list[State]:
     found: list[State] = []
     statistics, tables = search.statistics, search.tables
-    canonical = search.canonical
+    canonical, identity = search.canonical, search.identity
     for done, (fingerprint, row, index) in enumerate(level):
         statistics.frontier = len(level) - done + len(found)
 
@@ -100,12 +101,13 @@ def _next_level(
             total, new, entry, leaf = successor
             if leaf.failed:
                 search.fail(successor, locate)
-            elif total not in seen:
+            elif identity(new, total) not in seen:
                 new, total = canonical(new, total)
-                if total in seen:
+                key = identity(new, total)
+                if key in seen:
                     continue
                 search.discover()
-                seen.add(total)
+                seen.add(key)
                 found.append((total, new, tree.add(index, entry.number, leaf.number)))
     statistics.frontier = len(found)
     return found

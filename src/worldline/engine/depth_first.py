@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import final
 
 from worldline.engine.bounds import BoundHit
@@ -36,7 +36,7 @@ class _Dive:
     Attributes
     ----------
     depths
-        The least depth at which each state was met, by fingerprint.
+        The least depth at which each state was met, by its identity.
     is_cut
         Whether the bound on depth kept a state from being expanded.
     """
@@ -45,14 +45,14 @@ class _Dive:
         self._search = search
         self._root = 0
         self._path: Path = []
-        self.depths: dict[int, int] = {}
+        self.depths: dict[Hashable, int] = {}
         self.is_cut = False
 
     def from_root(self, number: int, row: Row) -> None:
         """Explore what can be reached from one initial state."""
         search = self._search
         row, fingerprint = search.canonical(row, search.tables.fingerprint(row))
-        if not self._is_nearer(fingerprint, 1):
+        if not self._is_nearer(search.identity(row, fingerprint), 1):
             return
         self._root, self._path = number, []
         stack = [self._visit(fingerprint, row, 1)]
@@ -69,19 +69,20 @@ class _Dive:
                 search.fail(successor, self._locate)
                 continue
             new, total = search.canonical(new, total)
-            if self._is_nearer(total, depth):
+            if self._is_nearer(search.identity(new, total), depth):
                 self._path.append((entry, leaf))
                 stack.append(self._visit(total, new, depth))
 
-    def _is_nearer(self, fingerprint: int, depth: int) -> bool:
-        known = self.depths.get(fingerprint)
+    def _is_nearer(self, identity: Hashable, depth: int) -> bool:
+        known = self.depths.get(identity)
         return known is None or depth < known
 
     def _visit(self, fingerprint: int, row: Row, depth: int) -> Iterator[Successor]:
         """Note a state and return its successors; none at the bound."""
         search = self._search
-        is_new = fingerprint not in self.depths
-        self.depths[fingerprint] = depth
+        identity = search.identity(row, fingerprint)
+        is_new = identity not in self.depths
+        self.depths[identity] = depth
         search.tables.tick(depth + 1)
         if is_new:
             search.discover()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
@@ -81,12 +81,15 @@ class Options:
         Whether to go on after something fatal was found.
     threads
         How many may work at once; no result depends on it.
+    exact
+        Whether whole states are kept and compared, not only their fingerprints.
     """
 
     prune: Decision | None = None
     done: Decision | None = None
     keep_going: bool = False
     threads: int = 1
+    exact: bool = False
 
 
 class Footprints(Protocol):
@@ -237,6 +240,10 @@ class Exploration:
             return row, fingerprint
         found = self.symmetry.canonical(row)
         return found, fingerprint if found is row else self.tables.fingerprint(found)
+
+    def identity(self, row: Row, fingerprint: int) -> Hashable:
+        """Return what tells a state from all others."""
+        return tuple(row) if self.options.exact else fingerprint
 
     def discover(self) -> None:
         """Count one more distinct state."""

@@ -50,7 +50,12 @@ class Chosen:
 
 
 def choose(
-    strategy: str, engine: str, *, symmetric: int = 0, partial_order: bool = False
+    strategy: str,
+    engine: str,
+    *,
+    symmetric: int = 0,
+    partial_order: bool = False,
+    exact: bool = False,
 ) -> Chosen:
     """Return the loop for a strategy and an engine.
 
@@ -60,6 +65,8 @@ def choose(
         Of how many nodes it has to exchange the names.
     partial_order
         Whether it has to leave out steps that lead nowhere new.
+    exact
+        Whether it has to compare whole states.
 
     Raises
     ------
@@ -79,16 +86,14 @@ def choose(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
     if partial_order:
-        return _reduced(strategy, engine, wanted, symmetry=symmetric > 0)
+        return _reduced(strategy, engine, wanted, symmetry=symmetric > 0, exact=exact)
     reference = Chosen(_REFERENCE[strategy], "python")
     if wanted == "python":
         return reference
-    limit = _limit(strategy, symmetric)
+    limit = _limit(strategy, symmetric, exact=exact)
     if limit:
         if engine == "native":
-            raise UsageError(
-                limit, remedy="use the engine 'python', or search without symmetry"
-            )
+            raise UsageError(limit, remedy="use the engine 'python', or do without")
         return Chosen(reference.run, "python", f"engine python: {limit}")
     try:
         library()
@@ -103,8 +108,10 @@ def choose(
     return Chosen(compiled[strategy], "native")
 
 
-def _limit(strategy: str, symmetric: int) -> str:
-    """Say why the native engine cannot exchange the names of so many nodes."""
+def _limit(strategy: str, symmetric: int, *, exact: bool) -> str:
+    """Say what the native engine cannot do of all this; empty if nothing."""
+    if exact and strategy != "breadth-first":
+        return f"the native engine has no exact {strategy} search"
     if symmetric and strategy != "breadth-first":
         return f"the native engine has no {strategy} search with symmetry"
     if symmetric > MOST_MEMBERS:
@@ -115,8 +122,15 @@ def _limit(strategy: str, symmetric: int) -> str:
     return ""
 
 
-def _reduced(strategy: str, engine: str, wanted: str, *, symmetry: bool) -> Chosen:
+def _reduced(
+    strategy: str, engine: str, wanted: str, *, symmetry: bool, exact: bool
+) -> Chosen:
     """Return the loop with partial-order reduction."""
+    if exact:
+        raise UsageError(
+            "partial-order reduction tells states by their fingerprints",
+            remedy="search without exact, or without the reduction",
+        )
     if strategy != "breadth-first":
         raise UsageError(
             f"partial-order reduction has no {strategy} search",

@@ -62,6 +62,7 @@ def check(
     threads: int | None = None,
     symmetry: bool = True,
     partial_order: bool = False,
+    exact: bool = False,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -91,6 +92,8 @@ def check(
     symmetry, partial_order
         Whether to visit one of all states that differ in names of symmetric nodes, and
         to leave out steps that only repeat others in another order.
+    exact
+        Whether to keep whole states, not only 64 bits of each.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -103,7 +106,13 @@ def check(
     """
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
-    chosen = choose(strategy, engine, symmetric=members, partial_order=partial_order)
+    chosen = choose(
+        strategy,
+        engine,
+        symmetric=members,
+        partial_order=partial_order,
+        exact=exact,
+    )
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
@@ -117,6 +126,7 @@ def check(
             deadlock=deadlock,
             keep_going=keep_going,
             threads=threads or processors(),
+            exact=exact,
         )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
         return _answer(question, search, writer, chosen)
@@ -171,6 +181,7 @@ class _Question:
         deadlock: bool,
         keep_going: bool,
         threads: int,
+        exact: bool,
     ) -> Exploration:
         world, service = self.world, self._service()
         checks = [
@@ -199,7 +210,11 @@ class _Question:
             checks,
             bounds=bounds,
             options=Options(
-                prune=cut, done=done, keep_going=keep_going, threads=threads
+                prune=cut,
+                done=done,
+                keep_going=keep_going,
+                threads=threads,
+                exact=exact,
             ),
             progress=None if progress is None else _reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
@@ -370,12 +385,13 @@ def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
         amount: Any = getattr(faults, name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
-    collision = search.statistics.states**2 / 2**65
     found = [
         f"network {system.network.name}",
         f"faults: {', '.join(amounts) or 'none'}",
-        f"expected fingerprint collisions {collision:.1e}",
     ]
+    if not search.options.exact:
+        collision = search.statistics.states**2 / 2**65
+        found.append(f"expected fingerprint collisions {collision:.1e}")
     if search.symmetry is not None:
         found.append(_folded(system))
     if question.assume is not None:
@@ -387,6 +403,8 @@ def _notes(
     question: _Question, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     found = [chosen.note] if chosen.note else []
+    if search.bound == "fingerprints":
+        found.append("two states have the same fingerprint: use the engine 'python'")
     if search.bound in _GROWTH_BOUNDS:
         found += growing(question.world)
     if complete or search.bound in _GROWTH_BOUNDS:

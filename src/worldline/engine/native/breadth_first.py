@@ -71,7 +71,9 @@ class _Levels:
             self._library.wl_watch(self._handle, number, check.target)
         if search.symmetry is not None:
             self._library.wl_fold(self._handle, SAMPLE)
-        self._is_full = False
+        self._is_full = self._has_collision = False
+        if options.exact:
+            self._library.wl_exact(self._handle)
 
     def close(self) -> None:
         """Free what the kernel holds of this search."""
@@ -101,11 +103,11 @@ class _Levels:
 
     def count(self) -> None:
         """Take over what the kernel has counted."""
-        out = (c_int64 * 5)()
+        out = (c_int64 * 6)()
         self._library.wl_statistics(self._handle, out)
         statistics = self._search.statistics
         statistics.states, statistics.generated, statistics.pruned = out[:3]
-        self._is_full = bool(out[4])
+        self._is_full, self._has_collision = bool(out[4]), bool(out[5])
 
     def sample(self) -> None:
         """Take over the rows on which a symmetry will be checked."""
@@ -143,6 +145,8 @@ class _Levels:
             statistics.frontier = left
             if self._is_full:
                 raise BoundHit("states")
+            if self._has_collision:
+                raise BoundHit("fingerprints")
             self._search.look()
             if self._server.serve(self._misses):
                 left = 1

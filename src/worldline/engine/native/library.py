@@ -11,7 +11,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 4
+INTERFACE = 5
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -32,6 +32,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_sample": (c_int32, [c_void_p, c_int32, _INT32S]),
     "wl_watch": (None, [c_void_p, c_int32, c_int32]),
     "wl_root": (None, [c_void_p, _INT32S, c_int32]),
+    "wl_exact": (None, [c_void_p]),
     "wl_advance": (c_int64, [c_void_p]),
     "wl_step": (c_int64, [c_void_p, c_int64]),
     "wl_search_misses": (c_void_p, [c_void_p]),

@@ -55,6 +55,7 @@ class BreadthFirst {
     int64_t generated = 0, pruned = 0;
     std::atomic<int64_t> states{0};
     std::atomic<bool> is_full{false};  // one more state than allowed was met
+    std::atomic<bool> has_collision{false};  // two states have one fingerprint
 
     // Visits only canonical rows from now on, and keeps samples of so many.
     void fold(int32_t sample) {
@@ -72,6 +73,9 @@ class BreadthFirst {
         return found;
     }
 
+    // Keeps whole states from now on, and compares them wherever fingerprints are equal.
+    void be_exact() { is_exact_ = true; }
+
     // With symmetry, the row is canonical.
     void add_root(const int32_t* row, int32_t number) {
         tables_.settle();
@@ -79,6 +83,7 @@ class BreadthFirst {
         const uint64_t fingerprint = tables_.fingerprint(row);
         ++generated;
         State& slot = visited_.find(fingerprint);
+        if (is_exact_) compare(parts_[part_of(fingerprint)], row, fingerprint, slot.depth == 0);
         if (slot.depth != 0) return;
         if (states >= most_states_) {
             is_full = true;
@@ -110,7 +115,7 @@ class BreadthFirst {
     int64_t step(int64_t quota) {
         misses.clear();
         tables_.settle();
-        while (quota > 0 && !is_full) {
+        while (quota > 0 && !is_full && !has_collision) {
             refit();
             if (!examine()) break;
             if (pending_ == 0) break;
@@ -138,7 +143,7 @@ class BreadthFirst {
 
     size_t bytes() const {
         size_t total = visited_.bytes() + level_.bytes();
-        for (const Part& part : parts_) total += part.next.bytes();
+        for (const Part& part : parts_) total += part.next.bytes() + 4 * part.rows.capacity();
         return total;
     }
 
@@ -160,6 +165,8 @@ class BreadthFirst {
     struct Part {
         Frontier next;
         std::vector<Undecided> undecided;
+        std::vector<int32_t> rows;  // of all its states, if they are compared
+        Map numbers;                // where in `rows` a state is, by fingerprint
     };
 
     // The candidates met last: neighbours have many successors in common. A state that is
@@ -309,7 +316,7 @@ class BreadthFirst {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }
-            if (worker.recent.knows(one.fingerprint, fingerprint)) continue;
+            if (!is_exact_ && worker.recent.knows(one.fingerprint, fingerprint)) continue;
             worker.candidates[part_of(one.fingerprint)].push_back(
                 Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
@@ -359,6 +366,8 @@ class BreadthFirst {
             for (; one != end; ++one) {
                 if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
                 State& slot = visited_.find(one->fingerprint);
+                if (is_exact_)
+                    compare(parts_[part], row_of(worker, *one), one->fingerprint, slot.depth == 0);
                 if (slot.depth == depth_) {
                     if (one->parent < slot.parent) {
                         slot.parent = one->parent;
@@ -381,17 +390,34 @@ class BreadthFirst {
         slot = State{one.fingerprint, one.parent, one.leaf, depth_};
         uint64_t* words = parts_[part].next.add(packing_, one.fingerprint);
         if (worker.canonical) {
-            packing_.unpack(level_.words(packing_, one.at), worker.folded.data());
-            tables_.apply(tables_.leaves[one.leaf], worker.folded.data());
-            uint64_t fingerprint = tables_.fingerprint(worker.folded.data());
-            worker.canonical->canonical(worker.folded.data(), fingerprint);
-            packing_.pack(worker.folded.data(), words);
+            packing_.pack(row_of(worker, one), words);
         } else {
             std::memcpy(words, level_.words(packing_, one.at), 8 * packing_.words);
             packing_.apply(tables_, tables_.leaves[one.leaf], words);
         }
         examine(worker, part, one.fingerprint);
         return true;
+    }
+
+    // The row that a candidate stands for.
+    const int32_t* row_of(Worker& worker, const Candidate& one) {
+        packing_.unpack(level_.words(packing_, one.at), worker.folded.data());
+        tables_.apply(tables_.leaves[one.leaf], worker.folded.data());
+        uint64_t fingerprint = one.fingerprint;
+        if (worker.canonical) worker.canonical->canonical(worker.folded.data(), fingerprint);
+        return worker.folded.data();
+    }
+
+    // Keeps a new row, or compares it with the one that has its fingerprint.
+    void compare(Part& part, const int32_t* row, uint64_t fingerprint, bool is_new) {
+        const auto width = static_cast<size_t>(tables_.width);
+        if (is_new) {
+            part.numbers.put(fingerprint, static_cast<int32_t>(part.rows.size() / width));
+            part.rows.insert(part.rows.end(), row, row + width);
+            return;
+        }
+        const auto number = static_cast<size_t>(part.numbers.get(fingerprint));
+        if (!std::equal(row, row + width, part.rows.data() + number * width)) has_collision = true;
     }
 
     // Counts the state that was added to a part last, and evaluates all predicates on it.
@@ -445,6 +471,7 @@ class BreadthFirst {
     const int64_t worth_threads_, most_states_;
     const int32_t prune_, done_;
     int32_t sample_ = 0;
+    bool is_exact_ = false;
     uint32_t depth_ = 1;
     Visited visited_;
     Frontier level_;
