@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.collections import ACTIONS
 from worldline.engine.decisions import Decision, Question
@@ -32,12 +32,37 @@ _NOTHING = -2
 """The outcome of an event that is no transition."""
 
 
+_FIRST_QUESTION = 2
+"""Lesser numbers of questions are verdicts."""
+
+Place: TypeAlias = tuple[Question, ...]
+"""A question, and those of which it is a part, from the inside out.
+
+The kernel has no decisions inside decisions: it knows their questions at every place
+where they are asked.
+"""
+
+
+def _first(node: Any, around: Place) -> Place | bool:
+    """Return the question to a column that comes first from a node on."""
+    while isinstance(node, Question):
+        around = (node, *around)
+        if node.inner is None:
+            return around
+        node = node.inner.root
+    return _after(around, int(node)) if around else bool(node)
+
+
+def _after(place: Place, answer: int) -> Place | bool:
+    """Return where an answer leads to."""
+    return _first(place[0].children[answer], place[1:])
+
+
 @final
 class Numbers:
     """Gives objects numbers from 0 on, by identity, and keeps them alive."""
 
-    def __init__(self, first: int = 0) -> None:
-        self._first = first
+    def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self._objects: list[Any] = []
 
@@ -46,13 +71,13 @@ class Numbers:
         known = self._numbers.get(id(item))
         if known is not None:
             return known, False
-        number = self._first + len(self._objects)
+        number = len(self._objects)
         self._numbers[id(item)] = number
         self._objects.append(item)
         return number, True
 
     def __getitem__(self, number: int) -> Any:
-        return self._objects[number - self._first]
+        return self._objects[number]
 
 
 @final
@@ -81,7 +106,8 @@ class Mirror:
         self._operations = Numbers()
         self._trees = Numbers()
         self._answers = Numbers()
-        self._questions = Numbers(first=2)
+        self._questions: dict[tuple[int, ...], int] = {}
+        self._places: list[Place] = []
         self._decisions = Numbers()
         for site in tables.sites:
             self._tell_site(site)
@@ -153,25 +179,22 @@ class Mirror:
             The kernel's number of the question from which on it does not know the
             path; -1: from the first.
         """
-        node: Any
+        place: Place | bool
         if question == _UNSET:
-            number, node = self.decision(decision), decision.root
+            number, place = self.decision(decision), _first(decision.root, ())
             if self._is_news(Word.DECISION, number, 0):
-                self._speech.say_all((Word.DECISION, number, self._question(node)))
+                self._speech.say_all((Word.DECISION, number, self._question(place)))
         else:
-            node = self._questions[question]
-        while isinstance(node, Question):
-            question = self._question(node)
-            answer = self._tell_answer_to(node, row)
-            node = node.children[answer]
+            place = self._places[question - _FIRST_QUESTION]
+        while not isinstance(place, bool):
+            question = self._question(place)
+            answer = self._tell_answer_to(place[0], row)
+            place = _after(place, answer)
             if self._is_news(Word.BRANCH, question, answer):
-                child = self._question(node)
+                child = self._question(place)
                 self._speech.say_all((Word.BRANCH, question, answer, child))
 
     def _tell_answer_to(self, node: Question, row: Row) -> int:
-        if node.inner is not None:
-            self.tell_verdict(node.inner, row)
-            return int(node.inner(row))
         value = row[node.column]
         answer = node.answers[value]
         table, _ = self._answers.of(node.answers)
@@ -187,14 +210,18 @@ class Mirror:
         self._told.add(key)
         return True
 
-    def _question(self, node: Any) -> int:
-        if not isinstance(node, Question):
-            return int(node)
-        number, is_new = self._questions.of(node)
-        if is_new:
-            inner = _UNSET if node.inner is None else self.decision(node.inner)
-            table = _UNSET if node.inner else self._answers.of(node.answers)[0]
-            self._speech.say_all((Word.QUESTION, number, node.column, table, inner))
+    def _question(self, place: Place | bool) -> int:
+        """Return the kernel's number of a question, or of a verdict."""
+        if isinstance(place, bool):
+            return int(place)
+        key = tuple(map(id, place))
+        number = self._questions.get(key)
+        if number is None:
+            number = self._questions[key] = _FIRST_QUESTION + len(self._places)
+            self._places.append(place)
+            table, _ = self._answers.of(place[0].answers)
+            words = (Word.QUESTION, number, place[0].column, table)
+            self._speech.say_all(words)
         return number
 
     def _tell_site(self, site: Site) -> None:

@@ -72,9 +72,8 @@ struct Tree {
 };
 
 struct Question {
-    int32_t column = 0;  // -1: ask decision `inner`
+    int32_t column = 0;
     int32_t answers = 0;
-    int32_t inner = 0;
 };
 
 constexpr int32_t kFalse = 0, kTrue = 1;  // question numbers that are verdicts
@@ -179,17 +178,10 @@ class Tables {
         stuck = {kUnknown, decision};
         while (number > kTrue) {
             const Question& question = questions[number];
-            int32_t answer;
-            if (question.column < 0) {
-                answer = decide(question.inner, row, stuck);
-                if (answer == kUnknown) return kUnknown;
-                stuck = {number, answer};
-            } else {
-                const int32_t value = row[question.column];
-                stuck = {number, value};
-                answer = answers.get(question.answers, value);
-                if (answer == kUnknown) return kUnknown;
-            }
+            const int32_t value = row[question.column];
+            stuck = {number, value};
+            const int32_t answer = answers.get(question.answers, value);
+            if (answer == kUnknown) return kUnknown;
             number = branches.get(number, answer);
         }
         return number;

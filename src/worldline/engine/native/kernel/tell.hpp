@@ -28,7 +28,7 @@ enum class Word : int32_t {
     kApply = 13,      // operation, value, value after
     kAnswer = 14,     // table of answers, value, answer
     kDecision = 15,   // decision, question
-    kQuestion = 16,   // question, column, answers, inner decision
+    kQuestion = 16,   // question, column, answers
     kBranch = 17,     // question, answer, child
     kSymmetry = 18,   // groups, members, columns each; where groups end; columns; salts
     kTrait = 19,      // column, value, own (low, high), count, shares (member, two longs)
@@ -226,8 +226,7 @@ class Listener {
         Question& question = reach(tables_.questions, number);
         question.column = next();
         question.answers = next();
-        question.inner = next();
-        if (question.answers >= 0) tables_.answers.add(question.answers);
+        tables_.answers.add(question.answers);
     }
 
     void branch() {
