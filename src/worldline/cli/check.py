@@ -24,6 +24,9 @@ Search every state that the system can reach, in every order of messages, timers
 faults that its network and fault budgets allow, and say for each property whether it
 HOLDS, is VIOLATED, or UNKNOWN because a bound was hit. A violation is written to a
 file, as the run that leads to it; breadth-first search finds one of the shortest.
+Where every state was searched, a liveness property is judged too: it must become true
+for good in every run in which whatever can always happen does happen. A run that
+violates it ends in a cycle, or stops.
 """
 
 EPILOG = """\
@@ -98,6 +101,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "system declares symmetric (default: if it declares any)",
     )
     parser.add_argument(
+        "--liveness",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="judge liveness properties if the space is exhausted: it is visited once "
+        "more, in Python (default: if the system declares any)",
+    )
+    parser.add_argument(
         "--profile",
         action="store_true",
         help="measure where the time goes, and show it after the result",
@@ -133,6 +143,13 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
     bounds.add_argument(
         "--memory", type=positive, metavar="MB", help="memory of the process, in MiB"
     )
+    bounds.add_argument(
+        "--max-liveness-states",
+        type=positive,
+        default=2_000_000,
+        metavar="N",
+        help="of a larger space, liveness is not judged (default: %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -162,6 +179,8 @@ def run(arguments: argparse.Namespace) -> int:
             engine=arguments.engine,
             threads=arguments.threads,
             symmetry=arguments.symmetry is not False,
+            liveness=arguments.liveness,
+            max_liveness_states=arguments.max_liveness_states,
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,

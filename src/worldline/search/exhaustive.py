@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
 from worldline.engine.decisions import Decision
@@ -30,9 +30,11 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
+from worldline.search.assumptions import assumptions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
 from worldline.search.growth import growing
+from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.report import Progress, PropertyReport, Report
 from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
@@ -60,6 +62,8 @@ def check(
     engine: Engine = "auto",
     threads: int | None = None,
     symmetry: bool = True,
+    liveness: bool = True,
+    max_liveness_states: int = MOST_STATES,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -88,6 +92,9 @@ def check(
         processor by default. No result depends on it.
     symmetry
         Whether to visit one of all states that differ in names of symmetric nodes.
+    liveness, max_liveness_states
+        Whether liveness properties are judged if the space is exhausted, and of how
+        many states it may be then.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -115,7 +122,8 @@ def check(
             threads=threads or processors(),
         )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
-        return _answer(question, search, writer, chosen)
+        wish = Liveness(liveness, max_liveness_states, progress)
+        return _answer(question, search, writer, chosen, wish)
 
 
 def _chosen(system: System, names: list[str] | None) -> list[Property]:
@@ -254,12 +262,16 @@ def _reporter(
 
 
 def _answer(
-    question: _Question, search: Exploration, writer: Counterexamples, chosen: Chosen
+    question: _Question,
+    search: Exploration,
+    writer: Counterexamples,
+    chosen: Chosen,
+    wish: Liveness,
 ) -> Report:
     with watched():
         search.run(chosen.run)
         question.verify(search)
-        return _report(question, search, writer, chosen)
+        return _report(question, search, writer, chosen, wish)
 
 
 def _report(
@@ -267,6 +279,7 @@ def _report(
     search: Exploration,
     writer: Counterexamples,
     chosen: Chosen,
+    wish: Liveness,
 ) -> Report:
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
@@ -279,8 +292,13 @@ def _report(
         finding = Finding("deadlock", "safety", text, search.deadlock)
         rows.append(writer.violated(finding))
     numbers = {p.name: n for n, p in enumerate(question.searched)}
+    bound, seconds = search.bound, search.meter.seconds
+    if bound is None and not complete:
+        bound = "boot failure" if failed else "pruned"
+    live = wish.judge(question.properties, question.world, search, writer, bound)
     rows += [
-        _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
+        live.rows.get(p.name)
+        or _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
         for p in question.properties
     ]
     verdict = combine([row.verdict for row in rows])
@@ -289,10 +307,7 @@ def _report(
     notes = _notes(question, search, chosen, complete)
     if search.symmetry is not None and verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
-        notes = (_folded(question.system), *notes)
-    bound = search.bound
-    if bound is None and not complete:
-        bound = "boot failure" if failed else "pruned"
+        notes = (folded(question.system), *notes)
     return Report(
         system=question.system.name,
         verdict=verdict,
@@ -300,14 +315,15 @@ def _report(
         states=statistics.states,
         generated=statistics.generated,
         depth=statistics.depth,
-        seconds=search.meter.seconds,
+        seconds=seconds,
         peak_mb=peak_memory_mb(),
-        bound=bound,
+        bound=bound or live.bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=_assumptions(question, search),
-        notes=notes,
+        assumptions=assumptions(question.system, search, question.assume),
+        notes=(*notes, *live.notes),
         profile=question.profile,
+        liveness_s=live.seconds,
     )
 
 
@@ -315,8 +331,6 @@ def _verdict(
     writer: Counterexamples, known: Property, hit: Hit | None, complete: bool
 ) -> PropertyReport:
     kind = known.kind.value
-    if known.kind is PropertyKind.LIVENESS:
-        return PropertyReport(name=known.name, kind=kind, verdict=Verdict.NOT_SEARCHED)
     if known.kind is PropertyKind.SOMETIMES:
         verdict = Verdict.VIOLATED if complete else Verdict.UNKNOWN
         if hit is not None:
@@ -348,32 +362,6 @@ def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
     number = writer.starts.index(start)
     hit = Hit(number, [])
     return writer.violated(Finding(failure.kind, "safety", str(failure), hit))
-
-
-def _folded(system: System) -> str:
-    orders = " · ".join(f"{len(group)}!" for group in system.symmetry)
-    return f"symmetry: {orders} folded"
-
-
-def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
-    system = question.system
-    faults = system.faults
-    amounts: list[str] = []
-    for name in faults.possible():
-        amount: Any = getattr(faults, name)
-        limit = "without limit" if amount is None else f"at most {amount}"
-        amounts.append(f"{name} {limit}")
-    collision = search.statistics.states**2 / 2**65
-    found = [
-        f"network {system.network.name}",
-        f"faults: {', '.join(amounts) or 'none'}",
-        f"expected fingerprint collisions {collision:.1e}",
-    ]
-    if search.symmetry is not None:
-        found.append(_folded(system))
-    if question.assume is not None:
-        found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
-    return tuple(found)
 
 
 def _notes(
