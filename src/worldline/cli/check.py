@@ -101,13 +101,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "system declares symmetric (default: if it declares any)",
     )
     parser.add_argument(
-        "--liveness",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="judge liveness properties if the space is exhausted: it is visited once "
-        "more, in Python (default: if the system declares any)",
-    )
-    parser.add_argument(
         "--profile",
         action="store_true",
         help="measure where the time goes, and show it after the result",
@@ -143,7 +136,16 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
     bounds.add_argument(
         "--memory", type=positive, metavar="MB", help="memory of the process, in MiB"
     )
-    bounds.add_argument(
+    liveness = parser.add_argument_group(
+        "liveness", "Judged if the space is exhausted; it is then visited once more."
+    )
+    liveness.add_argument(
+        "--liveness",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="judge liveness properties (default: if the system declares any)",
+    )
+    liveness.add_argument(
         "--max-liveness-states",
         type=positive,
         default=2_000_000,
