@@ -8,7 +8,7 @@ LICS 1986. A condition is met by arriving in some states, or by some edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Set
 from typing import Any
 
 from tests.oracle.explorer import Oracle
@@ -22,7 +22,7 @@ Edge = tuple[State, Any, State]
 """From, class (None: a fault), to (None: the event fails)."""
 
 
-def fair_states(edges: list[Edge], bad: set[State]) -> set[State]:
+def fair_states(edges: list[Edge], bad: Set[State]) -> set[State]:
     """The states of fair runs for ever that are in a bad state again and again."""
     able: dict[State, set[Any]] = {}
     for state, kind, _ in edges:
@@ -46,7 +46,7 @@ def fair_states(edges: list[Edge], bad: set[State]) -> set[State]:
             return left
 
 
-def is_violated(edges: list[Edge], states: set[State], bad: set[State]) -> bool:
+def is_violated(edges: list[Edge], states: Set[State], bad: Set[State]) -> bool:
     """Say whether a fair run for ever, or one that stops, is bad in the end."""
     going_on = {state for state, kind, _ in edges if kind is not None}
     return bool(bad & (states - going_on)) or bool(fair_states(edges, bad))

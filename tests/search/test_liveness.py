@@ -207,10 +207,10 @@ def test_ping_pong_for_ever_is_a_prefix_and_a_cycle() -> None:
 
 
 def test_both_engines_find_the_same_cycle() -> None:
-    for engine in ("native", "python"):
-        found = wl.check(ping_pong(), engine=engine, out=f"{engine}.wl")  # type: ignore[arg-type]
+    for engine in ("auto", "python"):
+        found = wl.check(ping_pong(), engine=engine, out=f"{engine}.wl")
         assert found.violated is not None
-    native, python = (read(f"{engine}.wl") for engine in ("native", "python"))
+    native, python = (read(f"{engine}.wl") for engine in ("auto", "python"))
     assert native.steps == python.steps
     assert native.end == python.end
 
