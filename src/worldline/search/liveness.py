@@ -140,6 +140,7 @@ class Liveness:
                 self.progress(_progress(graph, search))
 
         space.build(self.limit, tick)
+        tick(space.graph)
         fairness = Fairness(space.graph)
         found = [
             self._verdict(p, space, fairness, bad, writer)
