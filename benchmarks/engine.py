@@ -25,6 +25,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # This process must stay small: on Linux the peak memory of a child is never less than
 # what its parent holds, so less cannot be seen. Worldline is imported in children only.
@@ -99,12 +100,16 @@ class Run:
 # ----------------------------------------------------------------------------- tools
 
 
-def worldline(engine: str) -> Callable[[], Callable[[Case, Path], list[str]]]:
+def worldline(
+    engine: str, threads: int = 1
+) -> Callable[[], Callable[[Case, Path], list[str]]]:
     """Return how to prepare an engine of Worldline."""
 
     def command(case: Case, scratch: Path) -> list[str]:
         size = f"{case.parameter}={case.size}"
-        return [sys.executable, __file__, "measure", engine, f"zoo:{case.model}", size]
+        target = f"zoo:{case.model}"
+        own = [sys.executable, __file__, "measure"]
+        return [*own, engine, str(threads), target, size]
 
     def prepare() -> Callable[[Case, Path], list[str]]:
         execute(command(Case("twophase", "n", 1), Path.cwd()), "does not run")
@@ -113,13 +118,14 @@ def worldline(engine: str) -> Callable[[], Callable[[Case, Path], list[str]]]:
     return prepare
 
 
-def measure(engine: str, target: str, size: str) -> None:
+def measure(engine: str, threads: str, target: str, size: str) -> None:
     """Check one system in this process and print its counts as JSON."""
     import worldline as wl
     from worldline.model.loader import load
 
     system = load(target, dict([size.split("=")]))
-    report = wl.check(system, engine=engine, traces=False)  # type: ignore[arg-type]
+    options: Any = {"engine": engine, "threads": int(threads), "traces": False}
+    report = wl.check(system, **options)
     report.expect_holds()
     print(json.dumps({"states": report.states, "generated": report.generated}))
 
@@ -182,6 +188,7 @@ def execute(command: list[str], failure: str) -> None:
 
 TOOLS = (
     Tool("Worldline, native", worldline("native")),
+    Tool("Worldline, 2 threads", worldline("native", threads=2)),
     Tool("Worldline, python", worldline("python")),
     Tool("Stateright", stateright("bfs")),
     Tool("Stateright, depth-first", stateright("dfs"), frozenset({"paxos-clients"})),
@@ -306,6 +313,8 @@ def arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="small sizes, one run each"
     )
     models = sorted({case.model for case in CASES})
+    names = [tool.name for tool in TOOLS]
+    parser.add_argument("--without", nargs="+", choices=names, default=[], help="tools")
     parser.add_argument("--models", nargs="+", choices=models, default=models)
     return parser.parse_args()
 
@@ -315,6 +324,8 @@ def main() -> None:
     options = arguments()
     commands = {}
     for tool in TOOLS:
+        if tool.name in options.without:
+            continue
         try:
             commands[tool.name] = tool.prepare()
         except Unavailable as reason:

@@ -16,7 +16,7 @@ from worldline.model.hidden import Alarm
 from worldline.model.message import Letter
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.streams import Sockets
-from worldline.model.renaming import Renamer, mentioned, outline, renamed
+from worldline.model.renaming import Renamer, outlines, renamed
 from worldline.model.values import freeze, thaw
 
 NODES = wl.ids("a", "b", "c", "d")
@@ -97,10 +97,16 @@ def test_renaming_and_freezing_can_change_places(
     assert there == freeze(replaced(thaw(value), names))
 
 
+OTHERS = dict.fromkeys(NODES, b"(other)")
+
+
 @given(VALUES, NAMES)
 def test_what_is_mentioned_is_renamed(value: Any, names: dict[wl.NodeId, wl.NodeId]):
-    there = mentioned(renamed(value, names))
-    assert there == {names[node] for node in mentioned(value)}
+    there, here = (
+        outlines(known, OTHERS, b"(self)", loose=False)[1].keys()
+        for known in (renamed(value, names), value)
+    )
+    assert there == {names[node] for node in here}
 
 
 @given(VALUES, NAMES, st.sampled_from(NODES), st.booleans())
@@ -108,17 +114,18 @@ def test_an_outline_moves_with_its_node(
     value: Any, names: dict[wl.NodeId, wl.NodeId], node: wl.NodeId, loose: bool
 ):
     def of(frozen: Any, chosen: wl.NodeId) -> bytes:
-        words = {n: b"(self)" if n == chosen else b"(other)" for n in NODES}
-        return outline(frozen, words, loose=loose)
+        common, told = outlines(frozen, OTHERS, b"(self)", loose=loose)
+        return told.get(chosen, common)
 
     assert of(value, node) == of(renamed(value, names), names[node])
+    words = {n: b"(self)" if n == node else b"(other)" for n in NODES}
+    assert of(value, node) == outlines(value, words, b"", loose=loose)[0]
 
 
 @given(st.lists(VALUES, min_size=2, max_size=2))
 def test_outlines_without_words_tell_values_apart(values: list[Any]):
-    one, other = values
-    same = outline(one, {}, loose=False) == outline(other, {}, loose=False)
-    assert same == (one == other)
+    one, other = (outlines(value, {}, b"", loose=False)[0] for value in values)
+    assert (one == other) == (values[0] == values[1])
 
 
 def test_ordered_things_keep_their_order_and_others_do_not():

@@ -6,6 +6,7 @@ import pytest
 from tests.alike import Plan, Space, TooLarge, plan_of, reports_of
 
 import worldline as wl
+from worldline.engine.native import library
 from worldline.worlds.alike import Alike
 
 LARGEST = 300
@@ -31,6 +32,18 @@ def agree(plan: Plan) -> None:
         return
     folded, plain = reports_of(plan, deadlock=True)
     assert essence(folded) == essence(plain)
+    if library.available():
+        native = wl.check(
+            plan.build(symmetry=True),
+            deadlock=True,
+            traces=False,
+            keep_going=True,
+            engine="native",
+            threads=1 + len(plan.calls),
+        )
+        assert native.properties == folded.properties
+        for name in ("states", "generated", "depth", "bound"):
+            assert getattr(native, name) == getattr(folded, name)
     if folded.bound is None:
         orbits = space.orbits()
         assert folded.states == len(orbits)

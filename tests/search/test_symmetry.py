@@ -10,8 +10,12 @@ import pytest
 from tests.alike import Space
 
 import worldline as wl
+from worldline.engine.native import library
 from worldline.model.verdicts import Verdict
 from worldline.zoo import toy, twophase
+
+ENGINE: Any = "native" if library.available() else "python"
+ENGINES: list[Any] = ["python", "native"] if library.available() else ["python"]
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +37,7 @@ def counts(report: wl.Report) -> tuple[int, int, int]:
         (5, 314, 2_048),
         (6, 553, 4_328),
         (7, 920, 8_410),
-        (8, 1_461, 15_287),
+        pytest.param(8, 1_461, 15_287, marks=pytest.mark.slow),
         pytest.param(9, 2_232, 26_316, marks=pytest.mark.nightly),
         pytest.param(10, 3_300, 43_298, marks=pytest.mark.nightly),
         pytest.param(11, 4_744, 68_566, marks=pytest.mark.nightly),
@@ -43,9 +47,12 @@ def counts(report: wl.Report) -> tuple[int, int, int]:
     ],
 )
 def test_two_phase_commit_has_the_known_orbits(n: int, states: int, generated: int):
-    report = wl.check(twophase.system(n=n, symmetry=True), traces=False)
-    assert counts(report) == (states, generated, 3 * n + 2)
-    report.expect_holds()
+    for engine in ENGINES:
+        system = twophase.system(n=n, symmetry=True)
+        report = wl.check(system, traces=False, engine=engine)
+        assert report.engine == engine
+        assert counts(report) == (states, generated, 3 * n + 2)
+        report.expect_holds()
 
 
 def test_without_it_the_counts_are_the_plain_ones_and_the_steps_are_the_same():
@@ -89,17 +96,49 @@ def test_partial_functions_are_counted_up_to_names(n: int, states: int):
     workload = [wl.whenever(Fan.admire)]
     nodes = {node: Fan() for node in ids}
     system = wl.System(nodes, workload=workload, symmetry=[ids])
-    assert wl.check(system, traces=False).states == states
+    for engine in ENGINES[n > 6 :] or ENGINES:
+        assert wl.check(system, traces=False, engine=engine).states == states
 
 
-def test_the_native_engine_is_refused_and_auto_says_what_ran():
-    system = twophase.system(n=2, symmetry=True)
-    with pytest.raises(wl.UsageError, match="no symmetry reduction"):
-        wl.check(system, engine="native", traces=False)
-    report = wl.check(system, engine="auto", traces=False)
+def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None:
+    def system(n: int) -> wl.System:
+        ids = wl.ids(*[f"n{number}" for number in range(n)])
+        return wl.System(
+            {node: Quiet() for node in ids},
+            workload=[wl.whenever(Quiet.rise)],
+            symmetry=[ids],
+        )
+
+    with pytest.raises(wl.UsageError, match="at most 64 symmetric nodes, not 65"):
+        wl.check(system(65), engine="native", traces=False)
+    report = wl.check(system(65), max_depth=2, traces=False)
     assert report.engine == "python"
-    assert any("symmetry" in note for note in report.notes)
-    assert wl.check(system, engine="python", traces=False).notes == ()
+    assert any("at most 64 symmetric nodes" in note for note in report.notes)
+    plain = wl.check(system(65), max_depth=2, traces=False, symmetry=False)
+    assert plain.engine == ENGINE
+    report = wl.check(system(64), traces=False)
+    assert (report.engine, report.states) == (ENGINE, 65)
+
+
+def test_a_depth_first_search_with_symmetry_is_left_to_the_other_engine() -> None:
+    options: dict[str, Any] = {"strategy": "depth-first", "max_depth": 20}
+    system = twophase.system(n=2, symmetry=True)
+    with pytest.raises(wl.UsageError, match="no depth-first search with symmetry"):
+        wl.check(system, engine="native", traces=False, **options)
+    report = wl.check(system, traces=False, **options)
+    assert (report.engine, report.states) == ("python", 34)
+    assert any("with symmetry" in note for note in report.notes)
+
+
+@wl.node
+class Quiet:
+    """Rises once."""
+
+    risen: bool = False
+
+    @wl.call(when=lambda self: not self.risen)
+    def rise(self, ctx: wl.Context) -> None:
+        self.risen = True
 
 
 @wl.message
@@ -220,8 +259,9 @@ def test_a_violation_is_a_run_of_the_system_itself(
 @pytest.mark.parametrize("options", NETWORKS.values(), ids=NETWORKS)
 def test_every_network_has_one_state_of_each_orbit(options: dict[str, Any]) -> None:
     space = Space(locks(2, **options), 20_000)
-    report = wl.check(space.system, traces=False, keep_going=True, engine="python")
-    assert report.states == len(space.orbits()) < len(space.rows)
+    for engine in ENGINES:
+        report = wl.check(space.system, traces=False, keep_going=True, engine=engine)
+        assert report.states == len(space.orbits()) < len(space.rows)
 
 
 def test_groups_are_permuted_independently() -> None:
@@ -283,10 +323,11 @@ def test_a_history_of_symmetric_clients_is_put_in_order() -> None:
     )
     linearizable = wl.safety(history.holds)
     system = locks(observers=[history], properties=[linearizable], careless=False)
-    report = wl.check(system, traces=False, engine="python")
     space = Space(system, 20_000)
-    assert report.states == len(space.orbits()) < len(space.rows)
-    assert report.verdict is Verdict.HOLDS
+    for engine in ENGINES:
+        report = wl.check(system, traces=False, engine=engine)
+        assert report.states == len(space.orbits()) < len(space.rows)
+        assert report.verdict is Verdict.HOLDS
 
 
 def test_it_begins_where_the_nodes_are_not_alike() -> None:
@@ -295,11 +336,13 @@ def test_it_begins_where_the_nodes_are_not_alike() -> None:
     first = system.ids[1]
     prologue = [wl.events.call(first, Client.want), wl.events.settle()]
     system = locks(2, prologue=prologue)
-    report = wl.check(system, engine="python", keep_going=True)
-    assert report.states == len(Space(system, 20_000).orbits())
-    failed = report.expect_violated("one_holder")
-    assert failed.trace is not None
-    assert wl.replay(failed.trace, system=locks(2, prologue=prologue)).reproduced
+    orbits = len(Space(system, 20_000).orbits())
+    for engine in ENGINES:
+        report = wl.check(system, engine=engine, keep_going=True)
+        assert report.states == orbits
+        failed = report.expect_violated("one_holder")
+        assert failed.trace is not None
+        assert wl.replay(failed.trace, system=locks(2, prologue=prologue)).reproduced
 
 
 @wl.node
@@ -342,9 +385,13 @@ def voters(form: str, *properties: wl.Property, size: int = 3) -> wl.System:
 
 @pytest.mark.parametrize("form", ["int", "str", "next", "first"])
 def test_ids_kept_in_another_form_are_an_error(form: str) -> None:
-    with pytest.raises(wl.Asymmetry) as caught:
-        wl.check(voters(form), traces=False)
-    text = str(caught.value)
+    found = []
+    for engine in ENGINES:
+        with pytest.raises(wl.Asymmetry) as caught:
+            wl.check(voters(form), traces=False, engine=engine)
+        found.append(str(caught.value))
+    text = found[0]
+    assert set(found) == {text}
     assert "deliver at" in text
     assert "(Voter)" in text
     assert "Voter(form=" in text

@@ -80,26 +80,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="search on after a violation, for the counts",
     )
-    parser.add_argument(
-        "--engine",
-        choices=["auto", "native", "python"],
-        default="auto",
-        help="the loop that explores: compiled, or the reference (default: native "
-        "where it was built)",
-    )
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        metavar="N",
-        help="threads of the native engine; no result depends on it (default: one for "
-        "each processor)",
-    )
-    parser.add_argument(
-        "--symmetry",
-        action=argparse.BooleanOptionalAction,
-        help="visit one only of all states that differ in the names of nodes that the "
-        "system declares symmetric (default: if it declares any)",
-    )
+    _configure_engine(parser)
+    _configure_reductions(parser)
     parser.add_argument(
         "--profile",
         action="store_true",
@@ -115,6 +97,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
     )
     add_json(parser)
+
+
+def _configure_engine(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "native", "python"],
+        default="auto",
+        help="the loop that explores: compiled, or the reference (default: native "
+        "where it was built)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="threads of the native engine; no result depends on it (default: one for "
+        "each processor)",
+    )
 
 
 def _configure_bounds(parser: argparse.ArgumentParser) -> None:
@@ -154,6 +153,21 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _configure_reductions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--symmetry",
+        action=argparse.BooleanOptionalAction,
+        help="visit one only of all states that differ in the names of nodes that the "
+        "system declares symmetric (default: if it declares any)",
+    )
+    parser.add_argument(
+        "--partial-order",
+        action="store_true",
+        help="leave out steps that only repeat, in another order, what was done before; "
+        "python engine only, without symmetry",
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Check a system; return the exit code of its verdict."""
     from worldline.cli.progress import shown
@@ -181,6 +195,7 @@ def run(arguments: argparse.Namespace) -> int:
             engine=arguments.engine,
             threads=arguments.threads,
             symmetry=arguments.symmetry is not False,
+            partial_order=arguments.partial_order,
             liveness=arguments.liveness,
             max_liveness_states=arguments.max_liveness_states,
             seed=arguments.seed,

@@ -8,8 +8,9 @@ a matter of content alone, the same in every process.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from functools import partial
-from typing import final
+from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, Hit
@@ -17,7 +18,7 @@ from worldline.engine.tables import Entry, Leaf, Row, Tables
 
 
 @final
-class _Tree:
+class Ancestry:
     """How each state was first reached: three integers for each."""
 
     def __init__(self) -> None:
@@ -42,11 +43,23 @@ class _Tree:
         return Hit(-1 - parent, path[::-1])
 
 
+State: TypeAlias = tuple[int, Row, int]
+"""Fingerprint and row of a state of a level, and its number in the ancestry."""
+
+NextLevel: TypeAlias = Callable[[Ancestry, set[int], list[State]], list[State]]
+"""Expands a level; returns the states that were not seen before, after noting them."""
+
+
 def breadth_first(search: Exploration) -> None:
     """Explore level by level; the paths found are the shortest."""
-    tree, tables, statistics = _Tree(), search.tables, search.statistics
+    levels(search, partial(_next_level, search))
+
+
+def levels(search: Exploration, next_level: NextLevel) -> None:
+    """Explore level by level, with what expands a level."""
+    tree, tables, statistics = Ancestry(), search.tables, search.statistics
     seen: set[int] = set()
-    level: list[tuple[int, Row, int]] = []
+    level: list[State] = []
     for number, row in enumerate(search.roots):
         statistics.generated += 1
         row, fingerprint = search.canonical(row, tables.fingerprint(row))
@@ -64,19 +77,19 @@ def breadth_first(search: Exploration) -> None:
             break
         if statistics.depth == search.bounds.depth:
             raise BoundHit("depth")
-        level = _next_level(search, tree, seen, level)
+        level = next_level(tree, seen, level)
     if search.is_over():
         search.bound = "first violation"
 
 
-def _by_fingerprint(state: tuple[int, Row, int]) -> int:
+def _by_fingerprint(state: State) -> int:
     return state[0]
 
 
 def _next_level(
-    search: Exploration, tree: _Tree, seen: set[int], level: list[tuple[int, Row, int]]
-) -> list[tuple[int, Row, int]]:
-    found: list[tuple[int, Row, int]] = []
+    search: Exploration, tree: Ancestry, seen: set[int], level: list[State]
+) -> list[State]:
+    found: list[State] = []
     statistics, tables = search.statistics, search.tables
     canonical = search.canonical
     for done, (fingerprint, row, index) in enumerate(level):

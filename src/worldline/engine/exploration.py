@@ -10,19 +10,20 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
-from worldline.engine.symmetry import Sample, Symmetry
+from worldline.engine.sample import Sample
+from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
 """States expanded between two looks at the clock."""
 
-_SAMPLE = 200
+SAMPLE = 200
 """States that are kept, at most, to check a declared symmetry on."""
 
 
@@ -88,6 +89,18 @@ class Options:
     threads: int = 1
 
 
+class Footprints(Protocol):
+    """Who knows what a step depends on, and what depends on it."""
+
+    def slots(self, entry: Entry, leaf: Leaf) -> tuple[int, ...] | None:
+        """Return what a step touches, as small integers; None for everything.
+
+        Two steps that touch no slot in common must be independent in every state in
+        which both can be taken. Steps of one site must have a slot in common, so that
+        the order of sites is all that matters of the order of events.
+        """
+
+
 @final
 class Statistics:
     """What a search has seen so far.
@@ -128,6 +141,8 @@ class Exploration:
         If given, of all states that differ in names only one is visited.
     profile
         For a strategy to have its own work timed.
+    footprints
+        What steps touch; a search with partial-order reduction needs it.
 
     Attributes
     ----------
@@ -156,6 +171,7 @@ class Exploration:
         progress: Callable[[Statistics, float], None] | None = None,
         symmetry: Symmetry | None = None,
         profile: Untimed = UNTIMED,
+        footprints: Footprints | None = None,
     ) -> None:
         self.profile = profile
         self.tables = tables
@@ -167,7 +183,8 @@ class Exploration:
         self.options = options
         self.statistics = Statistics()
         self.symmetry = symmetry
-        self.examined, self.expanded = Sample(_SAMPLE), Sample(_SAMPLE)
+        self.examined, self.expanded = Sample(SAMPLE), Sample(SAMPLE)
+        self.footprints = footprints
         self.meter = Meter(bounds)
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
@@ -239,11 +256,16 @@ class Exploration:
             self.expanded.add(fingerprint, row)
         found = self.expander.successors(row, fingerprint)
         self.statistics.generated += len(found)
-        if options.done is not None and self.deadlock is None:
+        if options.done is not None:
             stuck = all(entry.fault for _, _, entry, _ in found)
-            if stuck and not options.done(row):
-                self.deadlock = locate(None)
+            self.note_stuck(row, locate, stuck=stuck)
         return found
+
+    def note_stuck(self, row: Row, locate: Locate, *, stuck: bool) -> None:
+        """Note a state in which only faults can happen, the first that is not done."""
+        done = self.options.done
+        if stuck and done is not None and self.deadlock is None and not done(row):
+            self.deadlock = locate(None)
 
     def fail(self, successor: Successor, locate: Locate) -> None:
         """Note an outcome that is a failure, the first of its kind."""

@@ -22,6 +22,7 @@ same row for every row of an orbit; it depends on content alone. Exactly:
 Signatures only make the list short: were they all equal, the result would still be
 canonical. Everything is looked up by integers: a `Trait` per column's role and value,
 and per column's kind, pair of neighbours and value, the value with the two exchanged.
+The compiled kernel does the same, with tables that are filled from here.
 
 References
 ----------
@@ -33,8 +34,8 @@ refinement is that of graph canonisation (B. Weisfeiler and A. Leman, 1968).
 
 from __future__ import annotations
 
-from heapq import heappush, heapreplace
-from typing import NamedTuple, Protocol, TypeAlias, final
+from collections import defaultdict
+from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
 from worldline.engine.interner import mixed
 from worldline.engine.tables import Row, Tables
@@ -43,7 +44,6 @@ Member: TypeAlias = tuple[int, ...]
 """The columns of one member; those of all members in the same order."""
 
 _MASK = (1 << 64) - 1
-_SCRAMBLE = 0xD6E8FEB86659FD93
 
 
 class Trait(NamedTuple):
@@ -81,6 +81,16 @@ class Names(Protocol):
     def exchanged(self, column: int, value: int, member: int) -> int:
         """Return what a value becomes if a member and the next exchange names."""
 
+    def item_outlines(self, column: int, item: Any) -> tuple[int, dict[int, int]]:
+        """Return the outlines of an item of a collection.
+
+        Those of the collection are its content hashes with these for its items
+        (`worldline.engine.collections.content`).
+        """
+
+    def item_exchanged(self, column: int, item: Any, member: int) -> Any:
+        """Return what an item becomes; that is what each of a collection does."""
+
 
 @final
 class Symmetry:
@@ -95,46 +105,48 @@ class Symmetry:
 
     Attributes
     ----------
+    names
+        Who works out what is not known yet.
+    members, ranges
+        All members, numbered through all groups; the first of each group, and the
+        number after its last.
     count
-        Members, numbered through all groups.
+        How many members there are.
+    owner, salts
+        For each column, whose it is, -1 if nobody's; and a number for its role.
     neighbours
         The number of each member that has a next one in its group.
-    enumerated, longest
-        Rows for which a list of all ways to order tied members was made, and the
-        length of the longest list.
     """
 
     def __init__(
         self, tables: Tables, names: Names, groups: list[list[Member]]
     ) -> None:
         self._tables = tables
-        self._names = names
-        self._members = [member for group in groups for member in group]
-        self.count = len(self._members)
+        self.names = names
+        self.members = [member for group in groups for member in group]
+        self.count = len(self.members)
         width = len(tables.interners)
-        self._owner = [-1] * width
-        # Columns whose values add the same, and those whose values are renamed alike.
-        roles: dict[tuple[int, ...], dict[int, Trait]] = {}
-        self._roles: list[tuple[int, ...]] = [(column,) for column in range(width)]
-        self._ranges: list[tuple[int, int]] = []
+        self.owner = [-1] * width
+        self.salts = list(range(width))
+        self.ranges: list[tuple[int, int]] = []
         first = 0
         for number, group in enumerate(groups):
-            self._ranges.append((first, first + len(group)))
+            self.ranges.append((first, first + len(group)))
             for member, columns in enumerate(group, first):
                 for place, column in enumerate(columns):
-                    self._owner[column] = member
-                    self._roles[column] = (number, place)
+                    self.owner[column] = member
+                    self.salts[column] = width + 2 * (len(columns) * number + place)
             first += len(group)
-        self._traits = [roles.setdefault(role, {}) for role in self._roles]
+        # Columns whose values add the same, and those whose values are renamed alike.
+        roles: dict[int, dict[int, Trait]] = defaultdict(dict)
+        self._traits = [roles[salt] for salt in self.salts]
         shared: dict[int, list[dict[int, int]]] = {}
         for interner in tables.interners:
             shared.setdefault(id(interner), [{} for _ in range(self.count)])
         self._exchanged = [shared[id(interner)] for interner in tables.interners]
         self.neighbours = [
-            member for first, end in self._ranges for member in range(first, end - 1)
+            member for first, end in self.ranges for member in range(first, end - 1)
         ]
-        self.enumerated = 0
-        self.longest = 0
 
     def canonical(self, row: Row) -> Row:
         """Return the row that stands for all that differ from `row` in names only."""
@@ -154,7 +166,7 @@ class Symmetry:
     def _sort(self, signatures: list[int]) -> list[int]:
         """Sort signatures, group by group; return the exchanges that do it."""
         exchanges: list[int] = []
-        for first, end in self._ranges:
+        for first, end in self.ranges:
             for start in range(first + 1, end):
                 at, signature = start, signatures[start]
                 while at > first and signatures[at - 1] > signature:
@@ -170,11 +182,10 @@ class Symmetry:
         """Return signatures that take in those of the members one has to do with."""
         found = [mixed(signature, 0) for signature in signatures]
         for column in speaking:
-            mine = self._owner[column]
+            mine = self.owner[column]
             if mine < 0:
                 continue
-            value = row[column]
-            trait = self._traits[column].get(value) or self._trait(column, value)
+            trait = self.trait(column, row[column])
             for member, share, _ in trait.shares:
                 if member != mine:
                     label = share + signatures[member] & _MASK
@@ -193,41 +204,67 @@ class Symmetry:
         """
         return self._renamed(row, exchanges, self._signatures(row)[1])[0]
 
+    def renamed_like(
+        self, row: Row, known: tuple[Row, Row], exchanges: list[int]
+    ) -> Row:
+        """Return the same as `renamed`, given a similar row and what it becomes."""
+        before, after = known
+        found, moved = after.copy(), self._moved(exchanges)
+        for column, value in enumerate(row):
+            if value != before[column]:
+                value = self._followed(column, value, exchanges)
+                found[moved.get(column, column)] = value
+        return found
+
+    def _moved(self, exchanges: list[int]) -> dict[int, int]:
+        """Return which columns change places."""
+        order = list(range(self.count))
+        for member in exchanges:
+            order[member : member + 2] = order[member + 1], order[member]
+        return {
+            old: new
+            for place, member in enumerate(order)
+            if place != member
+            for old, new in zip(self.members[member], self.members[place], strict=True)
+        }
+
     def _renamed(
         self, row: Row, exchanges: list[int], speaking: list[int]
     ) -> tuple[Row, list[int]]:
         """Return a renamed row, and which of its columns mention members."""
-        before = row.copy()
+        before, moved = row.copy(), self._moved(exchanges)
         for column in speaking:
-            value, tables = row[column], self._exchanged[column]
-            for member in exchanges:
+            before[column] = self._followed(column, row[column], exchanges)
+        found = before.copy()
+        for old, new in moved.items():
+            found[new] = before[old]
+        return found, [moved.get(column, column) for column in speaking]
+
+    def _followed(self, column: int, value: int, exchanges: list[int]) -> int:
+        """Return what a value becomes by exchanges, one after another."""
+        mentions, tables = self.trait(column, value).mentions, self._exchanged[column]
+        for member in exchanges:
+            found = mentions >> member & 3
+            if found:
                 after = tables[member].get(value)
                 if after is None:
-                    after = self._exchange(column, value, member)
+                    after = self.renamed_value(column, value, member)
                 value = after
-            before[column] = value
-        order = list(range(self.count))
-        for member in exchanges:
-            order[member : member + 2] = order[member + 1], order[member]
-        found, moved, members = before.copy(), {}, self._members
-        for place, member in enumerate(order):
-            if place != member:
-                for one, other in zip(members[member], members[place], strict=True):
-                    found[other] = before[one]
-                    moved[one] = other
-        return found, [moved.get(column, column) for column in speaking]
+                if found < 3:  # only one of the two was mentioned
+                    mentions ^= 3 << member
+        return value
 
     def _is_fixed(self, row: Row, member: int, speaking: list[int]) -> bool:
         """Say whether exchanging a member and the next leaves a row as it is."""
         for one, other in zip(
-            self._members[member], self._members[member + 1], strict=True
+            self.members[member], self.members[member + 1], strict=True
         ):
-            if self._exchange(one, row[one], member) != row[other]:
+            if self.exchanged(one, row[one], member) != row[other]:
                 return False
         own = (member, member + 1)
         return all(
-            self._owner[column] in own
-            or self._exchange(column, row[column], member) == row[column]
+            self.owner[column] in own
+            or self.exchanged(column, row[column], member) == row[column]
             for column in speaking
         )
 
@@ -243,18 +280,16 @@ class Symmetry:
                 if key not in found:
                     found.add(key)
                     pending.append((other, speaking))
-        self.enumerated += 1
-        self.longest = max(self.longest, len(found))
         return min(map(list, found), key=self._tables.fingerprint)
 
     def _signatures(self, row: Row) -> tuple[list[int], list[int]]:
         """Return the signature of each member, and the columns that mention any."""
         found, speaking = [0] * self.count, []
-        traits, owner = self._traits, self._owner
+        traits, owner = self._traits, self.owner
         for column, value in enumerate(row):
             trait = traits[column].get(value)
             if trait is None:
-                trait = self._trait(column, value)
+                trait = self.trait(column, value)
             mentions, own, shares = trait
             mine = owner[column]
             if mine >= 0:
@@ -265,13 +300,13 @@ class Symmetry:
                     found[member] += share if member != mine else besides
         return [total & _MASK for total in found], speaking
 
-    def _trait(self, column: int, value: int) -> Trait:
-        """Work out and remember what a value adds to signatures in a column."""
-        common, outlines = self._names.outlines(column, value)
-        role = self._roles[column]
-        salt = role[0]
-        if len(role) > 1:
-            salt = len(self._roles) + 2 * (len(self._members[0]) * role[0] + role[1])
+    def trait(self, column: int, value: int) -> Trait:
+        """Return what a value adds to signatures in a column."""
+        known = self._traits[column].get(value)
+        if known is not None:
+            return known
+        common, outlines = self.names.outlines(column, value)
+        salt = self.salts[column]
         plain = mixed(common, salt)
         own = mixed(common, salt + 1)
         shares = tuple(
@@ -287,42 +322,17 @@ class Symmetry:
         self._traits[column][value] = trait
         return trait
 
-    def _exchange(self, column: int, value: int, member: int) -> int:
+    def exchanged(self, column: int, value: int, member: int) -> int:
         """Return what a value becomes if a member and the next exchange names."""
+        if self.trait(column, value).mentions & (3 << member):
+            return self.renamed_value(column, value, member)
+        return value
+
+    def renamed_value(self, column: int, value: int, member: int) -> int:
+        """Do the same for a value that mentions either."""
         known = self._exchanged[column][member]
         after = known.get(value)
         if after is None:
-            trait = self._traits[column].get(value) or self._trait(column, value)
-            after = value
-            if trait.mentions & (3 << member):
-                after = self._names.exchanged(column, value, member)
-            known[value] = after
+            after = known[value] = self.names.exchanged(column, value, member)
+            known[after] = value
         return after
-
-
-@final
-class Sample:
-    """Some of the rows that a search expands, chosen by content alone.
-
-    Parameters
-    ----------
-    size
-        How many are kept.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._kept: list[tuple[int, Row]] = []
-
-    def add(self, fingerprint: int, row: Row) -> None:
-        """Keep a row if few others come before it in an order like a random one."""
-        # Negated, so that the heap's first is the last in that order.
-        key = -((fingerprint * _SCRAMBLE & _MASK) ^ (fingerprint >> 32))
-        if len(self._kept) < self._size:
-            heappush(self._kept, (key, row))
-        elif key > self._kept[0][0]:
-            heapreplace(self._kept, (key, row))
-
-    def rows(self) -> list[Row]:
-        """Return the rows kept, in an order that depends on content alone."""
-        return [row for _, row in sorted(self._kept, reverse=True)]

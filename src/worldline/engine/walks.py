@@ -17,11 +17,8 @@ from worldline.engine.expand import Expander, Path
 from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
-_ATTEMPTS = 12
-"""Draws of an event before those that are not enabled are sorted out."""
-
-_WORDS = 64
-"""Random words that one step may use."""
+_WORDS = 2
+"""Random words of one step: for its event, and for the outcome of that."""
 
 
 class End(enum.IntEnum):
@@ -146,27 +143,22 @@ class Walks:
             steps += 1
 
     def _draw(self, row: Row, number: int, step: int) -> tuple[Entry, Leaf] | None:
-        """Draw an event by weight, again if it is not enabled, and an outcome."""
-
-        def random(word: int) -> int:
-            return random_at(self._options.seed, number, step * _WORDS + word)
-
+        """Draw one of the enabled events by weight, and one of its outcomes."""
         weight, outcomes = self._options.weight, self._expander.outcomes
-        offered = [(e, weight(e)) for e in self._expander.enabled(row)]
-        total = sum(its for _, its in offered)
+        enabled = [
+            (entry, weight(entry))
+            for entry in self._expander.enabled(row)
+            if weight(entry) and outcomes(entry, row)
+        ]
+        total = sum(its for _, its in enabled)
         if not total:
             return None
-        for attempt in range(_ATTEMPTS):
-            entry = _at(offered, below(total, random(2 * attempt)))
-            leaves = outcomes(entry, row)
-            if leaves:
-                return entry, _leaf(leaves, random(2 * attempt + 1))
-        enabled = [(e, its) for e, its in offered if its and outcomes(e, row)]
-        if not enabled:
-            return None
-        total = sum(its for _, its in enabled)
-        entry = _at(enabled, below(total, random(2 * _ATTEMPTS)))
-        return entry, _leaf(outcomes(entry, row), random(2 * _ATTEMPTS + 1))
+        first, second = (
+            random_at(self._options.seed, number, step * _WORDS + word)
+            for word in range(_WORDS)
+        )
+        entry = _at(enabled, below(total, first))
+        return entry, _leaf(outcomes(entry, row), second)
 
     def _after(self, row: Row, entry: Entry, leaf: Leaf) -> Row:
         new = row.copy()

@@ -10,9 +10,8 @@ References
 ----------
 J. M. Wing and C. Gong, "Testing and verifying concurrent objects", JPDC 17, 1993: the
 search for a sequential order. G. Lowe, "Testing for linearizability", CCPE 29(4), 2017:
-configurations, and just-in-time linearization (an operation takes effect only right
-before a response that needs it). We keep the configurations of each history, for all
-runs that lead to it, instead of one search per run.
+configurations, and just-in-time linearization: an operation takes effect right before a
+response that needs it. We keep configurations by history, not one search per run.
 """
 
 from __future__ import annotations
@@ -203,8 +202,6 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
             f"{function} gave {list(pairs)!r}, not pairs {pair} of hashable data",
             remedy=f"return a list of such pairs, as in [{pair}], or None",
         )
-    if len(pairs) < 2:
-        return pairs
     clients = in_order({who for who, _ in pairs})
     return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
 

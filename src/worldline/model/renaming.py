@@ -1,8 +1,8 @@
 """Renaming nodes: what a state becomes when some of its nodes exchange their names.
 
 `renamed` works on any frozen value: it replaces ids wherever they occur and puts back
-into canonical order whatever has no order of its own. `mentioned` and `outline` say
-which ids occur, and what is left of a value when some ids are no longer told apart.
+into canonical order whatever has no order of its own. `outlines` says which ids occur,
+and what is left of a value when some ids are no longer told apart.
 `Renamer` knows what the columns of a system hold, beside plain values.
 """
 
@@ -28,7 +28,7 @@ from worldline.model.content import (
 from worldline.model.events import RANK, Event, Kind
 from worldline.model.hidden import Alarm
 from worldline.model.histories import Deeds
-from worldline.model.identity import NodeId
+from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Letter
 from worldline.model.network.datagrams import Bag, Queues
@@ -60,9 +60,13 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
         tag = frozen[0]
         if tag is ENUM:
             return frozen
-        items = [renamed(item, names) for item in frozen[1:]]
+        items = [
+            names.get(item, item) if type(item) is NodeId else renamed(item, names)
+            for item in frozen[1:]
+        ]
         if tag in _UNORDERED:
-            items.sort(key=order_key)
+            ids = set(map(type, items)) == {NodeId}
+            items.sort(key=BY_DECLARATION if ids else order_key)
         elif tag in _PAIRED:
             pairs = sorted(_pairs(items), key=lambda pair: order_key(pair[0]))
             items = [part for pair in pairs for part in pair]
@@ -98,22 +102,9 @@ def _pairs(items: list[Any]) -> Iterator[tuple[Any, Any]]:
     return zip(items[::2], items[1::2], strict=True)
 
 
-def mentioned(frozen: Frozen) -> frozenset[NodeId]:
-    """Return the ids that occur in a frozen value."""
-    found: set[NodeId] = set()
-    pending = [frozen]
-    while pending:
-        item = pending.pop()
-        if type(item) is NodeId:
-            found.add(item)
-        elif type(item) is tuple:
-            pending += item[1:]
-        elif isinstance(item, _SEALED):
-            pending.append(item.key)
-    return frozenset(found)
-
-
-def outline(frozen: Frozen, words: Mapping[NodeId, bytes], *, loose: bool) -> bytes:
+def outlines(
+    frozen: Frozen, words: Mapping[NodeId, bytes], alone: bytes, *, loose: bool
+) -> tuple[bytes, dict[NodeId, bytes]]:
     """Encode a frozen value with words in the place of ids.
 
     Two values have one outline if a renaming that keeps the words turns one into the
@@ -123,19 +114,50 @@ def outline(frozen: Frozen, words: Mapping[NodeId, bytes], *, loose: bool) -> by
     ----------
     words
         What stands for an id; one that is missing stands for itself.
+    alone
+        What stands for the one id that is told apart from the others.
     loose
         Whether even the order of tuples is left out.
+
+    Returns
+    -------
+    tuple
+        The outline with no id told apart, and for each id of `words` that occurs, the
+        one with that told apart.
     """
     if type(frozen) is NodeId:
-        return words.get(frozen) or canonical_bytes(frozen)
+        word = words.get(frozen)
+        if word is None:
+            return canonical_bytes(frozen), {}
+        return word, {frozen: alone}
     if isinstance(frozen, _SEALED):
-        return outline(frozen.key, words, loose=loose)
+        return outlines(frozen.key, words, alone, loose=loose)
     if type(frozen) is not tuple or frozen[0] is ENUM:
-        return canonical_bytes(frozen)
+        return canonical_bytes(frozen), {}
     tag = frozen[0]
     # The fields of an event may be in the order of ids; few values hold events.
     loose = loose or tag is Event
-    items = [outline(item, words, loose=loose) for item in frozen[1:]]
+    parts = [outlines(item, words, alone, loose=loose) for item in frozen[1:]]
+    common = _joined(tag, [part for part, _ in parts], loose=loose)
+    # What is told apart is the same for all ids that stand in like places.
+    places: dict[NodeId, list[tuple[int, bytes, bytes]]] = {}
+    is_ordered = tag not in _UNORDERED
+    for place, (part, told) in enumerate(parts):
+        for node, apart in told.items():
+            found = (place if is_ordered else 0, part, apart)
+            places.setdefault(node, []).append(found)
+    joined: dict[tuple[tuple[int, bytes, bytes], ...], bytes] = {}
+    result = {}
+    for node, known in places.items():
+        key = tuple(known if is_ordered else sorted(known))
+        if key not in joined:
+            items = [told.get(node, part) for part, told in parts]
+            joined[key] = _joined(tag, items, loose=loose)
+        result[node] = joined[key]
+    return common, result
+
+
+def _joined(tag: Any, items: list[bytes], *, loose: bool) -> bytes:
     if tag in _PAIRED:
         items = sorted(key + item for key, item in _pairs(items))
     elif tag in _UNORDERED or tag is Event or (loose and tag is TUPLE):
@@ -166,17 +188,14 @@ class Renamer:
         """
         return self._closed(column, renamed(self._opened(column, frozen), names))
 
-    def mentioned(self, column: int, frozen: Frozen) -> frozenset[NodeId]:
-        """Return the ids that a value of a column tells from others."""
-        return mentioned(self._opened(column, frozen))
-
-    def outline(
-        self, column: int, frozen: Frozen, words: Mapping[NodeId, bytes]
-    ) -> int:
-        """Return a 64-bit hash of a value with words in the place of ids."""
+    def outlines(
+        self, column: int, frozen: Frozen, words: Mapping[NodeId, bytes], alone: bytes
+    ) -> tuple[int, dict[NodeId, int]]:
+        """Return 64-bit hashes of a value's outlines."""
         opened = self._opened(column, frozen)
-        encoded = outline(opened, words, loose=self._arrange(column) is not None)
-        return int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little")
+        loose = self._arrange(column) is not None
+        common, told = outlines(opened, words, alone, loose=loose)
+        return _digest(common), {node: _digest(one) for node, one in told.items()}
 
     def event(self, event: Event, names: Names) -> Event:
         """Return an event as it is called after a renaming."""
@@ -217,6 +236,10 @@ class Renamer:
 def split(side: frozenset[NodeId], nodes: tuple[NodeId, ...]) -> Frozen:
     """Return a cut as a frozen value: its two sides, neither of them the first."""
     return freeze(frozenset({side, frozenset(nodes) - side}))
+
+
+def _digest(encoded: bytes) -> int:
+    return int.from_bytes(blake2b(encoded, digest_size=8).digest(), "little")
 
 
 def _with_timers(frozen: Frozen, tag: Tag) -> Frozen:

@@ -14,7 +14,9 @@ from typing import Literal, final
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.depth_first import depth_first
 from worldline.engine.exploration import Exploration
+from worldline.engine.native.fold import MOST_MEMBERS
 from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.partial_order import sleeping
 from worldline.model.errors import UsageError
 
 Strategy = Literal["breadth-first", "depth-first"]
@@ -37,24 +39,27 @@ class Chosen:
         ``native`` or ``python``.
     note
         What the user should know about the choice; empty if nothing.
+    assumptions
+        What a HOLDS of it rests on.
     """
 
     run: Callable[[Exploration], None]
     engine: str
     note: str = ""
+    assumptions: tuple[str, ...] = ()
 
 
-NATIVE_FOLDS = False
-"""Whether the native engine has symmetry reduction."""
-
-
-def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
+def choose(
+    strategy: str, engine: str, *, symmetric: int = 0, partial_order: bool = False
+) -> Chosen:
     """Return the loop for a strategy and an engine.
 
     Parameters
     ----------
-    symmetry
-        Whether it has to visit one state only of those that differ in names.
+    symmetric
+        Of how many nodes it has to exchange the names.
+    partial_order
+        Whether it has to leave out steps that lead nowhere new.
 
     Raises
     ------
@@ -73,17 +78,18 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
+    if partial_order:
+        return _reduced(strategy, engine, wanted, symmetry=symmetric > 0)
     reference = Chosen(_REFERENCE[strategy], "python")
     if wanted == "python":
         return reference
-    if symmetry and not NATIVE_FOLDS:
+    limit = _limit(strategy, symmetric)
+    if limit:
         if engine == "native":
             raise UsageError(
-                "the native engine has no symmetry reduction",
-                remedy="use the engine 'python', or search without symmetry",
+                limit, remedy="use the engine 'python', or search without symmetry"
             )
-        note = "engine python: the native one has no symmetry reduction"
-        return Chosen(reference.run, "python", note)
+        return Chosen(reference.run, "python", f"engine python: {limit}")
     try:
         library()
     except KernelMissing as missing:
@@ -95,6 +101,40 @@ def choose(strategy: str, engine: str, *, symmetry: bool = False) -> Chosen:
 
     compiled = {"breadth-first": levels.breadth_first, "depth-first": dive.depth_first}
     return Chosen(compiled[strategy], "native")
+
+
+def _limit(strategy: str, symmetric: int) -> str:
+    """Say why the native engine cannot exchange the names of so many nodes."""
+    if symmetric and strategy != "breadth-first":
+        return f"the native engine has no {strategy} search with symmetry"
+    if symmetric > MOST_MEMBERS:
+        return (
+            f"the native engine knows at most {MOST_MEMBERS} symmetric nodes, "
+            f"not {symmetric}"
+        )
+    return ""
+
+
+def _reduced(strategy: str, engine: str, wanted: str, *, symmetry: bool) -> Chosen:
+    """Return the loop with partial-order reduction."""
+    if strategy != "breadth-first":
+        raise UsageError(
+            f"partial-order reduction has no {strategy} search",
+            remedy="use breadth-first search: the reduction relies on its levels",
+        )
+    if symmetry:
+        raise UsageError(
+            "partial-order reduction and symmetry reduction cannot be combined",
+            remedy="search without symmetry: symmetry=False, or --no-symmetry",
+        )
+    if engine == "native":
+        raise UsageError(
+            "the native engine has no partial-order reduction",
+            remedy="use the engine 'python', or search without the reduction",
+        )
+    note = "engine python: the native one has no partial-order reduction"
+    assumption = "partial order: transitions cut by sleep sets"
+    return Chosen(sleeping, "python", "" if wanted == "python" else note, (assumption,))
 
 
 def processors() -> int:

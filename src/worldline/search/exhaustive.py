@@ -40,6 +40,7 @@ from worldline.search.start import Start, starts
 from worldline.search.vacuity import never
 from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
+from worldline.worlds.footprints import Footprints
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -62,6 +63,7 @@ def check(
     engine: Engine = "auto",
     threads: int | None = None,
     symmetry: bool = True,
+    partial_order: bool = False,
     liveness: bool = True,
     max_liveness_states: int = MOST_STATES,
     seed: int = 0,
@@ -90,8 +92,9 @@ def check(
     threads
         How many the native engine may use in a breadth-first search; one for each
         processor by default. No result depends on it.
-    symmetry
-        Whether to visit one of all states that differ in names of symmetric nodes.
+    symmetry, partial_order
+        Whether to visit one of all states that differ in names of symmetric nodes, and
+        to leave out steps that only repeat others in another order.
     liveness, max_liveness_states
         Whether liveness properties are judged if the space is exhausted, and of how
         many states it may be then.
@@ -106,7 +109,8 @@ def check(
         If the options contradict each other.
     """
     folded = symmetry and bool(system.symmetry)
-    chosen = choose(strategy, engine, symmetry=folded)
+    members = sum(map(len, system.symmetry)) if folded else 0
+    chosen = choose(strategy, engine, symmetric=members, partial_order=partial_order)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
@@ -122,7 +126,9 @@ def check(
             threads=threads or processors(),
         )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
-        wish = Liveness(liveness, max_liveness_states, progress)
+        wish = Liveness(
+            liveness, max_liveness_states, progress, partial_order=partial_order
+        )
         return _answer(question, search, writer, chosen, wish)
 
 
@@ -208,6 +214,7 @@ class _Question:
             progress=None if progress is None else _reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
             profile=self.profile or UNTIMED,
+            footprints=Footprints(world),
         )
 
     def verify(self, search: Exploration) -> None:
@@ -305,9 +312,12 @@ def _report(
     if verdict is Verdict.HOLDS and not complete:
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    if search.symmetry is not None and verdict is not Verdict.HOLDS:
+    premises = assumptions(question.system, search, question.assume)
+    premises += chosen.assumptions
+    if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
-        notes = (folded(question.system), *notes)
+        folds = () if search.symmetry is None else (folded(question.system),)
+        notes = (*folds, *chosen.assumptions, *notes)
     return Report(
         system=question.system.name,
         verdict=verdict,
@@ -320,7 +330,7 @@ def _report(
         bound=bound or live.bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=assumptions(question.system, search, question.assume),
+        assumptions=premises,
         notes=(*notes, *live.notes),
         profile=question.profile,
         liveness_s=live.seconds,

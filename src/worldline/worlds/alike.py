@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any, final
 
+from worldline.engine.collections import content
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Successor
 from worldline.engine.symmetry import Member, Symmetry
@@ -50,24 +51,50 @@ class Alike:
             for node in group
         }
         self._expander = Expander(world.tables, world)
+        self._items: dict[Any, tuple[int, dict[int, int]]] = {}
         self.symmetry = Symmetry(world.tables, self, self._groups())
 
     def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
         """Return the outlines of a value: with no member told apart, and with each."""
-        frozen = self._world.tables.interners[column].values[value]
-        renamer, words = self._renamer, self._words
-        members = renamer.mentioned(column, frozen) & self._number.keys()
-        return renamer.outline(column, frozen, words), {
-            self._number[node]: renamer.outline(column, frozen, {**words, node: _SELF})
-            for node in members
+        tables = self._world.tables
+        frozen = tables.interners[column].values[value]
+        collection = tables.collections.get(column)
+        if collection is None:
+            return self._outlined(column, frozen)
+        pairs = [
+            (*self.item_outlines(column, item), k)
+            for item, k in collection.split(frozen)
+        ]
+        shape = collection.shape
+        return content(shape, [(common, k) for common, _, k in pairs]), {
+            member: content(
+                shape, [(told.get(member, common), k) for common, told, k in pairs]
+            )
+            for member in {member for _, told, _ in pairs for member in told}
         }
+
+    def item_outlines(self, column: int, item: Any) -> tuple[int, dict[int, int]]:
+        """Return the outlines of an item of a collection."""
+        known = self._items.get(item)
+        if known is None:
+            known = self._items[item] = self._outlined(column, item)
+        return known
 
     def exchanged(self, column: int, value: int, member: int) -> int:
         """Return what a value becomes if a member and the next exchange names."""
         interner = self._world.tables.interners[column]
+        return interner.intern(
+            self.item_exchanged(column, interner.values[value], member)
+        )
+
+    def item_exchanged(self, column: int, item: Any, member: int) -> Any:
+        """Return what an item of a collection becomes."""
         names = exchange(*self.nodes[member : member + 2])
-        renamed = self._renamer.renamed(column, interner.values[value], names)
-        return interner.intern(renamed)
+        return self._renamer.renamed(column, item, names)
+
+    def _outlined(self, column: int, frozen: Frozen) -> tuple[int, dict[int, int]]:
+        common, told = self._renamer.outlines(column, frozen, self._words, _SELF)
+        return common, {self._number[node]: one for node, one in told.items()}
 
     def check_steps(self, rows: Iterable[Row]) -> None:
         """Look at rows under other names: the same steps must be possible.
@@ -86,15 +113,15 @@ class Alike:
             other = self.symmetry.renamed(row, exchanges)
             here = self._expander.successors(row, 0)
             there = self._expander.successors(other, 0)
-            images = [self._essence(step, exchanges) for step in here]
-            known = [self._essence(step, []) for step in there]
+            images = [self._essence(step, (row, other), exchanges) for step in here]
+            known = [self._essence(step, (other, other), []) for step in there]
             for image, step in zip(images, here, strict=True):
                 if image not in known:
                     raise self._difference(step, image, there, exchanges)
             for image, step in zip(known, there, strict=True):
                 if image not in images:
                     back = exchanges[::-1]
-                    image = self._essence(step, back)
+                    image = self._essence(step, (other, row), back)
                     raise self._difference(step, image, here, back)
 
     def check_verdicts(
@@ -132,7 +159,7 @@ class Alike:
         random, neighbours = Random(0), self.symmetry.neighbours
         for row in rows:
             yield row, [random.choice(neighbours)]
-            yield row, random.choices(neighbours, k=2 * len(self.nodes))
+            yield row, random.choices(neighbours, k=len(self.nodes))
 
     def _groups(self) -> list[list[Member]]:
         system, layout = self._world.system, self._world.system.layout
@@ -152,14 +179,22 @@ class Alike:
             names = {node: swap.get(name, name) for node, name in names.items()}
         return {node: name for node, name in names.items() if node != name}
 
-    def _essence(self, step: Successor, exchanges: list[int]) -> tuple[Any, ...]:
-        """Return what must be the same of a step after exchanges."""
+    def _essence(
+        self, step: Successor, known: tuple[Row, Row], exchanges: list[int]
+    ) -> tuple[Any, ...]:
+        """Return what must be the same of a step after exchanges.
+
+        Parameters
+        ----------
+        known
+            Where the step began, and that after the exchanges.
+        """
         _, row, entry, leaf = step
         event: Event = entry.event
         if leaf.failed:
             failure = leaf.detail.failure
             return (event.kind, failure.kind, failure.name, failure.where)
-        return (event.kind, tuple(self.symmetry.renamed(row, exchanges)))
+        return (event.kind, tuple(self.symmetry.renamed_like(row, known, exchanges)))
 
     def _difference(
         self,

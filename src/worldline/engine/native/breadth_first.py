@@ -10,7 +10,7 @@ from ctypes import byref, c_int32, c_int64, c_uint64
 from typing import final
 
 from worldline.engine.bounds import BoundHit
-from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.exploration import SAMPLE, Exploration, Hit
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.profile import KERNEL
@@ -37,6 +37,7 @@ def breadth_first(search: Exploration) -> None:
         raise
     finally:
         levels.count()
+        levels.sample()
         levels.close()
 
 
@@ -48,7 +49,9 @@ class _Levels:
         self._search = search
         self._mirror = mirror_of(search.tables)
         self._library = search.profile.all_timed(KERNEL, self._mirror.library)
-        self._server = Server(self._mirror, search.tables, search.service)
+        self._server = Server(
+            self._mirror, search.tables, search.service, search.symmetry
+        )
         options, limit = search.options, search.bounds.states
         decisions = [
             _UNSET if one is None else self._mirror.decision(one)
@@ -66,6 +69,8 @@ class _Levels:
         self._misses = self._library.wl_search_misses(self._handle)
         for number, check in zip(watched, search.checks, strict=True):
             self._library.wl_watch(self._handle, number, check.target)
+        if search.symmetry is not None:
+            self._library.wl_fold(self._handle, SAMPLE)
         self._is_full = False
 
     def close(self) -> None:
@@ -102,6 +107,19 @@ class _Levels:
         statistics.states, statistics.generated, statistics.pruned = out[:3]
         self._is_full = bool(out[4])
 
+    def sample(self) -> None:
+        """Take over the rows on which a symmetry will be checked."""
+        search, width = self._search, len(self._search.tables.interners)
+        for of_expanded, kept in enumerate((search.examined, search.expanded)):
+            count = self._library.wl_sample(self._handle, of_expanded, None)
+            words = (c_int32 * max(1, count * (2 + width)))()
+            self._library.wl_sample(self._handle, of_expanded, words)
+            flat = words[:]
+            for at in range(0, count * (2 + width), 2 + width):
+                low, high, *numbers = flat[at : at + 2 + width]
+                row = [*map(self._mirror.columns.value, range(width), numbers)]
+                kept.add(_joined(low, high), row)
+
     def sample_growth(self) -> None:
         """Learn how the collections grew that only the kernel has seen."""
         self._mirror.columns.sample_births()
@@ -109,6 +127,7 @@ class _Levels:
     def _add_roots(self) -> None:
         width = len(self._search.tables.interners)
         for number, row in enumerate(self._search.roots):
+            row, _ = self._search.canonical(row, 0)
             seen = (c_int32 * width)(*self._mirror.columns.numbers_of(row))
             self._mirror.send()
             self._library.wl_root(self._handle, seen, number)
@@ -153,7 +172,7 @@ class _Levels:
         self._library.wl_endings(self._handle, words)
         low, high, leaves = (words[at : 3 * count : 3] for at in range(3))
         return [
-            ((above & 0xFFFFFFFF) << 32 | below & 0xFFFFFFFF, leaf)
+            (_joined(below, above), leaf)
             for below, above, leaf in zip(low, high, leaves, strict=True)
         ]
 
@@ -168,3 +187,7 @@ class _Levels:
         if last is not None:
             leaves.append(last)
         return Hit(root.value, [(leaf.entry, leaf) for leaf in leaves])
+
+
+def _joined(low: int, high: int) -> int:
+    return (high & 0xFFFFFFFF) << 32 | low & 0xFFFFFFFF

@@ -32,7 +32,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 3; }
+int32_t wl_interface() { return 4; }
 
 Tables* wl_tables(int32_t width) { return new Tables(width); }
 void wl_tables_free(Tables* tables) { delete tables; }
@@ -45,10 +45,8 @@ void wl_tell(Tables* tables, const int32_t* words, int64_t count) {
 int32_t wl_collect(Tables* tables, int32_t column, int32_t count, const int32_t* pairs) {
     std::vector<Collection::Pair> found;
     for (int32_t at = 0; at < count; ++at) found.emplace_back(pairs[2 * at], pairs[2 * at + 1]);
-    Column& owner = tables->columns[column];
-    const int32_t value = owner.collection->intern(found);
-    if (value == owner.size())
-        owner.mixes.push_back(mixed(owner.collection->content(value), column));
+    const int32_t value = tables->columns[column].collection->intern(found);
+    tables->note_collection(column, value);
     return value;
 }
 
@@ -75,6 +73,22 @@ BreadthFirst* wl_search(Tables* tables, int32_t threads, int64_t worth_threads,
     return new BreadthFirst(*tables, threads, worth_threads, most_states, prune, done);
 }
 void wl_search_free(BreadthFirst* search) { delete search; }
+
+// With the symmetry that was told, visits one row of all that differ in names only.
+void wl_fold(BreadthFirst* search, int32_t sample) { search->fold(sample); }
+
+// Gives samples of the rows that were expanded or (0) examined: the fingerprint's halves
+// and the row of each. Returns how many there are.
+int32_t wl_sample(BreadthFirst* search, int32_t of_expanded, int32_t* out) {
+    const auto found = search->samples(of_expanded != 0);
+    for (const auto* one : found) {
+        if (out == nullptr) break;
+        put_long(out, one->fingerprint);
+        std::memcpy(out + 2, one->row.data(), 4 * one->row.size());
+        out += 2 + one->row.size();
+    }
+    return static_cast<int32_t>(found.size());
+}
 
 void wl_watch(BreadthFirst* search, int32_t decision, int32_t target) {
     search->watches.push_back(Watch{decision, target != 0});

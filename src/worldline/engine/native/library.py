@@ -11,7 +11,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 3
+INTERFACE = 4
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -28,6 +28,8 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_clock": (None, [c_void_p, c_int32]),
     "wl_search": (c_void_p, [c_void_p, c_int32, c_int64, c_int64, c_int32, c_int32]),
     "wl_search_free": (None, [c_void_p]),
+    "wl_fold": (None, [c_void_p, c_int32]),
+    "wl_sample": (c_int32, [c_void_p, c_int32, _INT32S]),
     "wl_watch": (None, [c_void_p, c_int32, c_int32]),
     "wl_root": (None, [c_void_p, _INT32S, c_int32]),
     "wl_advance": (c_int64, [c_void_p]),

@@ -65,13 +65,15 @@ class Mirror:
         By which the kernel knows it.
     columns
         The kernel's numbers of values.
+    speech
+        How it is told what is not told here.
     """
 
     def __init__(self, tables: Tables) -> None:
         self.library = library()
         self.handle = self.library.wl_tables(len(tables.interners))
         weakref.finalize(self, self.library.wl_tables_free, self.handle)
-        self._speech = Speech(self.library, self.handle)
+        self.speech = self._speech = Speech(self.library, self.handle)
         self.columns = Columns(tables, self.library, self.handle, self._speech)
         self._entries: set[int] = set()
         self._leaves: set[int] = set()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 from ctypes import c_int32
-from typing import final
+from typing import Any, final
 
 from worldline.engine.expand import Expander
+from worldline.engine.native.fold import Fold
 from worldline.engine.native.mirror import Mirror
+from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service, Tables
 
 
@@ -20,6 +22,10 @@ class Lack(enum.IntEnum):
     APPLY = 3
     ANSWER = 4
     DECIDE = 5
+    TRAIT = 6
+    RENAME = 7
+    OUTLINE = 8
+    ITEM = 9
 
 
 @final
@@ -30,13 +36,22 @@ class Server:
     ----------
     mirror, tables, service
         The kernel's copy of the tables, and who fills them.
+    symmetry
+        What else may have to be served.
     """
 
-    def __init__(self, mirror: Mirror, tables: Tables, service: Service) -> None:
+    def __init__(
+        self,
+        mirror: Mirror,
+        tables: Tables,
+        service: Service,
+        symmetry: Symmetry | None = None,
+    ) -> None:
         self._mirror = mirror
         self._tables = tables
         self._service = service
         self._expander = Expander(tables, service)
+        self._fold = None if symmetry is None else Fold(mirror, symmetry)
 
     def serve(self, misses: int) -> bool:
         """Work out all that the kernel missed; False if nothing was.
@@ -57,6 +72,9 @@ class Server:
         flat = words[:]
         for at in range(0, 4 * count, 4):
             kind, first, second, begin = flat[at : at + 4]
+            if self._fold is not None and kind >= Lack.TRAIT:
+                self._serve_fold(self._fold, kind, first, second, rows, begin)
+                continue
             numbers = rows[begin : begin + width] if begin >= 0 else []
             self._serve_one(kind, first, second, numbers)
         self._mirror.send()
@@ -80,6 +98,19 @@ class Server:
             self._serve_answer(first, second)
         else:
             self._serve_list(first, numbers)
+
+    def _serve_fold(
+        self, fold: Fold, kind: int, first: int, second: int, rows: Any, begin: int
+    ) -> None:
+        if kind == Lack.TRAIT:
+            fold.tell_trait(first, second)
+        elif kind == Lack.RENAME:
+            steps = rows[begin + 1 : begin + 1 + rows[begin]]
+            fold.tell_renamed(first, second, steps)
+        elif kind == Lack.OUTLINE:
+            fold.tell_outline(first, second)
+        else:
+            fold.tell_item(first, second)
 
     def _serve_operation(self, number: int, seen: int) -> None:
         operations = self._mirror.operations(number)

@@ -33,6 +33,11 @@ class Word(enum.IntEnum):
     DECISION = 15
     QUESTION = 16
     BRANCH = 17
+    SYMMETRY = 18
+    TRAIT = 19
+    RENAME = 20
+    OUTLINE = 21
+    ITEM_RENAME = 22
 
 
 @final

@@ -11,11 +11,14 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "canonical.hpp"
 #include "frontier.hpp"
 #include "parallel.hpp"
+#include "sample.hpp"
 #include "successors.hpp"
 #include "visited.hpp"
 
@@ -53,6 +56,23 @@ class BreadthFirst {
     std::atomic<int64_t> states{0};
     std::atomic<bool> is_full{false};  // one more state than allowed was met
 
+    // Visits only canonical rows from now on, and keeps samples of so many.
+    void fold(int32_t sample) {
+        sample_ = sample;
+        for (Worker& worker : workers_) worker.canonical.emplace(tables_, worker.look.misses);
+    }
+
+    // Gives rows that were expanded, or that were examined; those with the least keys
+    // of all are among them.
+    std::vector<const Sample::Kept*> samples(bool of_expanded) const {
+        std::vector<const Sample::Kept*> found;
+        for (const Worker& worker : workers_)
+            for (const auto& one : (of_expanded ? worker.expanded : worker.examined).kept)
+                found.push_back(&one);
+        return found;
+    }
+
+    // With symmetry, the row is canonical.
     void add_root(const int32_t* row, int32_t number) {
         tables_.settle();
         refit();
@@ -164,10 +184,12 @@ class BreadthFirst {
     // What one thread needs for itself.
     struct Worker {
         Worker(const Tables& tables, int32_t parts)
-            : look(tables), row(tables.width), candidates(parts) {}
+            : look(tables), row(tables.width), folded(tables.width), candidates(parts) {}
 
         Successors look;
-        std::vector<int32_t> row;
+        std::optional<Canonical> canonical;  // with symmetry
+        Sample expanded, examined;
+        std::vector<int32_t> row, folded;
         std::vector<Successor> found;
         Recent recent;
         std::vector<std::vector<Candidate>> candidates;  // by part
@@ -275,6 +297,10 @@ class BreadthFirst {
         if (!worker.look.all(worker.row.data(), fingerprint, worker.found) ||
             !ends_well(worker, fingerprint))
             return worker.retry.push_back(at);
+        if (worker.canonical && !fold(worker)) return worker.retry.push_back(at);
+        worker.expanded.add(sample_, tables_.width, fingerprint, [&](int32_t* out) {
+            std::copy(worker.row.begin(), worker.row.end(), out);
+        });
         finish(worker, at);
         worker.generated += static_cast<int64_t>(worker.found.size());
         worker.produced += worker.found.size();
@@ -287,6 +313,20 @@ class BreadthFirst {
             worker.candidates[part_of(one.fingerprint)].push_back(
                 Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
+    }
+
+    // Gives successors the fingerprints of their canonical rows. False if something is
+    // lacking. One that was met is canonical: only such rows are visited.
+    bool fold(Worker& worker) {
+        bool is_known = true;
+        for (Successor& one : worker.found) {
+            const Leaf& leaf = tables_.leaves[one.leaf];
+            if (leaf.failed || visited_.find(one.fingerprint).depth != 0) continue;
+            worker.folded = worker.row;
+            tables_.apply(leaf, worker.folded.data());
+            is_known &= worker.canonical->canonical(worker.folded.data(), one.fingerprint);
+        }
+        return is_known;
     }
 
     static void finish(Worker& worker, Position at) {
@@ -340,8 +380,16 @@ class BreadthFirst {
         }
         slot = State{one.fingerprint, one.parent, one.leaf, depth_};
         uint64_t* words = parts_[part].next.add(packing_, one.fingerprint);
-        std::memcpy(words, level_.words(packing_, one.at), 8 * packing_.words);
-        packing_.apply(tables_, tables_.leaves[one.leaf], words);
+        if (worker.canonical) {
+            packing_.unpack(level_.words(packing_, one.at), worker.folded.data());
+            tables_.apply(tables_.leaves[one.leaf], worker.folded.data());
+            uint64_t fingerprint = tables_.fingerprint(worker.folded.data());
+            worker.canonical->canonical(worker.folded.data(), fingerprint);
+            packing_.pack(worker.folded.data(), words);
+        } else {
+            std::memcpy(words, level_.words(packing_, one.at), 8 * packing_.words);
+            packing_.apply(tables_, tables_.leaves[one.leaf], words);
+        }
         examine(worker, part, one.fingerprint);
         return true;
     }
@@ -351,6 +399,9 @@ class BreadthFirst {
         Part& part = parts_[number];
         visited_.note_one(fingerprint);
         const Position at = part.next.last();
+        worker.examined.add(sample_, tables_.width, fingerprint, [&](int32_t* out) {
+            packing_.unpack(part.next.words(packing_, at), out);
+        });
         for (size_t watch = 0; watch < watches.size(); ++watch)
             if (!examine(worker, watch, part.next, at))
                 part.undecided.push_back(Undecided{at, static_cast<int32_t>(watch)});
@@ -393,6 +444,7 @@ class BreadthFirst {
     std::vector<int32_t> row_;
     const int64_t worth_threads_, most_states_;
     const int32_t prune_, done_;
+    int32_t sample_ = 0;
     uint32_t depth_ = 1;
     Visited visited_;
     Frontier level_;

@@ -45,6 +45,22 @@ class Collection {
         }
     }
 
+    // What an item, by its content, and `k` add to the sum that makes a value's content.
+    static uint64_t part(uint64_t content, int32_t k) {
+        return splitmix(content + static_cast<uint64_t>(k) * 0x9e3779b97f4a7c15ULL);
+    }
+    uint64_t total(uint64_t parts) const { return splitmix(static_cast<uint64_t>(shape_) + 1 + parts); }
+
+    // The same as `intern` for pairs in any order.
+    int32_t intern_unordered(std::vector<Pair>& pairs) {
+        if (shape_ == Shape::kQueues)
+            std::sort(pairs.begin(), pairs.end(), [this](const Pair& a, const Pair& b) {
+                return std::make_pair(items_[a.first].sender, a.second) <
+                       std::make_pair(items_[b.first].sender, b.second);
+            });
+        return intern(pairs);
+    }
+
     // Returns the number of what an action makes of a value.
     int32_t act(int32_t value, Action action, int32_t item) {
         scratch_.assign(begin(value), end(value));
@@ -88,11 +104,9 @@ class Collection {
 
     // engine/collections.py has the same.
     uint64_t content_of(const std::vector<Pair>& pairs) const {
-        uint64_t total = static_cast<uint64_t>(shape_) + 1;
-        for (const Pair& pair : pairs)
-            total += splitmix(items_[pair.first].content +
-                              static_cast<uint64_t>(pair.second) * 0x9e3779b97f4a7c15ULL);
-        return splitmix(total);
+        uint64_t parts = 0;
+        for (const Pair& pair : pairs) parts += part(items_[pair.first].content, pair.second);
+        return total(parts);
     }
 
     int32_t add(const std::vector<Pair>& pairs, uint64_t content) {

@@ -19,21 +19,24 @@ struct Group {
         return std::find(columns.begin(), columns.end(), column) != columns.end();
     }
 
-    uint32_t key(const int32_t* row) const {
-        uint32_t found = 0;
+    uint64_t key(const int32_t* row) const {
+        uint64_t found = 0;
         for (const auto& field : fields)
-            found |= static_cast<uint32_t>(row[field.first]) << field.second;
+            found |= static_cast<uint64_t>(row[field.first]) << field.second;
         return found;
     }
 
     // Whether all combinations of values are few enough for a table of them.
-    bool is_small() const { return bits <= kMostBits; }
+    bool is_small() const { return bits <= kSmall; }
+
+    // Whether a combination of values fits into a key.
+    bool has_key() const { return bits <= kMostBits; }
 
   private:
-    static constexpr int32_t kMostBits = 12;
+    static constexpr int32_t kSmall = 12, kMostBits = 62;
 };
 
-inline std::vector<Group> groups_of(const std::vector<Site>& sites) {
+inline std::vector<Group> group_sites(const std::vector<Site>& sites) {
     std::vector<Group> found;
     for (size_t at = 0; at < sites.size(); ++at) {
         const auto number = static_cast<int32_t>(at);

@@ -17,6 +17,11 @@ enum class Lack : int32_t {
     kApply = 3,    // what operation `first` makes of value `second`
     kAnswer = 4,   // what value `second` answers at tree `first`
     kDecide = 5,   // the verdict of decision `first` on the row, from question `second` on
+    kTrait = 6,    // what value `second` of column `first` adds to signatures
+    kRename = 7,   // what steps, in the place of a row after their number, make of
+                   // value `second` of column `first`
+    kOutline = 8,  // the outlines of item `second` of column `first`
+    kItem = 9,     // what item `second` becomes by the renaming of table `first`
 };
 
 struct Miss {
@@ -39,6 +44,15 @@ class Misses {
         misses_.push_back(Miss{kind, first, second, key, at});
     }
 
+    void add_steps(int32_t column, int32_t value, const int32_t* steps, size_t count) {
+        uint64_t key = count;
+        for (size_t at = 0; at < count; ++at) key = splitmix(key + steps[at] + 1);
+        const auto at = static_cast<int32_t>(rows_.size());
+        rows_.push_back(static_cast<int32_t>(count));
+        rows_.insert(rows_.end(), steps, steps + count);
+        misses_.push_back(Miss{Lack::kRename, column, value, key, at});
+    }
+
     // Notes that a decision got stuck at a question and a value.
     void add_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
         const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
@@ -59,11 +73,11 @@ class Misses {
     void settle(Tables& tables) {
         keep_one_of_each(misses_);
         std::vector<Miss> left;
-        unknown_parts_.clear();
+        parts_.clear();
         for (const Miss& miss : misses_)
             if (!solve(tables, miss)) left.push_back(miss);
-        keep_one_of_each(unknown_parts_);
-        left.insert(left.end(), unknown_parts_.begin(), unknown_parts_.end());
+        keep_one_of_each(parts_);
+        left.insert(left.end(), parts_.begin(), parts_.end());
         misses_.swap(left);
         tables.settle();
     }
@@ -77,7 +91,7 @@ class Misses {
     size_t size() const { return misses_.size(); }
     const Miss& operator[](size_t at) const { return misses_[at]; }
     const int32_t* rows() const { return rows_.data(); }
-    const int32_t* row(const Miss& miss) const { return &rows_[miss.row]; }
+    const int32_t* row(const Miss& miss) const { return rows_.data() + miss.row; }
 
   private:
     bool solve(Tables& tables, const Miss& miss) {
@@ -86,13 +100,44 @@ class Misses {
             if (operation.action == Action::kOpaque) return false;
             Column& column = tables.columns[operation.column];
             const int32_t after = column.collection->act(miss.second, operation.action, operation.item);
-            if (after == column.size())
-                column.mixes.push_back(mixed(column.collection->content(after), operation.column));
+            tables.note_collection(operation.column, after);
             tables.put_effect(miss.first, miss.second, after);
             return true;
         }
         if (miss.kind == Lack::kList) return compose(tables, miss);
-        return false;
+        if (miss.kind != Lack::kTrait && miss.kind != Lack::kRename) return false;
+        const Column& column = tables.columns[miss.first];
+        if (column.collection == nullptr) return false;
+        if (miss.kind == Lack::kRename)
+            rename(tables, miss);
+        else if (!tables.symmetry->solve_trait(*column.collection, miss.first, miss.second, items_))
+            for (const int32_t item : items_)
+                parts_.push_back(Miss{Lack::kOutline, miss.first, item, 0, kUnknown});
+        return true;  // the row is tried again
+    }
+
+    // Takes a collection through steps, as far as is known what becomes of its items.
+    void rename(Tables& tables, const Miss& miss) {
+        Symmetry& symmetry = *tables.symmetry;
+        std::vector<Collection::Pair> pairs;
+        int32_t column = miss.first, value = miss.second;
+        const int32_t* step = &rows_[miss.row] + 1;
+        for (const int32_t* end = step + step[-1]; step != end; ++step) {
+            const int32_t table = symmetry.table(column, *step), to = symmetry.destination(column, *step);
+            int32_t after = symmetry.exchanged.get(table, value);
+            if (after == kUnknown) {
+                if (!symmetry.rename(*tables.columns[column].collection, table, value, pairs, items_)) {
+                    for (const int32_t item : items_)
+                        parts_.push_back(Miss{Lack::kItem, table, item, 0, kUnknown});
+                    return;
+                }
+                after = tables.columns[to].collection->intern_unordered(pairs);
+                tables.note_collection(to, after);
+                symmetry.put(table, value, after);
+            }
+            column = to;
+            value = after;
+        }
     }
 
     // Makes the list of a site from the events of each item: kind by kind.
@@ -108,7 +153,7 @@ class Misses {
             events.push_back(site.events_of(item, row));
             if (events.back() != nullptr) continue;
             is_complete = false;
-            unknown_parts_.push_back(
+            parts_.push_back(
                 Miss{Lack::kParts, miss.first, item, site.hash(row, true), miss.row});
         }
         if (!is_complete) return true;  // the row is tried again
@@ -132,7 +177,7 @@ class Misses {
     }
 
     int32_t width_;
-    std::vector<Miss> misses_, unknown_parts_;
+    std::vector<Miss> misses_, parts_;  // parts: what others are made of
     std::vector<int32_t> rows_, items_;
 };
 

@@ -239,7 +239,7 @@ class Successors {
     void produce(int32_t number, const int32_t* row, uint64_t fingerprint) {
         const Leaf& leaf = tables_.leaves[number];
         if (!leaf.is_simple) return produce_in_turn(number, row, fingerprint);
-        const int32_t* change = &tables_.changes[leaf.begin];
+        const int32_t* change = tables_.changes.data() + leaf.begin;
         for (const int32_t* end = change + leaf.count; change != end; ++change) {
             const Effect& effect = apply(*change, row[tables_.operations[*change].column]);
             if (effect.after == kUnknown) return;
@@ -254,7 +254,7 @@ class Successors {
         std::memcpy(scratch_.data(), row, 4 * scratch_.size());
         const int32_t column = tables_.entries[leaf.entry].column;
         if (column >= 0) scratch_[column] = leaf.local;
-        const int32_t* change = &tables_.changes[leaf.begin];
+        const int32_t* change = tables_.changes.data() + leaf.begin;
         for (const int32_t* end = change + leaf.count; change != end; ++change) {
             int32_t& value = scratch_[tables_.operations[*change].column];
             const Effect& effect = apply(*change, value);

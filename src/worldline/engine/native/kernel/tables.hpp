@@ -13,6 +13,7 @@
 #include "group.hpp"
 #include "hash.hpp"
 #include "site.hpp"
+#include "symmetry.hpp"
 
 namespace worldline {
 
@@ -85,8 +86,8 @@ class Tables {
     const int32_t width;
     std::vector<Column> columns;
     std::vector<Site> sites;
-    std::vector<std::vector<int32_t>> sites_of;  // by column
     std::vector<Group> groups;
+    std::vector<std::vector<int32_t>> groups_of;  // by column
     int64_t version = 0;  // changes whenever a column needs more bits
     std::vector<int32_t> events;  // of all lists of all sites, each after its length
     std::vector<Entry> entries;
@@ -100,6 +101,7 @@ class Tables {
     std::vector<Question> questions{2};
     Grid<int32_t> branches{kUnknown};  // by question and answer
     std::vector<int32_t> decisions;
+    std::unique_ptr<Symmetry> symmetry;  // if there is one
 
     uint64_t fingerprint(const int32_t* row) const {
         uint64_t total = 0;
@@ -126,6 +128,13 @@ class Tables {
     void put_effect(int32_t operation, int32_t value, int32_t after) {
         const int32_t column = operations[operation].column;
         effects.put(operation, value, Effect{change(column, value, after), after});
+    }
+
+    // Gives a value of a collection, a new one or not, its place in its column.
+    void note_collection(int32_t column, int32_t value) {
+        Column& owner = columns[column];
+        if (value == owner.size())
+            owner.mixes.push_back(mixed(owner.collection->content(value), column));
     }
 
     // Adds a list of events; returns where it is.
@@ -189,13 +198,11 @@ class Tables {
   private:
     void regroup() {
         ++version;
-        sites_of.assign(width, {});
-        for (size_t site = 0; site < sites.size(); ++site)
-            for (const int32_t column : sites[site].columns)
-                sites_of[column].push_back(static_cast<int32_t>(site));
-        groups = groups_of(sites);
+        groups = group_sites(sites);
+        groups_of.assign(width, {});
         for (Group& group : groups)
             for (const int32_t column : group.columns) {
+                groups_of[column].push_back(static_cast<int32_t>(&group - groups.data()));
                 if (sizes_[column] > 0) group.fields.emplace_back(column, group.bits);
                 group.bits += sizes_[column];
             }

@@ -30,6 +30,11 @@ enum class Word : int32_t {
     kDecision = 15,   // decision, question
     kQuestion = 16,   // question, column, answers, inner decision
     kBranch = 17,     // question, answer, child
+    kSymmetry = 18,   // groups, members, columns each; where groups end; columns; salts
+    kTrait = 19,      // column, value, own (low, high), count, shares (member, two longs)
+    kRename = 20,     // table, value, value after
+    kOutline = 21,    // column, item, outline (low, high), count, told apart (member, long)
+    kItemRename = 22, // table, item, item after
 };
 
 class Listener {
@@ -74,6 +79,11 @@ class Listener {
             case Word::kDecision: return decision();
             case Word::kQuestion: return question();
             case Word::kBranch: return branch();
+            case Word::kSymmetry: return symmetry();
+            case Word::kTrait: return trait();
+            case Word::kRename: return rename();
+            case Word::kOutline: return outline();
+            case Word::kItemRename: return item_rename();
         }
     }
 
@@ -151,7 +161,7 @@ class Listener {
     }
 
     bool changes_each_once(const Leaf& leaf) const {
-        const int32_t* changes = &tables_.changes[leaf.begin];
+        const int32_t* changes = tables_.changes.data() + leaf.begin;
         for (int32_t one = 0; one < leaf.count; ++one) {
             const int32_t column = tables_.operations[changes[one]].column;
             if (column == tables_.entries[leaf.entry].column) return false;
@@ -223,6 +233,52 @@ class Listener {
     void branch() {
         const int32_t question = next(), answer = next();
         tables_.branches.put(question, answer, next());
+    }
+
+    void symmetry() {
+        const int32_t groups = next(), members = next(), places = next();
+        tables_.symmetry = std::make_unique<Symmetry>(tables_.width, members);
+        Symmetry& symmetry = *tables_.symmetry;
+        for (int32_t first = 0, number = 0; number < groups; ++number) {
+            const int32_t end = next();
+            symmetry.groups.emplace_back(first, end);
+            first = end;
+        }
+        for (int32_t member = 0; member < members; ++member)
+            symmetry.add_member(skip(places), places);
+        for (int32_t& salt : symmetry.salts) salt = next();
+    }
+
+    void trait() {
+        const int32_t column = next(), value = next();
+        const uint64_t own = long_word();
+        tables_.symmetry->put_trait(column, value, own, shares(true));
+    }
+
+    void outline() {
+        const int32_t column = next(), item = next();
+        const uint64_t common = long_word();
+        tables_.symmetry->put_outline(column, item, common, shares(false));
+    }
+
+    std::vector<Share> shares(bool is_double) {
+        std::vector<Share> found(next());
+        for (Share& one : found) {
+            one.member = next();
+            one.share = long_word();
+            one.besides = is_double ? long_word() : 0;
+        }
+        return found;
+    }
+
+    void rename() {
+        const int32_t table = next(), value = next();
+        tables_.symmetry->put(table, value, next());
+    }
+
+    void item_rename() {
+        const int32_t table = next(), item = next();
+        tables_.symmetry->put_item(table, item, next());
     }
 
     Tables& tables_;

@@ -34,9 +34,9 @@ struct Walk {
     End end = End::kNone;
     int32_t what = 0;  // the check that was hit, or the leaf that failed
     std::vector<int32_t> row;
-    std::vector<int32_t> lists;     // of each site; kUnknown: to be looked up
-    std::vector<int64_t> weights;   // of each site's list
-    int64_t total = 0;              // of all weights
+    std::vector<int32_t> plans;    // of each group; kUnknown: to be looked up
+    std::vector<int64_t> weights;  // of each group's enabled events
+    int64_t total = 0;             // of all weights
     std::vector<int32_t>* path = nullptr;
 };
 
@@ -60,12 +60,31 @@ class Walker {
 
     // Walks until the end, or until something is lacking.
     void go(Walk& walk) {
+        if (version_ != tables_.version || options_of_plans_.size() > kMostOptions) forget();
+        // Plans are this walker's own.
+        walk.plans.assign(tables_.groups.size(), kUnknown);
+        walk.weights.assign(tables_.groups.size(), 0);
+        walk.total = 0;
         while (walk.end == End::kNone && look(walk) && step(walk)) {
         }
     }
 
   private:
-    static constexpr uint64_t kAttempts = 12, kWords = 64;  // random words of one step
+    static constexpr uint64_t kWords = 2;  // random words of one step
+    static constexpr size_t kMostOptions = size_t{1} << 22;
+
+    // The events of a group that are enabled by the values of its columns.
+    struct Plan {
+        int64_t weight = 0;
+        int32_t begin = 0, end = 0;
+        bool is_open = false;  // whether other columns decide, too
+    };
+
+    struct Option {
+        int32_t event;
+        int32_t leaf;  // its outcome; kUnknown: it has several
+        bool is_open;
+    };
 
     // Evaluates all predicates. False if the walk cannot go on.
     bool look(Walk& walk) {
@@ -98,10 +117,9 @@ class Walker {
 
     // Takes one step. False if the walk cannot go on.
     bool step(Walk& walk) {
-        if (!look_up_lists(walk)) return false;
+        if (!look_up_plans(walk)) return false;
+        if (walk.total == 0) return finish(walk, End::kStuck, 0);
         const int32_t leaf = draw(walk);
-        if (leaf == kUnknown) return false;
-        if (leaf == kNothing) return finish(walk, End::kStuck, 0);
         if (tables_.leaves[leaf].failed) {
             if (walk.path != nullptr) walk.path->push_back(leaf);
             return finish(walk, End::kFailed, leaf);
@@ -113,84 +131,112 @@ class Walker {
         return true;
     }
 
-    // Looks up the events of the sites whose columns have changed.
-    bool look_up_lists(Walk& walk) {
-        bool is_complete = true;
-        for (size_t number = 0; number < tables_.sites.size(); ++number) {
-            if (walk.lists[number] != kUnknown) continue;
+    // Looks up what the groups can do whose columns have changed.
+    bool look_up_plans(Walk& walk) {
+        const size_t before = misses.size();
+        for (size_t number = 0; number < tables_.groups.size(); ++number) {
+            int32_t& plan = walk.plans[number];
+            if (plan != kUnknown && !plans_[plan].is_open) continue;
+            if (plan == kUnknown) plan = plan_of(number, walk.row.data());
+            if (plan == kUnknown) continue;
+            const int64_t weight = plans_[plan].is_open ? open_weight(plans_[plan], walk.row.data())
+                                                        : plans_[plan].weight;
+            walk.total += weight - walk.weights[number];
+            walk.weights[number] = weight;
+        }
+        return misses.size() == before;
+    }
+
+    void forget() {
+        version_ = tables_.version;
+        plans_.clear();
+        options_of_plans_.clear();
+        known_.assign(tables_.groups.size(), Map());
+    }
+
+    // Returns kUnknown, with misses, if something is lacking.
+    int32_t plan_of(size_t number, const int32_t* row) {
+        const Group& group = tables_.groups[number];
+        if (!group.has_key()) return make_plan(group, row);
+        const uint64_t key = group.key(row);
+        int32_t plan = known_[number].get(key);
+        if (plan != kUnknown) return plan;
+        plan = make_plan(group, row);
+        if (plan != kUnknown) known_[number].put(key, plan);
+        return plan;
+    }
+
+    int32_t make_plan(const Group& group, const int32_t* row) {
+        const size_t before = misses.size();
+        Plan plan;
+        plan.begin = static_cast<int32_t>(options_of_plans_.size());
+        for (int32_t number = group.first; number < group.last; ++number) {
             const Site& site = tables_.sites[number];
-            const int32_t list = site.list_of(walk.row.data());
-            if (list == kUnknown) {
-                misses.add(Lack::kList, static_cast<int32_t>(number), 0,
-                           site.hash(walk.row.data(), false), walk.row.data());
-                is_complete = false;
+            const int32_t list = site.list_of(row);
+            if (list == kUnknown)
+                misses.add(Lack::kList, number, 0, site.hash(row, false), row);
+            else
+                for (int32_t at = 1; at <= tables_.events[list]; ++at)
+                    add_option(plan, group, tables_.events[list + at], row);
+        }
+        plan.end = static_cast<int32_t>(options_of_plans_.size());
+        if (misses.size() != before) {
+            options_of_plans_.resize(plan.begin);
+            return kUnknown;
+        }
+        plans_.push_back(plan);
+        return static_cast<int32_t>(plans_.size()) - 1;
+    }
+
+    void add_option(Plan& plan, const Group& group, int32_t event, const int32_t* row) {
+        const int32_t weight = options_.weights[event];
+        if (weight == 0) return;
+        const int32_t column = tables_.entries[event].column;
+        Option option{event, kUnknown, true};
+        if (column < 0 || group.has(column)) {
+            const int32_t local = column < 0 ? 0 : row[column];
+            const int32_t what = tables_.outcomes.get(event, local).what;
+            if (what == kUnknown) misses.add(Lack::kOutcome, event, local, 0, row);
+            if (what < 0) return;
+            if (what % 2 == 0) option.leaf = what / 2;
+            option.is_open = what % 2 == 1 && tables_.trees[what / 2].kind != TreeKind::kLeaves;
+        }
+        if (!option.is_open) plan.weight += weight;
+        plan.is_open |= option.is_open;
+        options_of_plans_.push_back(option);
+    }
+
+    int64_t open_weight(const Plan& plan, const int32_t* row) {
+        int64_t weight = plan.weight;
+        for (int32_t at = plan.begin; at < plan.end; ++at) {
+            const Option& option = options_of_plans_[at];
+            if (option.is_open && outcomes(option.event, row) && !leaves_.empty())
+                weight += options_.weights[option.event];
+        }
+        return weight;
+    }
+
+    // Draws one of the enabled events by weight, and one of its outcomes.
+    int32_t draw(const Walk& walk) {
+        auto rest = static_cast<int64_t>(below(walk.total, random(walk, 0)));
+        size_t group = 0;
+        while (rest >= walk.weights[group]) rest -= walk.weights[group++];
+        const Plan& plan = plans_[walk.plans[group]];
+        for (int32_t at = plan.begin;; ++at) {
+            const Option& option = options_of_plans_[at];
+            if (option.is_open && (!outcomes(option.event, walk.row.data()) || leaves_.empty()))
                 continue;
-            }
-            walk.lists[number] = list;
-            walk.total -= walk.weights[number];
-            walk.weights[number] = weight_of(list);
-            walk.total += walk.weights[number];
+            rest -= options_.weights[option.event];
+            if (rest >= 0) continue;
+            if (option.leaf != kUnknown) return option.leaf;
+            outcomes(option.event, walk.row.data());
+            return leaf_at(random(walk, 1));
         }
-        return is_complete;
-    }
-
-    int64_t weight_of(int32_t list) {
-        if (list_weights_.size() <= static_cast<size_t>(list))
-            list_weights_.resize(tables_.events.size(), -1);
-        int64_t& known = list_weights_[list];
-        if (known >= 0) return known;
-        known = 0;
-        for (int32_t at = 1; at <= tables_.events[list]; ++at)
-            known += options_.weights[tables_.events[list + at]];
-        return known;
-    }
-
-    // Draws an event by weight, again if it is not enabled, and one of its outcomes.
-    int32_t draw(Walk& walk) {
-        if (walk.total == 0) return kNothing;
-        for (uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
-            const int32_t event = event_at(walk, below(walk.total, random(walk, 2 * attempt)));
-            if (!outcomes(event, walk.row.data())) return kUnknown;
-            if (!leaves_.empty()) return leaf_at(random(walk, 2 * attempt + 1));
-        }
-        return draw_from_enabled(walk);
-    }
-
-    // Most events are not enabled: look at each.
-    int32_t draw_from_enabled(Walk& walk) {
-        std::vector<int32_t> enabled;
-        int64_t total = 0;
-        bool is_complete = true;
-        for (const int32_t list : walk.lists)
-            for (int32_t at = 1; at <= tables_.events[list]; ++at) {
-                const int32_t event = tables_.events[list + at];
-                if (options_.weights[event] == 0) continue;
-                if (!outcomes(event, walk.row.data())) is_complete = false;
-                if (leaves_.empty()) continue;
-                enabled.push_back(event);
-                total += options_.weights[event];
-            }
-        if (!is_complete) return kUnknown;
-        if (enabled.empty()) return kNothing;
-        auto rest = static_cast<int64_t>(below(total, random(walk, 2 * kAttempts)));
-        size_t at = 0;
-        while (rest >= options_.weights[enabled[at]]) rest -= options_.weights[enabled[at++]];
-        outcomes(enabled[at], walk.row.data());
-        return leaf_at(random(walk, 2 * kAttempts + 1));
     }
 
     uint64_t random(const Walk& walk, uint64_t word) const {
         const auto step = static_cast<uint64_t>(walk.step);
         return random_at(options_.seed, walk.number, step * kWords + word);
-    }
-
-    int32_t event_at(const Walk& walk, uint64_t place) const {
-        auto rest = static_cast<int64_t>(place);
-        size_t site = 0;
-        while (rest >= walk.weights[site]) rest -= walk.weights[site++];
-        const int32_t* event = &tables_.events[walk.lists[site] + 1];
-        while (rest >= options_.weights[*event]) rest -= options_.weights[*event++];
-        return *event;
     }
 
     // One of the leaves found last, by weight.
@@ -279,7 +325,7 @@ class Walker {
         }
         for (const auto& one : undo_)
             if (walk.row[one.first] != one.second)
-                for (const int32_t site : tables_.sites_of[one.first]) walk.lists[site] = kUnknown;
+                for (const int32_t group : tables_.groups_of[one.first]) walk.plans[group] = kUnknown;
         return true;
     }
 
@@ -290,7 +336,10 @@ class Walker {
 
     const Tables& tables_;
     const WalkOptions& options_;
-    std::vector<int64_t> list_weights_;
+    int64_t version_ = -1;
+    std::vector<Plan> plans_;
+    std::vector<Option> options_of_plans_;
+    std::vector<Map> known_;  // of each group: plans by key
     std::vector<int32_t> leaves_;
     std::vector<std::pair<int32_t, int32_t>> undo_;  // column, value before
 };
@@ -316,8 +365,6 @@ class Walks {
             Walk walk;
             walk.number = first + static_cast<uint64_t>(at);
             walk.row.assign(row, row + tables_.width);
-            walk.lists.assign(tables_.sites.size(), kUnknown);
-            walk.weights.assign(tables_.sites.size(), 0);
             walks.push_back(std::move(walk));
         }
         if (with_path) walks[0].path = &path;
