@@ -24,6 +24,9 @@ Search every state that the system can reach, in every order of messages, timers
 faults that its network and fault budgets allow, and say for each property whether it
 HOLDS, is VIOLATED, or UNKNOWN because a bound was hit. A violation is written to a
 file, as the run that leads to it; breadth-first search finds one of the shortest.
+Where every state was searched, a liveness property is judged too: it must become true
+for good in every run in which whatever can always happen does happen. A run that
+violates it ends in a cycle, or stops.
 """
 
 EPILOG = """\
@@ -132,6 +135,22 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
     bounds.add_argument(
         "--memory", type=positive, metavar="MB", help="memory of the process, in MiB"
     )
+    liveness = parser.add_argument_group(
+        "liveness", "Judged if the space is exhausted; it is then visited once more."
+    )
+    liveness.add_argument(
+        "--liveness",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="judge liveness properties (default: if the system declares any)",
+    )
+    liveness.add_argument(
+        "--max-liveness-states",
+        type=positive,
+        default=2_000_000,
+        metavar="N",
+        help="of a larger space, liveness is not judged (default: %(default)s)",
+    )
 
 
 def _configure_reductions(parser: argparse.ArgumentParser) -> None:
@@ -183,6 +202,8 @@ def run(arguments: argparse.Namespace) -> int:
             symmetry=arguments.symmetry is not False,
             partial_order=arguments.partial_order,
             exact=arguments.exact,
+            liveness=arguments.liveness,
+            max_liveness_states=arguments.max_liveness_states,
             seed=arguments.seed,
             out=arguments.out,
             progress=progress,

@@ -54,8 +54,9 @@ def line(progress: Progress) -> str:
     '1,200 states, 600/s, depth 7, frontier 90, 42 MiB, 2 s'
     """
     rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
+    what = "liveness: " if progress.liveness else ""
     return (
-        f"{progress.states:,} states, {rate:,.0f}/s, depth {progress.depth}, "
+        f"{what}{progress.states:,} states, {rate:,.0f}/s, depth {progress.depth}, "
         f"frontier {progress.frontier:,}, {progress.memory_mb:,.0f} MiB, "
         f"{progress.seconds:,.0f} s"
     )

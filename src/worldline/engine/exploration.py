@@ -207,7 +207,7 @@ class Exploration:
         Ctrl-C ends the search with the bound ``interrupted`` and what it learned.
         """
         try:
-            with _few_collections():
+            with few_collections():
                 self.profile.timed(REST, strategy)(self)
         except BoundHit as hit:
             self.bound = hit.bound
@@ -298,7 +298,7 @@ class Exploration:
 
 
 @contextlib.contextmanager
-def _few_collections() -> Iterator[None]:
+def few_collections() -> Iterator[None]:
     """Look for cyclic garbage rarely: tables and rows grow and hold no cycles."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 50, 100)

@@ -10,6 +10,7 @@ from typing import final
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Hit
 from worldline.model.errors import Nondeterminism
+from worldline.model.events import Schedule
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
 from worldline.search.confirm import confirm
@@ -17,6 +18,7 @@ from worldline.search.report import PropertyReport
 from worldline.search.start import Start
 from worldline.trace.explain import explain
 from worldline.trace.format import write
+from worldline.trace.lasso import objection
 from worldline.trace.record import Ending, record
 from worldline.worlds.direct import DirectWorld, Snapshot
 from worldline.worlds.tabulated import TabulatedWorld
@@ -35,6 +37,8 @@ class Finding:
         Why it is one, where no property says so.
     known
         The property, to be evaluated again; None for failures and deadlocks.
+    cycle
+        The step with which a cycle begins that the run goes round for ever, if it does.
     """
 
     name: str
@@ -42,6 +46,7 @@ class Finding:
     text: str
     hit: Hit
     known: Property | None = None
+    cycle: int | None = None
 
 
 @final
@@ -90,7 +95,10 @@ class Counterexamples:
                     f"property {finding.name}", "was false", "true in the same state"
                 )
             text = str(explain(direct, finding.known))
-        ending = Ending(finding.name, finding.kind, Verdict.VIOLATED, text)
+            self._confirm_cycle(finding, finding.known, start, schedule)
+        ending = Ending(
+            finding.name, finding.kind, Verdict.VIOLATED, text, finding.cycle
+        )
         file = command = None
         if self._write:
             trace = record(
@@ -113,7 +121,25 @@ class Counterexamples:
             steps=len(schedule),
             replay=command,
             explanation=text,
+            cycle=finding.cycle,
         )
+
+    def _confirm_cycle(
+        self, finding: Finding, known: Property, start: Start, schedule: Schedule
+    ) -> None:
+        if finding.cycle is None:
+            return
+        found = objection(
+            self._system,
+            start.boot,
+            start.prologue,
+            schedule,
+            known=known,
+            cycle=finding.cycle,
+        )
+        if found:
+            what = f"the run for ever against {finding.name}"
+            raise Nondeterminism(what, "was fair and came round", found)
 
     def _end(self, hit: Hit, start: Start) -> Snapshot | None:
         """Return the state in which a path ends, by the tables."""

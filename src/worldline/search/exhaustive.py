@@ -8,20 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, final
 
-from worldline.engine.bounds import Bounds, memory_mb, peak_memory_mb
-from worldline.engine.decisions import Decision
+from worldline.engine.bounds import Bounds, peak_memory_mb
 from worldline.engine.exploration import (
-    Check,
     Exploration,
     Hit,
-    Options,
-    Statistics,
 )
-from worldline.engine.profile import UNTIMED, Profile
-from worldline.engine.tables import Service
-from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
@@ -30,17 +22,15 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
+from worldline.search.assumptions import assumptions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
 from worldline.search.growth import growing
+from worldline.search.liveness import MOST_STATES, Liveness
+from worldline.search.question import Question
 from worldline.search.report import Progress, PropertyReport, Report
-from worldline.search.start import Start, starts
+from worldline.search.start import Start
 from worldline.search.vacuity import never
-from worldline.worlds.alike import Alike
-from worldline.worlds.audit import audit
-from worldline.worlds.footprints import Footprints
-from worldline.worlds.profiled import ProfiledWorld
-from worldline.worlds.tabulated import TabulatedWorld
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
@@ -63,6 +53,8 @@ def check(
     symmetry: bool = True,
     partial_order: bool = False,
     exact: bool = False,
+    liveness: bool = True,
+    max_liveness_states: int = MOST_STATES,
     seed: int = 0,
     out: Path | str | None = None,
     traces: bool = True,
@@ -94,6 +86,9 @@ def check(
         to leave out steps that only repeat others in another order.
     exact
         Whether to keep whole states, not only 64 bits of each.
+    liveness, max_liveness_states
+        Whether liveness properties are judged if the space is exhausted, and of how
+        many states it may be then.
     out, traces
         Where the first trace is written, and whether any is.
 
@@ -117,7 +112,7 @@ def check(
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     with without_order(system.symmetry if folded else ()):
-        question = _Question(
+        question = Question(
             system, properties, prune, assume, folded=folded, profile=profile
         )
         search = question.search(
@@ -129,164 +124,31 @@ def check(
             exact=exact,
         )
         writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
-        return _answer(question, search, writer, chosen)
-
-
-def _chosen(system: System, names: list[str] | None) -> list[Property]:
-    if names is None:
-        return list(system.properties)
-    known = {declared.name: declared for declared in system.properties}
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"{system.name} has no property {name!r}",
-                remedy=f"its properties are {', '.join(known) or 'none'}",
-            )
-    return [known[name] for name in names]
-
-
-@final
-class _Question:
-    """What is asked of a system: where to begin and what to evaluate."""
-
-    def __init__(
-        self,
-        system: System,
-        names: list[str] | None,
-        prune: Callable[[View], bool] | None,
-        assume: Callable[[View], bool] | None,
-        *,
-        folded: bool,
-        profile: bool,
-    ) -> None:
-        self.profile = Profile() if profile else None
-        self.system = system
-        self.properties = _chosen(system, names)
-        self.searched = [
-            p for p in self.properties if p.kind is not PropertyKind.LIVENESS
-        ]
-        self.world = TabulatedWorld(system, self.profile or UNTIMED)
-        with watched():
-            self.starts = starts(system)
-        self.prune = prune
-        self.assume = assume
-        self.alike = Alike(self.world) if folded else None
-        self.decisions: dict[str, Decision] = {}
-
-    def search(
-        self,
-        bounds: Bounds,
-        progress: Callable[[Progress], None] | None,
-        *,
-        deadlock: bool,
-        keep_going: bool,
-        threads: int,
-        exact: bool,
-    ) -> Exploration:
-        world, service = self.world, self._service()
-        checks = [
-            Check(
-                world.decision(p),
-                target=p.kind is PropertyKind.SOMETIMES,
-                fatal=p.kind is PropertyKind.SAFETY,
-            )
-            for p in self.searched
-        ]
-        done = world.decision(self.system.done or _all_done) if deadlock else None
-        cut = None
-        if self.prune is not None or self.assume is not None:
-            cut = world.decision(self._is_cut)
-        names = [p.name for p in self.searched]
-        decisions = [check.decision for check in checks]
-        self.decisions = dict(zip(names, decisions, strict=True))
-        if done is not None:
-            self.decisions["done"] = done
-        if cut is not None:
-            self.decisions["prune or assume"] = cut
-        return Exploration(
-            world.tables,
-            service,
-            [world.encode(s.snapshot) for s in self.starts if s.snapshot is not None],
-            checks,
-            bounds=bounds,
-            options=Options(
-                prune=cut,
-                done=done,
-                keep_going=keep_going,
-                threads=threads,
-                exact=exact,
-            ),
-            progress=None if progress is None else _reporter(progress),
-            symmetry=None if self.alike is None else self.alike.symmetry,
-            profile=self.profile or UNTIMED,
-            footprints=Footprints(world),
+        wish = Liveness(
+            liveness, max_liveness_states, progress, partial_order=partial_order
         )
-
-    def verify(self, search: Exploration) -> None:
-        """Check on samples what the search took for granted; make its paths runs."""
-        audit(self.world)
-        if self.alike is not None:
-            self.alike.check_steps(search.expanded.rows())
-            self.alike.check_verdicts(search.examined.rows(), self.decisions)
-            unfold(search)
-
-    def _service(self) -> Service:
-        if self.profile is None:
-            return self.world
-        return ProfiledWorld(self.world, self.profile)
-
-    def writer(
-        self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
-    ) -> Counterexamples:
-        """Return who writes what is found."""
-        file = None if out is None else Path(out)
-        return Counterexamples(
-            self.world, self.starts, file, write=write, engine=chosen.engine, seed=seed
-        )
-
-    def _is_cut(self, view: View) -> bool:
-        if self.prune is not None and self.prune(view):
-            return True
-        return self.assume is not None and not self.assume(view)
-
-
-def _all_done(view: View) -> bool:
-    """Say whether every script is finished and nothing is in flight."""
-    return all(map(view.is_finished, view.nodes)) and not view.messages()
-
-
-def _reporter(
-    progress: Callable[[Progress], None],
-) -> Callable[[Statistics, float], None]:
-    def report(statistics: Statistics, seconds: float) -> None:
-        progress(
-            Progress(
-                states=statistics.states,
-                generated=statistics.generated,
-                depth=statistics.depth,
-                frontier=statistics.frontier,
-                seconds=seconds,
-                memory_mb=memory_mb(),
-            )
-        )
-
-    return report
+        return _answer(question, search, writer, chosen, wish)
 
 
 def _answer(
-    question: _Question, search: Exploration, writer: Counterexamples, chosen: Chosen
+    question: Question,
+    search: Exploration,
+    writer: Counterexamples,
+    chosen: Chosen,
+    wish: Liveness,
 ) -> Report:
     with watched():
         search.run(chosen.run)
         question.verify(search)
-        return _report(question, search, writer, chosen)
+        return _report(question, search, writer, chosen, wish)
 
 
 def _report(
-    question: _Question,
+    question: Question,
     search: Exploration,
     writer: Counterexamples,
     chosen: Chosen,
+    wish: Liveness,
 ) -> Report:
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
@@ -299,22 +161,25 @@ def _report(
         finding = Finding("deadlock", "safety", text, search.deadlock)
         rows.append(writer.violated(finding))
     numbers = {p.name: n for n, p in enumerate(question.searched)}
+    bound, seconds = search.bound, search.meter.seconds
+    if bound is None and not complete:
+        bound = "boot failure" if failed else "pruned"
+    live = wish.judge(question.properties, question.world, search, writer, bound)
     rows += [
-        _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
+        live.rows.get(p.name)
+        or _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
         for p in question.properties
     ]
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.HOLDS and not complete:
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    assumptions = (*_assumptions(question, search), *chosen.assumptions)
+    premises = assumptions(question.system, search, question.assume)
+    premises += chosen.assumptions
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
-        folded = () if search.symmetry is None else (_folded(question.system),)
-        notes = (*folded, *chosen.assumptions, *notes)
-    bound = search.bound
-    if bound is None and not complete:
-        bound = "boot failure" if failed else "pruned"
+        folds = () if search.symmetry is None else (folded(question.system),)
+        notes = (*folds, *chosen.assumptions, *notes)
     return Report(
         system=question.system.name,
         verdict=verdict,
@@ -322,14 +187,15 @@ def _report(
         states=statistics.states,
         generated=statistics.generated,
         depth=statistics.depth,
-        seconds=search.meter.seconds,
+        seconds=seconds,
         peak_mb=peak_memory_mb(),
-        bound=bound,
+        bound=bound or live.bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=assumptions,
-        notes=notes,
+        assumptions=premises,
+        notes=(*notes, *live.notes),
         profile=question.profile,
+        liveness_s=live.seconds,
     )
 
 
@@ -337,8 +203,6 @@ def _verdict(
     writer: Counterexamples, known: Property, hit: Hit | None, complete: bool
 ) -> PropertyReport:
     kind = known.kind.value
-    if known.kind is PropertyKind.LIVENESS:
-        return PropertyReport(name=known.name, kind=kind, verdict=Verdict.NOT_SEARCHED)
     if known.kind is PropertyKind.SOMETIMES:
         verdict = Verdict.VIOLATED if complete else Verdict.UNKNOWN
         if hit is not None:
@@ -372,35 +236,8 @@ def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
     return writer.violated(Finding(failure.kind, "safety", str(failure), hit))
 
 
-def _folded(system: System) -> str:
-    orders = " · ".join(f"{len(group)}!" for group in system.symmetry)
-    return f"symmetry: {orders} folded"
-
-
-def _assumptions(question: _Question, search: Exploration) -> tuple[str, ...]:
-    system = question.system
-    faults = system.faults
-    amounts: list[str] = []
-    for name in faults.possible():
-        amount: Any = getattr(faults, name)
-        limit = "without limit" if amount is None else f"at most {amount}"
-        amounts.append(f"{name} {limit}")
-    found = [
-        f"network {system.network.name}",
-        f"faults: {', '.join(amounts) or 'none'}",
-    ]
-    if not search.options.exact:
-        collision = search.statistics.states**2 / 2**65
-        found.append(f"expected fingerprint collisions {collision:.1e}")
-    if search.symmetry is not None:
-        found.append(_folded(system))
-    if question.assume is not None:
-        found.append(f"{getattr(question.assume, '__name__', 'assume')} in every state")
-    return tuple(found)
-
-
 def _notes(
-    question: _Question, search: Exploration, chosen: Chosen, complete: bool
+    question: Question, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     found = [chosen.note] if chosen.note else []
     if search.bound == "fingerprints":

@@ -18,7 +18,13 @@ class PropertyFailed(WorldlineError, AssertionError):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a search has come."""
+    """How far a search has come.
+
+    Attributes
+    ----------
+    liveness
+        Whether the space is exhausted, and is visited again for liveness properties.
+    """
 
     states: int
     generated: int
@@ -26,6 +32,7 @@ class Progress:
     frontier: int
     seconds: float
     memory_mb: float
+    liveness: bool = False
 
 
 @final
@@ -44,7 +51,11 @@ class PropertyReport:
     replay
         The command or call that replays it.
     explanation
-        What failed: the assert, or the reads and values that decided.
+        What failed: the assert, or the reads and values that decided; or why nothing
+        was searched for.
+    cycle
+        For a run that never ends, the step with which what it repeats for ever begins;
+        ``steps + 1`` if it stops. None for any other run.
     """
 
     name: str
@@ -54,6 +65,7 @@ class PropertyReport:
     steps: int | None = None
     replay: str | None = None
     explanation: str = ""
+    cycle: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -65,6 +77,7 @@ class PropertyReport:
             "steps": self.steps,
             "replay": self.replay,
             "explanation": self.explanation,
+            "cycle": self.cycle,
         }
 
 
@@ -88,6 +101,8 @@ class Report:
         What the user should know: growth of an unbounded model, what never ran.
     profile
         Where the time of the search went, if that was asked for.
+    liveness_s
+        Seconds that liveness properties took beyond `seconds`; None if none was judged.
     """
 
     system: str
@@ -104,6 +119,7 @@ class Report:
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     profile: Profile | None = None
+    liveness_s: float | None = None
 
     @property
     def violated(self) -> PropertyReport | None:
@@ -141,6 +157,7 @@ class Report:
             "generated": self.generated,
             "depth": self.depth,
             "seconds": round(self.seconds, 3),
+            "liveness_seconds": _rounded(self.liveness_s),
             "peak_mb": round(self.peak_mb, 1),
             "bound": self.bound,
             "trace": None if first is None or first.trace is None else str(first.trace),
@@ -164,6 +181,11 @@ class Report:
             f"depth {self.depth}, {self.seconds:.2f} s ({rate:,.0f}/s), "
             f"{self.peak_mb:,.0f} MiB, engine {self.engine}, seed {self.seed}"
         )
+        if self.liveness_s is not None:
+            rate = self.states / self.liveness_s if self.liveness_s > 0 else 0.0
+            lines.append(
+                f"  liveness in {self.liveness_s:.2f} s ({rate:,.0f} states/s)"
+            )
         if self.verdict is Verdict.HOLDS and self.assumptions:
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")
         lines += [f"  note: {note}" for note in self.notes]
@@ -177,8 +199,22 @@ class Report:
         return f" (bound: {self.bound})"
 
 
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
+
+
+def _length(known: PropertyReport) -> str:
+    if known.steps is None:
+        return ""
+    if known.cycle is None:
+        return f" after {known.steps} steps"
+    again = known.steps - known.cycle + 1
+    then = f"a cycle of {again} for ever" if again else "nothing more for ever"
+    return f" after {known.cycle - 1} steps, then {then}"
+
+
 def _property_lines(known: PropertyReport, width: int) -> list[str]:
-    steps = "" if known.steps is None else f" after {known.steps} steps"
+    steps = _length(known)
     lines = [f"  {known.name:<{width}}  {known.kind}: {known.verdict.value}{steps}"]
     if known.explanation:
         lines += [f"    {line}" for line in known.explanation.splitlines()]

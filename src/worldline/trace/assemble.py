@@ -145,6 +145,8 @@ class Assembler:
             raise Malformed("steps", f"the end counts {end.steps}, there are {steps}")
         if max(end.deliveries, end.externals) > end.steps:
             raise Malformed("steps", "more deliveries or externals than steps")
+        if end.cycle is not None and end.cycle > end.steps + 1:
+            raise Malformed("cycle", f"step {end.cycle} is after the end")
         self._end = end
 
     def _check_names(self, names: tuple[str | None, ...], path: str) -> None:

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from typing import final
 
 from worldline.trace.json_text import shorten, show
-from worldline.trace.phrases import event_phrase, short_phrase, verdict_phrase
+from worldline.trace.phrases import (
+    cycle_phrase,
+    event_phrase,
+    short_phrase,
+    verdict_phrase,
+)
 from worldline.trace.records import STATUS, StepRecord, Trace
 from worldline.trace.steps import end_lines
 
@@ -63,7 +68,11 @@ def diagram(trace: Trace) -> Iterator[str]:
     yield ""
     yield lanes.title()
     for step in trace.steps:
+        if turn := cycle_phrase(trace.end, step.step):
+            yield turn
         yield lanes.row(step).rstrip()
+    if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
+        yield turn
     yield ""
     for line in end_lines(trace):
         yield shorten(line, WIDTH)

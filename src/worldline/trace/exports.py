@@ -103,8 +103,14 @@ def mermaid(trace: Trace) -> Iterator[str]:
     left_out = len(trace.steps) - len(steps)
     if left_out:
         yield f"  Note over {every}: {left_out} earlier steps are left out"
+    cycle = None if trace.end is None else trace.end.cycle
+    again = [step for step in steps if cycle is not None and step.step >= cycle]
     for step in steps:
+        if again and step is again[0]:
+            yield "  loop for ever"
         yield f"  {_mermaid_step(step, trace, names, every)}"
+    if again:
+        yield "  end"
     yield f"  Note over {every}: {_plain(verdict_phrase(trace.end))}"
 
 

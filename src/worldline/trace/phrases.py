@@ -8,6 +8,9 @@ from typing import Protocol
 from worldline.trace.json_text import Json, show
 from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
 
+FOR_EVER = "then for ever:"
+STOPS = "then nothing more happens (but faults could), for ever"
+
 Cuts = Sequence[Sequence[str]]
 """The nodes on one side, for each partition of a system."""
 
@@ -150,6 +153,16 @@ def facet_phrases(step: StepRecord) -> dict[str, str]:
         "sender": "unknown" if step.sent_in is None else f"step {step.sent_in}",
         "order": f"Lamport time {step.lamport}",
     }
+
+
+def cycle_phrase(end: End | None, number: int) -> str:
+    """Return what is said before step `number` of a run that never ends; or ``""``.
+
+    The step after the last one counts too: there a run may stop.
+    """
+    if end is None or end.cycle != number:
+        return ""
+    return STOPS if number > end.steps else FOR_EVER
 
 
 def verdict_phrase(end: End | None) -> str:

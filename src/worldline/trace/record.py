@@ -46,12 +46,16 @@ class Ending:
     explanation
         Why; for a declared property that is false at the end, the recorder finds out
         more than a text can say.
+    cycle
+        The step with which a cycle begins that the run goes round for ever, if it does;
+        see `End.cycle`.
     """
 
     property: str | None
     kind: str | None
     verdict: Verdict
     explanation: Explanation | str | None = None
+    cycle: int | None = None
 
 
 def record(
@@ -124,6 +128,7 @@ def end_of(
         steps=len(kinds),
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
         externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        cycle=ending.cycle,
     )
 
 

@@ -252,6 +252,9 @@ class End:
     steps, deliveries, externals
         How many events the run has; how many of them are deliveries, timers or
         calls; and how many are starts, calls or faults.
+    cycle
+        For a run that never ends, the step with which what is repeated for ever begins;
+        ``steps + 1`` if nothing is, because the run stops. None for any other run.
     """
 
     verdict: str = checked(one_of(*[verdict.value for verdict in Verdict]))
@@ -261,6 +264,7 @@ class End:
     steps: int = checked(whole())
     deliveries: int = checked(whole())
     externals: int = checked(whole())
+    cycle: int | None = checked(optional(whole(1)), later=True)
 
 
 @final

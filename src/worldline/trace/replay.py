@@ -10,6 +10,7 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.trace.explain import explain
 from worldline.trace.format import Place, read
+from worldline.trace.lasso import Cycle
 from worldline.trace.record import DEADLOCK, declared
 from worldline.trace.records import End, Trace
 from worldline.trace.replayed import Divergence, Replayed
@@ -46,11 +47,11 @@ def replay(path: Place, system: System | None = None) -> Replayed:
         system = system_of(header)
     check_nodes(header, system)
     begin = time.perf_counter()
-    world, verified, divergence = _rerun(trace, system)
+    world, verified, divergence, cycle = _rerun(trace, system)
     seconds = time.perf_counter() - begin
     right, explanation = False, ""
     if divergence is None:
-        right, explanation = _judge(world, trace)
+        right, explanation = _judge(world, trace, cycle)
     return Replayed(
         system=header.system,
         verified=verified,
@@ -66,17 +67,31 @@ def replay(path: Place, system: System | None = None) -> Replayed:
     )
 
 
-def _rerun(trace: Trace, system: System) -> tuple[DirectWorld, int, Divergence | None]:
-    """Run steps until one goes otherwise; return how many went as recorded."""
-    rerun = Rerun(trace.header, system)
+def _rerun(
+    trace: Trace, system: System
+) -> tuple[DirectWorld, int, Divergence | None, Cycle | None]:
+    """Run steps until one goes otherwise; return how many went as recorded.
+
+    Of a run that never ends, the steps that it repeats for ever are watched.
+    """
+    rerun, end = Rerun(trace.header, system), trace.end
+    known = None if end is None else declared(system, end.property)
+    cycle = None
+    if end is not None and end.cycle is not None and known is not None:
+        cycle = Cycle(rerun.world, known)
     for verified, step in enumerate(trace.steps):
+        watched = cycle if end and end.cycle and step.step >= end.cycle else None
+        if watched is not None:
+            watched.look()
         happened = rerun.step(step)
         if isinstance(happened, Divergence):
-            return rerun.world, verified, happened
-    return rerun.world, len(trace.steps), None
+            return rerun.world, verified, happened, cycle
+        if watched is not None:
+            watched.take(happened)
+    return rerun.world, len(trace.steps), None, cycle
 
 
-def _judge(world: DirectWorld, trace: Trace) -> tuple[bool, str]:
+def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
     """Say whether the recorded verdict is right at the end of the run, and why."""
     end = trace.end
     if end is None:
@@ -87,6 +102,9 @@ def _judge(world: DirectWorld, trace: Trace) -> tuple[bool, str]:
     if known is not None:
         if verdict is Verdict.VIOLATED:
             found = explain(world, known)
+            if cycle is not None:
+                reason = str(found or f"{known.name} is false on the cycle")
+                return not cycle.objection(), cycle.objection() or reason
             return found is not None, str(found or f"{known.name} is true at the end")
         if verdict is Verdict.HOLDS and known.kind is PropertyKind.SOMETIMES:
             found = explain(world, known)

@@ -21,12 +21,24 @@ Check: TypeAlias = Callable[[Json, str], Any]
 T = TypeVar("T")
 
 _LARGEST = 2**53
-_CHECK, _KEY = "check", "key"
+_CHECK, _KEY, _LATER = "check", "key", "later"
 
 
-def checked(by: Check, *, key: str | None = None) -> Any:
-    """Declare a dataclass field with its check, and its key if that is no name."""
-    return dataclasses.field(metadata={_CHECK: by, _KEY: key})
+def checked(by: Check, *, key: str | None = None, later: bool = False) -> Any:
+    """Declare a dataclass field with its check.
+
+    Parameters
+    ----------
+    key
+        Its key, if that is not its name.
+    later
+        Whether it came later than others: it is None where the key is missing, and
+        the key is left out where it is None, so that older records stay as they are.
+    """
+    metadata = {_CHECK: by, _KEY: key, _LATER: later}
+    if later:
+        return dataclasses.field(default=None, metadata=metadata)
+    return dataclasses.field(metadata=metadata)
 
 
 def load(cls: type[T], value: Json, path: str = "") -> T:
@@ -46,6 +58,8 @@ def load(cls: type[T], value: Json, path: str = "") -> T:
     found = {}
     for key, (name, by) in checks.items():
         if key not in value:
+            if key in _later(cast(Any, cls)):
+                continue
             raise Malformed(path, f"the key {key!r} is missing")
         found[name] = by(value[key], f"{path}.{key}" if path else key)
     return cls(**found)
@@ -61,7 +75,12 @@ def _checks(cls: Any) -> dict[str, tuple[str, Check]]:
 
 def shallow(record: Any) -> dict[str, Any]:
     """Return the keys and values of a record; records inside it stay as they are."""
-    return {key: getattr(record, name) for key, name in _plan(cast(Any, type(record)))}
+    cls = cast(Any, type(record))
+    found = {key: getattr(record, name) for key, name in _plan(cls)}
+    for key in _later(cls):
+        if found[key] is None:
+            del found[key]
+    return found
 
 
 def dump(value: Any) -> Json:
@@ -78,6 +97,11 @@ def dump(value: Any) -> Json:
 @functools.cache
 def _plan(cls: Any) -> tuple[tuple[str, str], ...]:
     return tuple((_key(field), field.name) for field in dataclasses.fields(cls))
+
+
+@functools.cache
+def _later(cls: Any) -> tuple[str, ...]:
+    return tuple(_key(f) for f in dataclasses.fields(cls) if f.metadata[_LATER])
 
 
 def _key(field: dataclasses.Field[Any]) -> str:

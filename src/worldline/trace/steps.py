@@ -8,6 +8,7 @@ from worldline.trace.json_text import show
 from worldline.trace.phrases import (
     change_phrases,
     choice_phrase,
+    cycle_phrase,
     event_phrase,
     send_phrase,
     timer_phrase,
@@ -28,7 +29,11 @@ def steps(trace: Trace) -> Iterator[str]:
             if step.phase != RUN or phase != RUN:
                 yield _heading(step)
             phase = step.phase
+        if turn := cycle_phrase(trace.end, step.step):
+            yield from ("", turn)
         yield from step_lines(step, trace.header, number, lane)
+    if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
+        yield from ("", turn)
     yield ""
     yield from end_lines(trace)
 

@@ -1,0 +1,220 @@
+"""Exact verdicts on liveness properties, once the space is exhausted.
+
+The space is visited once more, in Python, and written down as a graph
+(`engine/graph.py`). A property is violated by a fair run that never ends and in which
+it is false again and again, or by one that stops where it is false (`engine/lasso.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import final
+
+from worldline.engine.bounds import BoundHit, memory_mb
+from worldline.engine.exploration import Exploration, few_collections
+from worldline.engine.graph import Graph, Space, TooLarge
+from worldline.engine.lasso import Fairness
+from worldline.engine.profile import REST
+from worldline.engine.tables import Entry
+from worldline.model.events import Event
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.verdicts import Verdict
+from worldline.search.counterexample import Counterexamples, Finding
+from worldline.search.report import Progress, PropertyReport
+from worldline.worlds.tabulated import TabulatedWorld
+
+MOST_STATES = 2_000_000
+"""States, by default, of the largest space that is visited for liveness."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of the liveness properties.
+
+    Attributes
+    ----------
+    rows
+        By name.
+    bound
+        What ended the visit before there was a verdict, if something did.
+    seconds
+        How long it took; None if nothing was visited.
+    """
+
+    rows: dict[str, PropertyReport]
+    notes: tuple[str, ...] = ()
+    bound: str | None = None
+    seconds: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """What is wanted of liveness properties.
+
+    Attributes
+    ----------
+    wanted
+        Whether they are judged at all.
+    limit
+        The most states of a space that is visited for them.
+    progress
+        Called now and then.
+    partial_order
+        Whether the search left out steps that repeat others in another order.
+    """
+
+    wanted: bool
+    limit: int
+    progress: Callable[[Progress], None] | None
+    partial_order: bool = False
+
+    def judge(
+        self,
+        properties: list[Property],
+        world: TabulatedWorld,
+        search: Exploration,
+        writer: Counterexamples,
+        bound: str | None,
+    ) -> Answer:
+        """Judge the liveness properties after a search.
+
+        Parameters
+        ----------
+        bound
+            What the search left out of the space; None if nothing.
+        """
+        known = [p for p in properties if p.kind is PropertyKind.LIVENESS]
+        if not known:
+            return Answer({})
+        reason = self._obstacle(search, bound)
+        if reason:
+            return _all(known, Verdict.NOT_SEARCHED, reason)
+        began = time.monotonic()
+        try:
+            with few_collections():
+                judge = search.profile.timed(REST, self._judge)
+                rows, notes = judge(known, world, search, writer)
+        except TooLarge:
+            reason = self._too_large(f"more than {self.limit:,}")
+            return _all(known, Verdict.NOT_SEARCHED, reason)
+        except BoundHit as hit:
+            return _ended(known, hit.bound)
+        except KeyboardInterrupt:
+            return _ended(known, "interrupted")
+        return Answer(rows, notes, None, time.monotonic() - began)
+
+    def _obstacle(self, search: Exploration, bound: str | None) -> str:
+        """Return why liveness cannot be judged, or ``""``."""
+        if not self.wanted:
+            return "switched off"
+        if search.symmetry is not None:
+            return (
+                "symmetry is used, and a cycle of states up to names need not be one "
+                "of states; search without it (--no-symmetry, symmetry=False)"
+            )
+        if self.partial_order:
+            return (
+                "partial-order reduction is used, which is for safety; search without "
+                "it (no --partial-order, partial_order=False)"
+            )
+        if bound is not None:
+            return f"the space was not exhausted (bound: {bound})"
+        if search.statistics.states > self.limit:
+            return self._too_large(f"{search.statistics.states:,}")
+        return ""
+
+    def _too_large(self, states: str) -> str:
+        return (
+            f"too large: {states} states; the limit is {self.limit:,} "
+            "(--max-liveness-states)"
+        )
+
+    def _judge(
+        self,
+        known: list[Property],
+        world: TabulatedWorld,
+        search: Exploration,
+        writer: Counterexamples,
+    ) -> tuple[dict[str, PropertyReport], tuple[str, ...]]:
+        space = Space(search, [world.decision(p) for p in known], _fairness)
+
+        def tick(graph: Graph) -> None:
+            search.meter.check()
+            if self.progress is not None:
+                self.progress(_progress(graph, search))
+
+        space.build(self.limit, tick)
+        tick(space.graph)
+        fairness = Fairness(space.graph)
+        found = [
+            self._verdict(p, space, fairness, bad, writer)
+            for p, bad in zip(known, space.false, strict=True)
+        ]
+        rows = {row.name: row for row in found}
+        return rows, tuple(_vacuous(known, space, fairness))
+
+    def _verdict(
+        self,
+        known: Property,
+        space: Space,
+        fairness: Fairness,
+        bad: bytearray,
+        writer: Counterexamples,
+    ) -> PropertyReport:
+        kind = known.kind.value
+        lasso = fairness.lasso(bad)
+        if lasso is None:
+            return PropertyReport(name=known.name, kind=kind, verdict=Verdict.HOLDS)
+        hit = space.hit(lasso.way, lasso.cycle)
+        return writer.violated(
+            Finding(known.name, kind, "", hit, known, cycle=len(lasso.way))
+        )
+
+
+def _fairness(entry: Entry) -> Hashable:
+    event: Event = entry.event
+    return event.fairness
+
+
+def _all(known: list[Property], verdict: Verdict, reason: str) -> Answer:
+    return Answer(
+        {
+            p.name: PropertyReport(
+                name=p.name, kind=p.kind.value, verdict=verdict, explanation=reason
+            )
+            for p in known
+        }
+    )
+
+
+def _ended(known: list[Property], bound: str) -> Answer:
+    rows = _all(known, Verdict.UNKNOWN, "").rows
+    return Answer(rows, bound=bound)
+
+
+def _progress(graph: Graph, search: Exploration) -> Progress:
+    return Progress(
+        states=graph.states,
+        generated=len(graph.targets),
+        depth=search.statistics.depth,
+        frontier=graph.states + 1 - len(graph.first),
+        seconds=search.meter.seconds,
+        memory_mb=memory_mb(),
+        liveness=True,
+    )
+
+
+def _vacuous(known: list[Property], space: Space, fairness: Fairness) -> list[str]:
+    """Return what a pass says nothing about: see Notes on vacuity in docs/design.md."""
+    if not fairness.has_runs():
+        names = ", ".join(p.name for p in known)
+        return [f"no run stops or goes on for ever, so nothing was asked of {names}"]
+    return [
+        f"{p.name} holds vacuously: it is false in no reachable state"
+        for p, bad in zip(known, space.false, strict=True)
+        if 1 not in bad
+    ]
