@@ -80,12 +80,16 @@ class Options:
         Whether to go on after something fatal was found.
     threads
         How many may work at once; no result depends on it.
+    periphery
+        Whether to keep the states beyond which nothing new was seen; only the
+        breadth-first reference does.
     """
 
     prune: Decision | None = None
     done: Decision | None = None
     keep_going: bool = False
     threads: int = 1
+    periphery: bool = False
 
 
 @final
@@ -142,6 +146,9 @@ class Exploration:
         Where a deadlock was found.
     bound
         The limit that ended the search, if one did.
+    periphery
+        With `Options.periphery`: the states at the bound on depth, then those before
+        it whose successors had all been seen, with how they were reached.
     """
 
     def __init__(
@@ -173,6 +180,7 @@ class Exploration:
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
         self.bound: str | None = None
+        self.periphery: list[tuple[Row, Locate]] = []
         self._progress = progress
         self._countdown = 1
 

@@ -118,7 +118,8 @@ def check(
         return _answer(question, search, writer, chosen)
 
 
-def _chosen(system: System, names: list[str] | None) -> list[Property]:
+def chosen_properties(system: System, names: list[str] | None) -> list[Property]:
+    """Return the properties of these names; all without names."""
     if names is None:
         return list(system.properties)
     known = {declared.name: declared for declared in system.properties}
@@ -147,7 +148,7 @@ class _Question:
     ) -> None:
         self.profile = Profile() if profile else None
         self.system = system
-        self.properties = _chosen(system, names)
+        self.properties = chosen_properties(system, names)
         self.searched = [
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
@@ -197,7 +198,7 @@ class _Question:
             options=Options(
                 prune=cut, done=done, keep_going=keep_going, threads=threads
             ),
-            progress=None if progress is None else _reporter(progress),
+            progress=None if progress is None else reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
             profile=self.profile or UNTIMED,
         )
@@ -235,9 +236,11 @@ def _all_done(view: View) -> bool:
     return all(map(view.is_finished, view.nodes)) and not view.messages()
 
 
-def _reporter(
+def reporter(
     progress: Callable[[Progress], None],
 ) -> Callable[[Statistics, float], None]:
+    """Return what tells a user's function how far a search has come."""
+
     def report(statistics: Statistics, seconds: float) -> None:
         progress(
             Progress(
@@ -272,8 +275,8 @@ def _report(
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
     complete &= not (statistics.pruned and question.prune is not None)
-    rows = [_boot_failure(writer, start) for start in failed[:1]]
-    rows += [_failure(writer, kind, hit) for kind, hit in search.failures.items()]
+    rows = [boot_failure(writer, start) for start in failed[:1]]
+    rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
     if search.deadlock is not None:
         text = "only faults can happen and the system is not done"
         finding = Finding("deadlock", "safety", text, search.deadlock)
@@ -334,14 +337,16 @@ def _verdict(
     return PropertyReport(name=known.name, kind=kind, verdict=verdict)
 
 
-def _failure(writer: Counterexamples, kind: str, hit: Hit) -> PropertyReport:
+def failed_outcome(writer: Counterexamples, kind: str, hit: Hit) -> PropertyReport:
+    """Report a handler that failed."""
     failure: Failure | None = hit.path[-1][1].detail.failure
     if failure is None:
         raise InternalError(f"a failed outcome without a failure at {hit.path[-1]}")
     return writer.violated(Finding(kind, "safety", str(failure), hit))
 
 
-def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
+def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
+    """Report a handler that failed before the search began."""
     failure = start.failure
     if failure is None:
         raise InternalError("a start without a failure was reported as one")

@@ -157,7 +157,7 @@ class Report:
         lines = [f"{self.system}: {self.verdict.value.upper()}{self._because()}"]
         width = max((len(p.name) for p in self.properties), default=0)
         for known in self.properties:
-            lines += _property_lines(known, width)
+            lines += property_lines(known, width)
         rate = self.generated / self.seconds if self.seconds > 0 else 0.0
         lines.append(
             f"  {self.states:,} states, {self.generated:,} generated, "
@@ -177,7 +177,8 @@ class Report:
         return f" (bound: {self.bound})"
 
 
-def _property_lines(known: PropertyReport, width: int) -> list[str]:
+def property_lines(known: PropertyReport, width: int) -> list[str]:
+    """Return what a report says of one property; names are as wide as `width`."""
     steps = "" if known.steps is None else f" after {known.steps} steps"
     lines = [f"  {known.name:<{width}}  {known.kind}: {known.verdict.value}{steps}"]
     if known.explanation:

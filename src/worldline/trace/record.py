@@ -46,12 +46,15 @@ class Ending:
     explanation
         Why; for a declared property that is false at the end, the recorder finds out
         more than a text can say.
+    critical
+        For a liveness violation, the step from which on it cannot become true.
     """
 
     property: str | None
     kind: str | None
     verdict: Verdict
     explanation: Explanation | str | None = None
+    critical: int | None = None
 
 
 def record(
@@ -124,6 +127,7 @@ def end_of(
         steps=len(kinds),
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
         externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        critical=ending.critical,
     )
 
 

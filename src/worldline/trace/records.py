@@ -252,6 +252,9 @@ class End:
     steps, deliveries, externals
         How many events the run has; how many of them are deliveries, timers or
         calls; and how many are starts, calls or faults.
+    critical
+        For a liveness violation: the step from which on it can no more become true; 0
+        if it never could.
     """
 
     verdict: str = checked(one_of(*[verdict.value for verdict in Verdict]))
@@ -261,6 +264,7 @@ class End:
     steps: int = checked(whole())
     deliveries: int = checked(whole())
     externals: int = checked(whole())
+    critical: int | None = checked(optional(whole()), default=None)
 
 
 @final

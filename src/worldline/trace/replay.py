@@ -88,7 +88,7 @@ def _judge(world: DirectWorld, trace: Trace) -> tuple[bool, str]:
         if verdict is Verdict.VIOLATED:
             found = explain(world, known)
             return found is not None, str(found or f"{known.name} is true at the end")
-        if verdict is Verdict.HOLDS and known.kind is PropertyKind.SOMETIMES:
+        if verdict is Verdict.HOLDS and known.kind is not PropertyKind.SAFETY:
             found = explain(world, known)
             return found is None, "" if found is None else str(found)
         return True, ""

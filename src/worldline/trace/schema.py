@@ -24,9 +24,14 @@ _LARGEST = 2**53
 _CHECK, _KEY = "check", "key"
 
 
-def checked(by: Check, *, key: str | None = None) -> Any:
-    """Declare a dataclass field with its check, and its key if that is no name."""
-    return dataclasses.field(metadata={_CHECK: by, _KEY: key})
+def checked(
+    by: Check, *, key: str | None = None, default: Any = dataclasses.MISSING
+) -> Any:
+    """Declare a dataclass field with its check, and its key if that is no name.
+
+    One with a default may be missing from a file: older ones do not have it.
+    """
+    return dataclasses.field(default=default, metadata={_CHECK: by, _KEY: key})
 
 
 def load(cls: type[T], value: Json, path: str = "") -> T:
@@ -44,8 +49,11 @@ def load(cls: type[T], value: Json, path: str = "") -> T:
         if key not in checks:
             raise Malformed(path, f"unknown key {shorten(repr(key), 40)}")
     found = {}
+    optional_names = _with_default(cast(Any, cls))
     for key, (name, by) in checks.items():
         if key not in value:
+            if name in optional_names:
+                continue
             raise Malformed(path, f"the key {key!r} is missing")
         found[name] = by(value[key], f"{path}.{key}" if path else key)
     return cls(**found)
@@ -57,6 +65,15 @@ def _checks(cls: Any) -> dict[str, tuple[str, Check]]:
         _key(field): (field.name, field.metadata[_CHECK])
         for field in dataclasses.fields(cls)
     }
+
+
+@functools.cache
+def _with_default(cls: Any) -> frozenset[str]:
+    return frozenset(
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is not dataclasses.MISSING
+    )
 
 
 def shallow(record: Any) -> dict[str, Any]:

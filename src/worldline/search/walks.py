@@ -1,0 +1,289 @@
+"""Liveness by random walks from the periphery of an exhaustive search.
+
+`walk` is what users call. It finds runs after which what should become true in the
+end no longer can; it never proves that there are none.
+
+References
+----------
+Killian, Anderson, Jhala, Vahdat, "Life, Death, and the Critical Transition", NSDI 2007:
+section 4 (the search), 4.1 (`suspect`, `critical`), 4.2 (`weights`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import final
+
+from worldline.engine.bounds import BoundHit, Bounds
+from worldline.engine.breadth_first import breadth_first
+from worldline.engine.decisions import Decision
+from worldline.engine.expand import Expander
+from worldline.engine.exploration import Check, Exploration, Hit, Options
+from worldline.engine.tables import Row
+from worldline.engine.walks import End, WalkOptions
+from worldline.engine.walks import Walks as ReferenceWalks
+from worldline.model.divergence import watched
+from worldline.model.errors import UsageError
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.system import System
+from worldline.search.certify import without_faults
+from worldline.search.counterexample import Counterexamples
+from worldline.search.engines import Engine, choose, processors
+from worldline.search.exhaustive import chosen_properties, reporter
+from worldline.search.probe import Prober, UnsafeWalk, Walker
+from worldline.search.report import Progress
+from worldline.search.start import starts
+from worldline.search.suspect import Dead, Spot, Suspects, Unresolved
+from worldline.search.walk_answer import Tally, Unsafe, answer
+from worldline.search.walk_report import WalkReport
+from worldline.search.weights import weigher
+from worldline.worlds.audit import audit
+from worldline.worlds.tabulated import TabulatedWorld
+
+
+def walk(
+    system: System,
+    *,
+    depth: int = 6,
+    max_steps: int = 10_000,
+    walks: int = 60,
+    seed: int = 0,
+    unbiased: bool = False,
+    weights: Mapping[str, int] | None = None,
+    walk_faults: bool = False,
+    certify: int = 20_000,
+    max_seconds: float | None = None,
+    properties: list[str] | None = None,
+    engine: Engine = "auto",
+    workers: int | None = None,
+    out: Path | str | None = None,
+    traces: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+) -> WalkReport:
+    """Search for runs after which the system can never become live.
+
+    Every run is searched to a depth, and safety properties are checked. From each
+    state beyond which nothing new was seen, a random walk goes on until all liveness
+    properties hold at once. Of one that does not get there, the critical transition is
+    looked for.
+
+    Parameters
+    ----------
+    depth
+        How deep to search, in states on a path, the initial one counted.
+    max_steps
+        Events on a walk, at most; doubled by itself where that was not enough.
+    walks
+        How many walks decide whether a state is dead, where there is no proof.
+    seed
+        From which all random numbers come; same seed, same result.
+    unbiased, weights
+        Whether all events are as likely, and the weights of some: by the name of a
+        message class, timer or call, or by a kind of event.
+    walk_faults
+        Whether faults go on happening in walks, as far as they are left.
+    certify
+        How many states may be visited to prove that one is dead; 0 for no proofs.
+    properties
+        Names of the properties that matter; all by default.
+    workers
+        Threads of the native engine; no result depends on it.
+    out, traces
+        Where the trace is written, and whether any is.
+
+    Raises
+    ------
+    ModelError
+        If the system is described wrongly, or a handler is not deterministic.
+    UsageError
+        If the system has no liveness property, or the options make no sense.
+    """
+    for name, number, least in (
+        ("depth", depth, 1),
+        ("max_steps", max_steps, 1),
+        ("walks", walks, 1),
+        ("certify", certify, 0),
+    ):
+        if number < least:
+            raise UsageError(f"{name}={number} is too little", remedy=f"give {least}")
+    wanted = chosen_properties(system, properties)
+    if not any(known.kind is PropertyKind.LIVENESS for known in wanted):
+        raise UsageError(
+            f"{system.name} has no liveness property to search for",
+            remedy="declare one with @wl.liveness, or use check",
+        )
+    with watched():
+        search = _Search(
+            system,
+            wanted,
+            WalkOptions(
+                seed=seed,
+                most_steps=max_steps,
+                weight=weigher(system, unbiased=unbiased, weights=weights),
+                threads=workers or processors(),
+            ),
+            Bounds(depth=depth, seconds=max_seconds),
+            engine,
+            faults=walk_faults,
+            progress=progress,
+        )
+        try:
+            search.run(walks, certify)
+        finally:
+            search.close()
+        audit(search.world)
+        writer = Counterexamples(
+            search.world,
+            search.starts,
+            None if out is None else Path(out),
+            write=traces,
+            engine=search.engine.engine,
+            seed=seed,
+        )
+        return answer(
+            search.exploration, search.tally, wanted, writer, search.engine, system.name
+        )
+
+
+@final
+class _Search:
+    """One search: what it is told, what it counts, what it found."""
+
+    def __init__(
+        self,
+        system: System,
+        wanted: list[Property],
+        options: WalkOptions,
+        bounds: Bounds,
+        engine: Engine,
+        *,
+        faults: bool,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.system = system
+        self.world = TabulatedWorld(system)
+        self.starts = starts(system)
+        self._safety = [p for p in wanted if p.kind is PropertyKind.SAFETY]
+        self._live = [p for p in wanted if p.kind is PropertyKind.LIVENESS]
+        self._options = options
+        self._faults = faults
+        self.engine = choose("breadth-first", engine)
+        self._goal = Decision.all_of([self.world.decision(p) for p in self._live])
+        self._checks = [self.world.decision(p) for p in self._safety]
+        self._walkers: dict[int, Walker] = {}
+        roots = [start for start in self.starts if start.snapshot is not None]
+        self.exploration = Exploration(
+            self.world.tables,
+            self.world,
+            [self.world.encode(s.snapshot) for s in roots if s.snapshot is not None],
+            [Check(one, target=False, fatal=True) for one in self._checks],
+            bounds=bounds,
+            options=Options(periphery=True),
+            progress=None if progress is None else reporter(progress),
+        )
+        self.tally = Tally()
+
+    def close(self) -> None:
+        """Free what the walkers hold."""
+        for walker in self._walkers.values():
+            walker.close()
+
+    # ------------------------------------------------------------------------ search
+
+    def run(self, walks: int, most_states: int) -> None:
+        """Search to the depth, then walk."""
+        search = self.exploration
+        search.run(breadth_first)
+        if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
+            self.tally.bound = search.bound
+            return
+        prober = Prober(
+            self.world,
+            self._goal,
+            self._walker,
+            walks=walks,
+            most_states=most_states,
+            run=self.engine.run,
+        )
+        suspects = Suspects(
+            prober,
+            self._walker,
+            Expander(self.world.tables, self.world),
+            self._as_walked,
+            self._options.most_steps,
+        )
+        try:
+            self._walk_from(self._spots(), suspects)
+        except BoundHit as hit:
+            self.tally.bound = hit.bound
+        except KeyboardInterrupt:
+            self.tally.bound = "interrupted"
+        self.tally.notes += suspects.notes
+
+    def _walk_from(self, spots: list[Spot], suspects: Suspects) -> None:
+        tally = self.tally
+        spot: Spot | None = None
+        try:
+            for spot in spots:
+                self.exploration.meter.check()
+                ended = suspects.walk(spot)
+                tally.paths += 1
+                tally.steps += ended.steps
+                if ended.end is End.GOAL:
+                    tally.live += ended.steps == 0
+                    continue
+                root = self.exploration.roots[spot.root]
+                found = suspects.examine(spot, root, ended)
+                if isinstance(found, Dead):
+                    tally.dead = spot, found
+                    return
+                tally.unresolved += isinstance(found, Unresolved)
+        except UnsafeWalk as met:
+            assert spot is not None
+            tally.unsafe = self._unsafe(met, spot)
+
+    def _spots(self) -> list[Spot]:
+        """Return where to walk from: what differs in faults left only is one."""
+        found: list[Spot] = []
+        seen: set[int] = set()
+        for row, locate in self.exploration.periphery:
+            start = self._as_walked(row)
+            fingerprint = self.world.tables.fingerprint(start)
+            if fingerprint not in seen:
+                seen.add(fingerprint)
+                hit = locate(None)
+                found.append(Spot(len(found), hit.root, hit.path, start))
+        self.tally.periphery = len(found)
+        return found
+
+    def _as_walked(self, row: Row) -> Row:
+        return row if self._faults else without_faults(self.world, row)
+
+    def _walker(self, most_steps: int) -> Walker:
+        """Return who walks with a bound."""
+        known = self._walkers.get(most_steps)
+        if known is None:
+            given = self._options
+            options = WalkOptions(
+                seed=given.seed,
+                most_steps=most_steps,
+                weight=given.weight,
+                checks=tuple((one, False) for one in self._checks),
+                goal=self._goal,
+                threads=given.threads,
+            )
+            known = self._walkers[most_steps] = self._new_walker(options)
+        return known
+
+    def _new_walker(self, options: WalkOptions) -> Walker:
+        if self.engine.engine == "python":
+            return ReferenceWalks(self.world.tables, self.world, options)
+        from worldline.engine.native.walks import Walks
+
+        return Walks(self.world.tables, self.world, options)
+
+    def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
+        hit = Hit(spot.root, met.path)
+        is_hit = met.ended.end is End.HIT
+        return Unsafe(hit, self._safety[met.ended.what] if is_hit else None)
