@@ -87,6 +87,8 @@ class Suspects:
         Makes a state of the search one of the walks: without faults, mostly.
     most_steps
         The bound on a walk's steps; it may be raised, and stays so.
+    look
+        Called before each probe; raises if time is up.
 
     Attributes
     ----------
@@ -101,7 +103,9 @@ class Suspects:
         expander: Expander,
         as_walked: Callable[[Row], Row],
         most_steps: int,
+        look: Callable[[], None],
     ) -> None:
+        self._look = look
         self.most_steps = most_steps
         self.notes: list[str] = []
         self._raises = RAISES
@@ -153,7 +157,7 @@ class Suspects:
             dead_at_first = found.position == first
             if dead_at_first and run.probe(first).certified:
                 return run.dead_at(find_earlier(run.recovers, first))
-            if ended.end is End.STUCK or not self._raise(found.position, last):
+            if ended.end is End.STUCK or not self._raise(found.position, first, last):
                 if dead_at_first:
                     return run.dead_at(find_earlier(run.recovers, first))
                 return Unresolved(run.path, self.most_steps)
@@ -163,6 +167,7 @@ class Suspects:
 
     def probe(self, row: Row) -> Probe:
         """Probe a state with walks of the present bound."""
+        self._look()
         return self._prober.probe(row, self.most_steps)
 
     def nearest_live(self, row: Row) -> tuple[int, int, Path]:
@@ -182,13 +187,16 @@ class Suspects:
     def _path(self, spot: Spot) -> Path:
         return self._walker(self.most_steps).path(spot.row, spot.number)
 
-    def _raise(self, position: int, last: int) -> bool:
+    def _raise(self, position: int, first: int, last: int) -> bool:
         if not self._raises:
             return False
         self._raises -= 1
         self.most_steps *= 2
+        why = f"step {position} of {last} may still recover, or only just have died"
+        if position == first:
+            why = f"step {first}, where the walk began, seems dead already"
         self.notes.append(
-            f"case C2 at step {position} of {last}: the walk may have been too short; "
+            f"case C2, the walk may have been too short: {why}; "
             f"it went on, to {self.most_steps:,} steps"
         )
         return True

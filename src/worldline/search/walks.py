@@ -194,6 +194,8 @@ class _Search:
     def run(self, walks: int, most_states: int) -> None:
         """Search to the depth, then walk."""
         search = self.exploration
+        if any(start.failure is not None for start in self.starts):
+            return
         search.run(breadth_first)
         if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
             self.tally.bound = search.bound
@@ -212,6 +214,7 @@ class _Search:
             Expander(self.world.tables, self.world),
             self._as_walked,
             self._options.most_steps,
+            search.meter.check,
         )
         try:
             self._walk_from(self._spots(), suspects)
