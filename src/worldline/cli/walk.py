@@ -67,6 +67,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how deep every run is searched (default: %(default)s)",
     )
     _configure_walks(parser)
+    _configure_run(parser)
+    add_json(parser)
+
+
+def _configure_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
     )
@@ -94,7 +99,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl); the "
         "closest live run goes beside it",
     )
-    add_json(parser)
 
 
 def _configure_walks(parser: argparse.ArgumentParser) -> None:

@@ -92,6 +92,7 @@ class Counterexamples:
         self.starts = starts
         self.engine = engine
         self.seed = seed
+        self.system = world.system.name
         self._system = world.system
         self._world = world
         self._out = out

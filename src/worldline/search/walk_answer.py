@@ -58,7 +58,6 @@ def answer(
     wanted: list[Property],
     writer: Counterexamples,
     engine: Chosen,
-    system: str,
 ) -> WalkReport:
     """Confirm what was found, write its traces, and say what was done."""
     critical = live_trace = case = None
@@ -83,7 +82,7 @@ def answer(
         )
     statistics = search.statistics
     return WalkReport(
-        system=system,
+        system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
         properties=tuple(_rows(wanted, violated)),
         critical=critical,

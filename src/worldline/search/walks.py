@@ -11,6 +11,7 @@ section 4 (the search), 4.1 (`suspect`, `critical`), 4.2 (`weights`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import final
@@ -19,7 +20,7 @@ from worldline.engine.bounds import BoundHit, Bounds
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander
-from worldline.engine.exploration import Check, Exploration, Hit, Options
+from worldline.engine.exploration import Check, Exploration, Hit, Options, Statistics
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, WalkOptions
 from worldline.engine.walks import Walks as ReferenceWalks
@@ -63,87 +64,56 @@ def walk(
 ) -> WalkReport:
     """Search for runs after which the system can never become live.
 
-    Every run is searched to a depth, and safety properties are checked. From each
-    state beyond which nothing new was seen, a random walk goes on until all liveness
-    properties hold at once. Of one that does not get there, the critical transition is
-    looked for.
+    Every run is searched to a depth, and from each state beyond which nothing new was
+    seen a random walk goes on until all liveness properties hold at once. Of one that
+    does not get there, the critical transition is looked for.
 
     Parameters
     ----------
-    depth
-        How deep to search, in states on a path, the initial one counted.
-    max_steps
-        Events on a walk, at most; doubled by itself where that was not enough.
-    walks
-        How many walks decide whether a state is dead, where there is no proof.
-    seed
-        From which all random numbers come; same seed, same result.
+    depth, max_steps
+        States on a path of the search, the initial one counted; events on a walk,
+        doubled by itself where that was not enough.
+    walks, certify
+        How many walks decide whether a state is dead, and how many states may be
+        visited to prove it instead; 0 for no proofs.
     unbiased, weights
         Whether all events are as likely, and the weights of some: by the name of a
         message class, timer or call, or by a kind of event.
     walk_faults
-        Whether faults go on happening in walks, as far as they are left.
-    certify
-        How many states may be visited to prove that one is dead; 0 for no proofs.
-    properties
-        Names of the properties that matter; all by default.
-    workers
-        Threads of the native engine; no result depends on it.
-    out, traces
-        Where the trace is written, and whether any is.
-
-    Raises
-    ------
-    ModelError
-        If the system is described wrongly, or a handler is not deterministic.
-    UsageError
-        If the system has no liveness property, or the options make no sense.
+        Whether the faults that are left happen in walks, too.
+    seed, workers
+        Same seed, same result, with any engine on any number of threads.
     """
-    for name, number, least in (
-        ("depth", depth, 1),
-        ("max_steps", max_steps, 1),
-        ("walks", walks, 1),
-        ("certify", certify, 0),
-    ):
-        if number < least:
-            raise UsageError(f"{name}={number} is too little", remedy=f"give {least}")
-    wanted = chosen_properties(system, properties)
+    _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
+    wanted = _wanted(system, properties)
+    options = WalkOptions(
+        seed=seed,
+        most_steps=max_steps,
+        weight=weigher(system, unbiased=unbiased, weights=weights),
+        threads=workers or processors(),
+    )
+    bounds = Bounds(depth=depth, seconds=max_seconds)
+    report = None if progress is None else reporter(progress)
+    search = _Search(system, wanted, options, bounds, engine, report, walk_faults)
+    with watched(), contextlib.closing(search):
+        search.run(walks, certify)
+        return search.answer(None if out is None else Path(out), traces=traces)
+
+
+def _refuse_too_little(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            raise UsageError(f"{name}={number} is too little", remedy="give at least 1")
+
+
+def _wanted(system: System, names: list[str] | None) -> list[Property]:
+    wanted = chosen_properties(system, names)
     if not any(known.kind is PropertyKind.LIVENESS for known in wanted):
         raise UsageError(
             f"{system.name} has no liveness property to search for",
             remedy="declare one with @wl.liveness, or use check",
         )
-    with watched():
-        search = _Search(
-            system,
-            wanted,
-            WalkOptions(
-                seed=seed,
-                most_steps=max_steps,
-                weight=weigher(system, unbiased=unbiased, weights=weights),
-                threads=workers or processors(),
-            ),
-            Bounds(depth=depth, seconds=max_seconds),
-            engine,
-            faults=walk_faults,
-            progress=progress,
-        )
-        try:
-            search.run(walks, certify)
-        finally:
-            search.close()
-        audit(search.world)
-        writer = Counterexamples(
-            search.world,
-            search.starts,
-            None if out is None else Path(out),
-            write=traces,
-            engine=search.engine.engine,
-            seed=seed,
-        )
-        return answer(
-            search.exploration, search.tally, wanted, writer, search.engine, system.name
-        )
+    return wanted
 
 
 @final
@@ -157,61 +127,73 @@ class _Search:
         options: WalkOptions,
         bounds: Bounds,
         engine: Engine,
-        *,
+        progress: Callable[[Statistics, float], None] | None,
         faults: bool,
-        progress: Callable[[Progress], None] | None,
     ) -> None:
-        self.system = system
-        self.world = TabulatedWorld(system)
-        self.starts = starts(system)
+        self._wanted = wanted
+        self._world = TabulatedWorld(system)
+        with watched():
+            self._starts = starts(system)
         self._safety = [p for p in wanted if p.kind is PropertyKind.SAFETY]
         self._live = [p for p in wanted if p.kind is PropertyKind.LIVENESS]
         self._options = options
         self._faults = faults
-        self.engine = choose("breadth-first", engine)
-        self._goal = Decision.all_of([self.world.decision(p) for p in self._live])
-        self._checks = [self.world.decision(p) for p in self._safety]
+        self._engine = choose("breadth-first", engine)
+        self._goal = Decision.all_of([self._world.decision(p) for p in self._live])
+        self._checks = [self._world.decision(p) for p in self._safety]
         self._walkers: dict[int, Walker] = {}
-        roots = [start for start in self.starts if start.snapshot is not None]
-        self.exploration = Exploration(
-            self.world.tables,
-            self.world,
-            [self.world.encode(s.snapshot) for s in roots if s.snapshot is not None],
+        roots = [start for start in self._starts if start.snapshot is not None]
+        self._exploration = Exploration(
+            self._world.tables,
+            self._world,
+            [self._world.encode(s.snapshot) for s in roots if s.snapshot is not None],
             [Check(one, target=False, fatal=True) for one in self._checks],
             bounds=bounds,
             options=Options(periphery=True),
-            progress=None if progress is None else reporter(progress),
+            progress=progress,
         )
-        self.tally = Tally()
+        self._tally = Tally()
 
     def close(self) -> None:
         """Free what the walkers hold."""
         for walker in self._walkers.values():
             walker.close()
 
-    # ------------------------------------------------------------------------ search
+    def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
+        """Check on samples what the search took for granted; confirm what it found."""
+        audit(self._world)
+        writer = Counterexamples(
+            self._world,
+            self._starts,
+            out,
+            write=traces,
+            engine=self._engine.engine,
+            seed=self._options.seed,
+        )
+        found = self._exploration, self._tally
+        return answer(*found, self._wanted, writer, self._engine)
 
     def run(self, walks: int, most_states: int) -> None:
         """Search to the depth, then walk."""
-        search = self.exploration
-        if any(start.failure is not None for start in self.starts):
+        search = self._exploration
+        if any(start.failure is not None for start in self._starts):
             return
         search.run(breadth_first)
         if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
-            self.tally.bound = search.bound
+            self._tally.bound = search.bound
             return
         prober = Prober(
-            self.world,
+            self._world,
             self._goal,
             self._walker,
             walks=walks,
             most_states=most_states,
-            run=self.engine.run,
+            run=self._engine.run,
         )
         suspects = Suspects(
             prober,
             self._walker,
-            Expander(self.world.tables, self.world),
+            Expander(self._world.tables, self._world),
             self._as_walked,
             self._options.most_steps,
             search.meter.check,
@@ -219,24 +201,24 @@ class _Search:
         try:
             self._walk_from(self._spots(), suspects)
         except BoundHit as hit:
-            self.tally.bound = hit.bound
+            self._tally.bound = hit.bound
         except KeyboardInterrupt:
-            self.tally.bound = "interrupted"
-        self.tally.notes += suspects.notes
+            self._tally.bound = "interrupted"
+        self._tally.notes += suspects.notes
 
     def _walk_from(self, spots: list[Spot], suspects: Suspects) -> None:
-        tally = self.tally
+        tally = self._tally
         spot: Spot | None = None
         try:
             for spot in spots:
-                self.exploration.meter.check()
+                self._exploration.meter.check()
                 ended = suspects.walk(spot)
                 tally.paths += 1
                 tally.steps += ended.steps
                 if ended.end is End.GOAL:
                     tally.live += ended.steps == 0
                     continue
-                root = self.exploration.roots[spot.root]
+                root = self._exploration.roots[spot.root]
                 found = suspects.examine(spot, root, ended)
                 if isinstance(found, Dead):
                     tally.dead = spot, found
@@ -250,18 +232,18 @@ class _Search:
         """Return where to walk from: what differs in faults left only is one."""
         found: list[Spot] = []
         seen: set[int] = set()
-        for row, locate in self.exploration.periphery:
+        for row, locate in self._exploration.periphery:
             start = self._as_walked(row)
-            fingerprint = self.world.tables.fingerprint(start)
+            fingerprint = self._world.tables.fingerprint(start)
             if fingerprint not in seen:
                 seen.add(fingerprint)
                 hit = locate(None)
                 found.append(Spot(len(found), hit.root, hit.path, start))
-        self.tally.periphery = len(found)
+        self._tally.periphery = len(found)
         return found
 
     def _as_walked(self, row: Row) -> Row:
-        return row if self._faults else without_faults(self.world, row)
+        return row if self._faults else without_faults(self._world, row)
 
     def _walker(self, most_steps: int) -> Walker:
         """Return who walks with a bound."""
@@ -280,11 +262,11 @@ class _Search:
         return known
 
     def _new_walker(self, options: WalkOptions) -> Walker:
-        if self.engine.engine == "python":
-            return ReferenceWalks(self.world.tables, self.world, options)
+        if self._engine.engine == "python":
+            return ReferenceWalks(self._world.tables, self._world, options)
         from worldline.engine.native.walks import Walks
 
-        return Walks(self.world.tables, self.world, options)
+        return Walks(self._world.tables, self._world, options)
 
     def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
         hit = Hit(spot.root, met.path)

@@ -22,10 +22,11 @@ is below it can be reached from another root only through itself, and would end 
 Bugs
 ----
 The switches rt1 to rt17 and cb1 to cb7 are the bugs of the two papers. Those in
-`BUGS` are found by exhaustive search, those of liveness by random walks. CB's 1
-and 2 are one missing line, reached in two ways. Bugs rt15 to rt17 show up as soon as a
-joining node believes in another root than itself, the property that MaceMC's authors
-propose after telling them, long before the assertion fails that they ran into.
+`BUGS` are safety violations or divergences, found by exhaustive search, or of liveness,
+found by random walks. CB's 1 and 2 are one missing line, reached in two ways. Bugs rt15
+to rt17 show up as soon as a joining node believes in another root than itself, the
+property that MaceMC's authors propose after telling them, long before the assertion
+fails that they ran into.
 """
 
 from __future__ import annotations
