@@ -19,6 +19,7 @@ from worldline.model.properties import PropertyKind
 from worldline.search.certify import Fate, certify, without_faults
 from worldline.search.probe import Prober, missed_share
 from worldline.search.start import starts
+from worldline.search.walks import all_of
 from worldline.search.weights import weigher
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -62,7 +63,7 @@ def rows_of(world: TabulatedWorld) -> Iterator[Row]:
 
 def goal_of(world: TabulatedWorld) -> Decision:
     wanted = [p for p in world.system.properties if p.kind is PropertyKind.LIVENESS]
-    return Decision.all_of([world.decision(known) for known in wanted])
+    return world.decision(all_of(wanted))
 
 
 def can_be_live(world: TabulatedWorld, goal: Decision, row: Row) -> bool:

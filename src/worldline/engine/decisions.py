@@ -6,7 +6,7 @@ nodes ask one column, leaves are verdicts. Evaluating a known state is a walk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias, final
 
 from worldline.engine.tables import Row
@@ -78,23 +78,6 @@ class Decision:
         if node is None:
             return self._evaluate(self, row)
         return node is True
-
-    @classmethod
-    def all_of(cls, decisions: Sequence[Decision]) -> Decision:
-        """Return the conjunction of decisions."""
-
-        def evaluate(decision: Decision, row: Row) -> bool:
-            path: list[tuple[Question, int]] = []
-            for one in decisions:
-                holds = one(row)
-                path.append((Question(None, -1, {}, one), int(holds)))
-                if not holds:
-                    break
-            verdict = all(answer for _, answer in path)
-            decision.learn(path, verdict)
-            return verdict
-
-        return cls(evaluate)
 
     def learn(self, path: list[tuple[Question, int]], verdict: bool) -> None:
         """Remember that these answers, in this order, lead to a verdict.

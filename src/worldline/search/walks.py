@@ -18,7 +18,6 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds
 from worldline.engine.breadth_first import breadth_first
-from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit, Options, Statistics
 from worldline.engine.tables import Row
@@ -28,6 +27,7 @@ from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
+from worldline.model.view import View
 from worldline.search.certify import without_faults
 from worldline.search.counterexample import Counterexamples
 from worldline.search.engines import Engine, choose, processors
@@ -100,6 +100,11 @@ def walk(
         return search.answer(None if out is None else Path(out), traces=traces)
 
 
+def all_of(wanted: list[Property]) -> Callable[[View], bool]:
+    """Return the predicate that says whether all of some properties hold."""
+    return lambda view: all(known.judge(view).holds for known in wanted)
+
+
 def _refuse_too_little(**numbers: int) -> None:
     for name, number in numbers.items():
         if number < 1:
@@ -139,7 +144,7 @@ class _Search:
         self._options = options
         self._faults = faults
         self._engine = choose("breadth-first", engine)
-        self._goal = Decision.all_of([self._world.decision(p) for p in self._live])
+        self._goal = self._world.decision(all_of(self._live))
         self._checks = [self._world.decision(p) for p in self._safety]
         self._walkers: dict[int, Walker] = {}
         roots = [start for start in self._starts if start.snapshot is not None]
