@@ -52,11 +52,15 @@ from worldline.model.workload import invoke, script, whenever
 if TYPE_CHECKING:
     from worldline.search.exhaustive import check
     from worldline.search.report import Report
+    from worldline.search.walk_report import WalkReport
+    from worldline.search.walks import walk
     from worldline.trace.replay import replay
 
 _LAZY = {
     "check": "worldline.search.exhaustive",
     "Report": "worldline.search.report",
+    "WalkReport": "worldline.search.walk_report",
+    "walk": "worldline.search.walks",
     "replay": "worldline.trace.replay",
 }
 
@@ -82,6 +86,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "View",
+    "WalkReport",
     "WorldlineError",
     "__version__",
     "call",
@@ -112,6 +117,7 @@ __all__ = [
     "timer",
     "transport_error",
     "upcall",
+    "walk",
     "whenever",
 ]
 

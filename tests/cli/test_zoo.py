@@ -78,7 +78,9 @@ def test_a_control_has_no_bug_and_the_same_bounds():
 def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
     page = PAGE.read_text("utf-8")
     assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
-    commands = re.findall(r"^\| `([\w-]+)` \|.*`worldline (check [^`]+)`", page, re.M)
+    commands = re.findall(
+        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk) [^`]+)`", page, re.M
+    )
     assert dict(commands) == zoo.bugs()
     assert len(commands) == len(zoo.bugs())
 

@@ -94,7 +94,8 @@ def test_the_control_of_each_bug_is_not_accused(bug: str):
 
 def test_every_bug_with_a_command_is_tested():
     tested = {f"randtree-{bug}" for bug in FOUND | DIVERGENT}
-    assert tested == set(randtree.BUGS)
+    searched = {b for b, text in randtree.BUGS.items() if text.startswith("check ")}
+    assert tested == searched
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from worldline.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from worldline.search.report import Report
+    from worldline.search.report import PropertyReport
 
 SUMMARY = "search every run of a system for violations"
 
@@ -213,13 +213,12 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print(report)
-        _print_steps(report)
+        print_steps(report.violated)
     return report.verdict.exit_code
 
 
-def _print_steps(report: Report) -> None:
+def print_steps(first: PropertyReport | None) -> None:
     """Print the run that leads to the first violation."""
-    first = report.violated
     if first is None or first.trace is None:
         return
     from worldline.trace.format import read

@@ -10,11 +10,18 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from worldline._version import __version__
-from worldline.cli import check, debug, replay, show, zoo
+from worldline.cli import check, debug, replay, show, walk, zoo
 from worldline.model.errors import InternalError, WorldlineError
 from worldline.model.user_errors import escaped
 
-VERBS = {"check": check, "debug": debug, "replay": replay, "show": show, "zoo": zoo}
+VERBS = {
+    "check": check,
+    "debug": debug,
+    "replay": replay,
+    "show": show,
+    "walk": walk,
+    "zoo": zoo,
+}
 
 BAD_INPUT = 2
 INTERRUPTED = 3

@@ -38,7 +38,7 @@ Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so
 INTERRUPTED = 3
 OUT = Path("worldline-out")
 
-_TECHNIQUES = {"check": "exhaustive"}
+_TECHNIQUES = {"check": "exhaustive", "walk": "random walks"}
 _SWITCH = re.compile(r"(?<=\bbugs=)\S+")
 
 

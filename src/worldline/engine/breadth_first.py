@@ -77,6 +77,9 @@ def levels(search: Exploration, next_level: NextLevel) -> None:
         if search.is_over():
             break
         if statistics.depth == search.bounds.depth:
+            if search.options.periphery:
+                outermost = [(r, partial(tree.locate, tables, i)) for _, r, i in level]
+                search.periphery[:0] = outermost
             raise BoundHit("depth")
         level = next_level(tree, seen, level)
     if search.is_over():
@@ -96,6 +99,7 @@ def _next_level(
     for done, (fingerprint, row, index) in enumerate(level):
         statistics.frontier = len(level) - done + len(found)
 
+        before = len(found)
         locate = partial(tree.locate, tables, index)
         for successor in search.expand(row, fingerprint, locate):
             total, new, entry, leaf = successor
@@ -109,5 +113,7 @@ def _next_level(
                 search.discover()
                 seen.add(key)
                 found.append((total, new, tree.add(index, entry.number, leaf.number)))
+        if len(found) == before and search.options.periphery:
+            search.periphery.append((row, locate))
     statistics.frontier = len(found)
     return found

@@ -83,6 +83,9 @@ class Options:
         How many may work at once; no result depends on it.
     exact
         Whether whole states are kept and compared, not only their fingerprints.
+    periphery
+        Whether to keep the states beyond which nothing new was seen; only the
+        breadth-first reference does.
     """
 
     prune: Decision | None = None
@@ -90,6 +93,7 @@ class Options:
     keep_going: bool = False
     threads: int = 1
     exact: bool = False
+    periphery: bool = False
 
 
 class Footprints(Protocol):
@@ -160,6 +164,9 @@ class Exploration:
         Where a deadlock was found.
     bound
         The limit that ended the search, if one did.
+    periphery
+        With `Options.periphery`: the states at the bound on depth, then those before
+        it whose successors had all been seen, with how they were reached.
     """
 
     def __init__(
@@ -193,6 +200,7 @@ class Exploration:
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
         self.bound: str | None = None
+        self.periphery: list[tuple[Row, Locate]] = []
         self._progress = progress
         self._countdown = 1
 

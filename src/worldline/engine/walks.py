@@ -103,8 +103,6 @@ class Walks:
     """
 
     def __init__(self, tables: Tables, service: Service, options: WalkOptions) -> None:
-        self._service = service
-        self._tables = tables
         self._expander = Expander(tables, service)
         self._options = options
 
@@ -139,7 +137,7 @@ class Walks:
             path.append((entry, leaf))
             if leaf.failed:
                 return Ended(number, End.FAILED, leaf.number, steps), row
-            row = self._after(row, entry, leaf)
+            row = self._expander.after(row, entry, leaf)
             steps += 1
 
     def _draw(self, row: Row, number: int, step: int) -> tuple[Entry, Leaf] | None:
@@ -159,18 +157,6 @@ class Walks:
         )
         entry = _at(enabled, below(total, first))
         return entry, _leaf(outcomes(entry, row), second)
-
-    def _after(self, row: Row, entry: Entry, leaf: Leaf) -> Row:
-        new = row.copy()
-        if entry.column >= 0:
-            new[entry.column] = leaf.local
-        for operations in leaf.changes:
-            value = new[operations.column]
-            after = operations.get(value)
-            new[operations.column] = (
-                self._service.apply(operations, value) if after is None else after
-            )
-        return new
 
 
 def _at(offered: list[tuple[Entry, int]], place: int) -> Entry:

@@ -9,6 +9,7 @@ from typing import final
 
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Hit
+from worldline.engine.tables import Entry, Leaf, Row
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Schedule
 from worldline.model.properties import Property
@@ -50,6 +51,24 @@ class Finding:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as the engine knows it.
+
+    Attributes
+    ----------
+    root
+        The number of the initial state.
+    path, end
+        The events from there, and the state to which they lead.
+    """
+
+    root: int
+    path: list[tuple[Entry, Leaf]]
+    end: Row
+
+
+@final
 class Counterexamples:
     """Confirms findings and writes their traces.
 
@@ -77,6 +96,7 @@ class Counterexamples:
         self.starts = starts
         self.engine = engine
         self.seed = seed
+        self.system = world.system.name
         self._system = world.system
         self._world = world
         self._out = out
@@ -97,32 +117,88 @@ class Counterexamples:
             text = str(explain(direct, finding.known))
             self._confirm_cycle(finding, finding.known, start, schedule)
         ending = Ending(
-            finding.name, finding.kind, Verdict.VIOLATED, text, finding.cycle
+            finding.name, finding.kind, Verdict.VIOLATED, text, cycle=finding.cycle
         )
-        file = command = None
+        return self._reported(start, schedule, ending)
+
+    def dead(self, run: Run, wanted: list[Property], critical: int) -> PropertyReport:
+        """Confirm a run that has become dead, and write its trace.
+
+        Parameters
+        ----------
+        wanted
+            What does not become true any more, all of it together.
+        critical
+            The step from which on it does not.
+        """
+        direct, schedule = self._confirmed(run)
+        missing = [known for known in wanted if not known.judge(direct.view).holds]
+        if not missing:
+            names = ", ".join(known.name for known in wanted)
+            raise Nondeterminism(names, "not all were true", "true in the same state")
+        text = str(explain(direct, missing[0]))
+        kind = missing[0].kind.value
+        ending = Ending(
+            missing[0].name, kind, Verdict.VIOLATED, text, critical=critical
+        )
+        return self._reported(self.starts[run.root], schedule, ending)
+
+    def live(self, run: Run, wanted: list[Property], beside: PropertyReport) -> Path:
+        """Confirm a run that becomes live, and write its trace beside a dead one's."""
+        direct, schedule = self._confirmed(run)
+        for known in wanted:
+            if not known.judge(direct.view).holds:
+                what = f"property {known.name}"
+                raise Nondeterminism(what, "was true", "false in the same state")
+        text = "all that was searched for is true at the end of this run"
+        ending = Ending(beside.name, beside.kind, Verdict.HOLDS, text)
+        dead = self._file(beside.name) if beside.trace is None else beside.trace
+        file = dead.with_name(f"{dead.stem}-live{dead.suffix}")
+        self._record(self.starts[run.root], schedule, ending, file)
+        return file
+
+    def _confirmed(self, run: Run) -> tuple[DirectWorld, Schedule]:
+        expected = [(entry.event, leaf.detail) for entry, leaf in run.path]
+        direct = DirectWorld(self._system)
+        end = self._world.decode(run.end)
+        return direct, confirm(direct, self.starts[run.root], expected, end)
+
+    def _reported(
+        self, start: Start, schedule: Schedule, ending: Ending
+    ) -> PropertyReport:
+        name, file, command = ending.property or "", None, None
         if self._write:
-            trace = record(
-                self._system,
-                start.boot,
-                start.prologue,
-                schedule,
-                ending=ending,
-                engine=self.engine,
-                seed=self.seed,
-            )
-            file = self._file(finding.name)
-            write(trace, file)
+            file = self._file(name)
+            self._record(start, schedule, ending, file)
             command = self._command(file)
         return PropertyReport(
-            name=finding.name,
-            kind=finding.kind,
+            name=name,
+            kind=ending.kind or "",
             verdict=Verdict.VIOLATED,
             trace=file,
             steps=len(schedule),
             replay=command,
-            explanation=text,
-            cycle=finding.cycle,
+            explanation=str(ending.explanation or ""),
+            cycle=ending.cycle,
         )
+
+    def _record(
+        self,
+        start: Start,
+        schedule: Schedule,
+        ending: Ending,
+        file: Path,
+    ) -> None:
+        trace = record(
+            self._system,
+            start.boot,
+            start.prologue,
+            schedule,
+            ending=ending,
+            engine=self.engine,
+            seed=self.seed,
+        )
+        write(trace, file)
 
     def _confirm_cycle(
         self, finding: Finding, known: Property, start: Start, schedule: Schedule

@@ -154,8 +154,8 @@ def _report(
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
     complete &= not (statistics.pruned and question.prune is not None)
-    rows = [_boot_failure(writer, start) for start in failed[:1]]
-    rows += [_failure(writer, kind, hit) for kind, hit in search.failures.items()]
+    rows = [boot_failure(writer, start) for start in failed[:1]]
+    rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
     if search.deadlock is not None:
         text = "only faults can happen and the system is not done"
         finding = Finding("deadlock", "safety", text, search.deadlock)
@@ -220,14 +220,16 @@ def _verdict(
     return PropertyReport(name=known.name, kind=kind, verdict=verdict)
 
 
-def _failure(writer: Counterexamples, kind: str, hit: Hit) -> PropertyReport:
+def failed_outcome(writer: Counterexamples, kind: str, hit: Hit) -> PropertyReport:
+    """Report a handler that failed."""
     failure: Failure | None = hit.path[-1][1].detail.failure
     if failure is None:
         raise InternalError(f"a failed outcome without a failure at {hit.path[-1]}")
     return writer.violated(Finding(kind, "safety", str(failure), hit))
 
 
-def _boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
+def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
+    """Report a handler that failed before the search began."""
     failure = start.failure
     if failure is None:
         raise InternalError("a start without a failure was reported as one")

@@ -33,7 +33,8 @@ from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
 
-def _chosen(system: System, names: list[str] | None) -> list[Property]:
+def chosen_properties(system: System, names: list[str] | None) -> list[Property]:
+    """Return the properties of these names; all without names."""
     if names is None:
         return list(system.properties)
     known = {declared.name: declared for declared in system.properties}
@@ -62,7 +63,7 @@ class Question:
     ) -> None:
         self.profile = Profile() if profile else None
         self.system = system
-        self.properties = _chosen(system, names)
+        self.properties = chosen_properties(system, names)
         self.searched = [
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
@@ -117,7 +118,7 @@ class Question:
                 threads=threads,
                 exact=exact,
             ),
-            progress=None if progress is None else _reporter(progress),
+            progress=None if progress is None else reporter(progress),
             symmetry=None if self.alike is None else self.alike.symmetry,
             profile=self.profile or UNTIMED,
             footprints=Footprints(world),
@@ -156,9 +157,11 @@ def _all_done(view: View) -> bool:
     return all(map(view.is_finished, view.nodes)) and not view.messages()
 
 
-def _reporter(
+def reporter(
     progress: Callable[[Progress], None],
 ) -> Callable[[Statistics, float], None]:
+    """Return what tells a user's function how far a search has come."""
+
     def report(statistics: Statistics, seconds: float) -> None:
         progress(
             Progress(

@@ -174,7 +174,7 @@ class Report:
         lines = [f"{self.system}: {self.verdict.value.upper()}{self._because()}"]
         width = max((len(p.name) for p in self.properties), default=0)
         for known in self.properties:
-            lines += _property_lines(known, width)
+            lines += property_lines(known, width)
         rate = self.generated / self.seconds if self.seconds > 0 else 0.0
         lines.append(
             f"  {self.states:,} states, {self.generated:,} generated, "
@@ -213,7 +213,8 @@ def _length(known: PropertyReport) -> str:
     return f" after {known.cycle - 1} steps, then {then}"
 
 
-def _property_lines(known: PropertyReport, width: int) -> list[str]:
+def property_lines(known: PropertyReport, width: int) -> list[str]:
+    """Return what a report says of one property; names are as wide as `width`."""
     steps = _length(known)
     lines = [f"  {known.name:<{width}}  {known.kind}: {known.verdict.value}{steps}"]
     if known.explanation:

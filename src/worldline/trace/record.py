@@ -49,6 +49,8 @@ class Ending:
     cycle
         The step with which a cycle begins that the run goes round for ever, if it does;
         see `End.cycle`.
+    critical
+        For a liveness violation, the step from which on it cannot become true.
     """
 
     property: str | None
@@ -56,6 +58,7 @@ class Ending:
     verdict: Verdict
     explanation: Explanation | str | None = None
     cycle: int | None = None
+    critical: int | None = None
 
 
 def record(
@@ -129,6 +132,7 @@ def end_of(
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
         externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
         cycle=ending.cycle,
+        critical=ending.critical,
     )
 
 

@@ -255,6 +255,9 @@ class End:
     cycle
         For a run that never ends, the step with which what is repeated for ever begins;
         ``steps + 1`` if nothing is, because the run stops. None for any other run.
+    critical
+        For a liveness violation: the step from which on it can no more become true; 0
+        if it never could.
     """
 
     verdict: str = checked(one_of(*[verdict.value for verdict in Verdict]))
@@ -265,6 +268,7 @@ class End:
     deliveries: int = checked(whole())
     externals: int = checked(whole())
     cycle: int | None = checked(optional(whole(1)), later=True)
+    critical: int | None = checked(optional(whole()), later=True)
 
 
 @final

@@ -106,7 +106,7 @@ def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool,
                 reason = str(found or f"{known.name} is false on the cycle")
                 return not cycle.objection(), cycle.objection() or reason
             return found is not None, str(found or f"{known.name} is true at the end")
-        if verdict is Verdict.HOLDS and known.kind is PropertyKind.SOMETIMES:
+        if verdict is Verdict.HOLDS and known.kind is not PropertyKind.SAFETY:
             found = explain(world, known)
             return found is None, "" if found is None else str(found)
         return True, ""

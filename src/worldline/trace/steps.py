@@ -56,7 +56,11 @@ def header_lines(trace: Trace) -> Iterator[str]:
 def end_lines(trace: Trace) -> Iterator[str]:
     """Yield the verdict and why it is so."""
     yield verdict_phrase(trace.end)
-    if trace.end is None or trace.end.explanation is None:
+    if trace.end is None:
+        return
+    if trace.end.critical is not None:
+        yield f"  step {trace.end.critical} is the critical transition"
+    if trace.end.explanation is None:
         return
     explanation = trace.end.explanation
     yield f"  {explanation.message}"

@@ -22,10 +22,11 @@ is below it can be reached from another root only through itself, and would end 
 Bugs
 ----
 The switches rt1 to rt17 and cb1 to cb7 are the bugs of the two papers. Those in
-`BUGS` are safety violations or divergences and are found by exhaustive search. CB's 1
-and 2 are one missing line, reached in two ways. Bugs rt15 to rt17 show up as soon as a
-joining node believes in another root than itself, the property that MaceMC's authors
-propose after telling them, long before the assertion fails that they ran into.
+`BUGS` are safety violations or divergences, found by exhaustive search, or of liveness,
+found by random walks. CB's 1 and 2 are one missing line, reached in two ways. Bugs rt15
+to rt17 show up as soon as a joining node believes in another root than itself, the
+property that MaceMC's authors propose after telling them, long before the assertion
+fails that they ran into.
 """
 
 from __future__ import annotations
@@ -58,9 +59,17 @@ _OPTIONS = {
     "cb6": "-p start=cb6 -p resets=1 --max-depth 8",
     "cb7": "-p size=2 --max-depth 8",
 }
+_WALKS = {
+    "rt2": "--max-steps 500",
+    "rt4": "-p start=rt4 --max-steps 500",
+    "rt10": "-p start=rt10 --max-steps 500",
+    "rt12": "-p start=rt12 -p buffer=1 --max-steps 500",
+    "rt13": "-p start=rt13 -p resets=1 --max-steps 500",
+}
 BUGS = {
-    f"randtree-{bug}": f"check zoo:randtree -p bugs={bug} {options}"
-    for bug, options in _OPTIONS.items()
+    f"randtree-{bug}": f"{verb} zoo:randtree -p bugs={bug} {options}"
+    for verb, commands in (("check", _OPTIONS), ("walk", _WALKS))
+    for bug, options in commands.items()
 }
 SWITCHES = (
     *[f"rt{number}" for number in range(1, 18)],

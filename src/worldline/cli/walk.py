@@ -1,0 +1,195 @@
+"""``worldline walk``: search for runs that can never become live."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from worldline.cli.options import (
+    add_json,
+    assignments,
+    positive,
+    positive_seconds,
+    print_json,
+)
+from worldline.model.errors import UsageError
+
+SUMMARY = "search for runs after which nothing becomes live any more"
+
+DESCRIPTION = """\
+Search every run to a depth, then walk on at random from where that search ends, until
+all liveness properties hold at once. Of a walk that does not get there, find the
+critical transition: the step from which on no live state can be reached. That is
+certified where all that can follow was visited, and probable otherwise. Safety
+properties are checked on the way. Walks prove nothing: a search that finds no
+violation ends with UNKNOWN.
+"""
+
+EPILOG = """\
+TARGET is what 'worldline check' takes.
+
+examples:
+  worldline walk zoo:randtree -p bugs=rt13 -p start=rt13 -p resets=1
+  worldline walk tree.py --depth 8 --max-steps 50000 --weight Join=300
+  worldline walk tree.py --property one_tree --unbiased --json
+
+In walks, calls are likelier than deliveries, and those than timers; faults do not
+happen, so that the system has a chance to recover. A depth counts the states on a
+path, the initial one included; --max-steps counts the events of a walk.
+Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(run=run)
+    parser.add_argument("target", metavar="TARGET", help="what to search; see below")
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the system's function; may be repeated",
+    )
+    parser.add_argument(
+        "--property",
+        dest="properties",
+        metavar="NAME",
+        action="append",
+        help="only this property matters; may be repeated",
+    )
+    parser.add_argument(
+        "--depth",
+        type=positive,
+        default=6,
+        metavar="N",
+        help="how deep every run is searched (default: %(default)s)",
+    )
+    _configure_walks(parser)
+    _configure_run(parser)
+    add_json(parser)
+
+
+def _configure_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "native", "python"],
+        default="auto",
+        help="what walks: compiled, or the reference (default: native where it was "
+        "built)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="threads of the native engine; no result depends on it (default: one for "
+        "each processor)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl); the "
+        "closest live run goes beside it",
+    )
+
+
+def _configure_walks(parser: argparse.ArgumentParser) -> None:
+    walks = parser.add_argument_group("walks")
+    walks.add_argument(
+        "--max-steps",
+        type=positive,
+        default=10_000,
+        metavar="N",
+        help="events on a walk; doubled by itself where that was not enough "
+        "(default: %(default)s)",
+    )
+    walks.add_argument(
+        "--walks",
+        type=positive,
+        default=60,
+        metavar="K",
+        help="walks that decide whether a state is dead, where there is no proof "
+        "(default: %(default)s)",
+    )
+    walks.add_argument(
+        "--certify",
+        type=_states,
+        default=20_000,
+        metavar="N",
+        help="states to visit at most for a proof; 0 for none (default: %(default)s)",
+    )
+    walks.add_argument(
+        "--unbiased", action="store_true", help="give every event the same weight"
+    )
+    walks.add_argument(
+        "--weight",
+        dest="weights",
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="the weight of a message class, timer, call or kind of event (call 200, "
+        "deliver 100, timer 10, a fault 1); may be repeated",
+    )
+    walks.add_argument(
+        "--walk-faults",
+        action="store_true",
+        help="let the faults that are left happen in walks, too",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search a system; return the exit code of its verdict."""
+    from worldline.cli.check import print_steps
+    from worldline.cli.progress import shown
+    from worldline.model.loader import load
+    from worldline.search.walks import walk
+
+    system = load(arguments.target, assignments(arguments.parameters))
+    with shown(system.name) as progress:
+        report = walk(
+            system,
+            depth=arguments.depth,
+            max_steps=arguments.max_steps,
+            walks=arguments.walks,
+            seed=arguments.seed,
+            unbiased=arguments.unbiased,
+            weights=_weights(arguments.weights),
+            walk_faults=arguments.walk_faults,
+            certify=arguments.certify,
+            max_seconds=arguments.max_seconds,
+            properties=arguments.properties,
+            engine=arguments.engine,
+            workers=arguments.workers,
+            out=arguments.out,
+            progress=progress,
+        )
+    if arguments.json:
+        print_json(report.to_json())
+    else:
+        print(report)
+        print_steps(report.violated)
+    return report.verdict.exit_code
+
+
+def _states(text: str) -> int:
+    return 0 if text == "0" else positive(text)
+
+
+def _weights(texts: list[str]) -> dict[str, int]:
+    found = {}
+    for text in texts:
+        name, _, weight = text.partition("=")
+        if not name or not weight.isdecimal():
+            raise UsageError(
+                f"--weight {text!r} is not understood", remedy="write --weight NAME=N"
+            )
+        found[name] = int(weight)
+    return found

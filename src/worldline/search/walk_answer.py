@@ -1,0 +1,166 @@
+"""From what random walks found to a confirmed report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+from worldline.engine.expand import Expander, Path
+from worldline.engine.exploration import Exploration, Hit
+from worldline.model.events import Event
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.verdicts import Verdict
+from worldline.search.counterexample import Counterexamples, Finding, Run
+from worldline.search.engines import Chosen
+from worldline.search.exhaustive import boot_failure, failed_outcome
+from worldline.search.report import PropertyReport
+from worldline.search.suspect import Dead, Spot
+from worldline.search.walk_report import Critical, WalkReport
+
+AFTER = 10
+"""Steps of a dead run that are shown after its critical transition."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unsafe:
+    """A safety violation met on a walk.
+
+    Attributes
+    ----------
+    known
+        The property; None if a handler failed.
+    """
+
+    hit: Hit
+    known: Property | None
+
+
+@final
+@dataclass(slots=True)
+class Tally:
+    """What the walks did and found so far; see `WalkReport` for the numbers."""
+
+    periphery: int = 0
+    live: int = 0
+    paths: int = 0
+    steps: int = 0
+    unresolved: int = 0
+    bound: str | None = None
+    unsafe: Unsafe | None = None
+    dead: tuple[Spot, Dead] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def answer(
+    search: Exploration,
+    tally: Tally,
+    wanted: list[Property],
+    writer: Counterexamples,
+    engine: Chosen,
+) -> WalkReport:
+    """Confirm what was found, write its traces, and say what was done."""
+    critical = live_trace = case = None
+    violated = _unsafe(search, tally, wanted, writer)
+    notes = [engine.note] if engine.note else []
+    if violated is None and tally.dead is not None:
+        spot, dead = tally.dead
+        liveness = [p for p in wanted if p.kind is PropertyKind.LIVENESS]
+        cut = dead.path[: dead.position + AFTER]
+        run = _run(search, spot.root, cut)
+        violated = writer.dead(run, liveness, dead.position)
+        critical = _critical(dead)
+        if dead.live is not None and violated.trace is not None:
+            live = _run(search, spot.root, dead.live)
+            live_trace = writer.live(live, liveness, violated)
+        case = "C1"
+    elif violated is None and tally.unresolved:
+        case = "C2"
+        notes.append(
+            f"{tally.unresolved} walks neither became live nor hit a state that is "
+            "surely dead (case C2): give more --max-steps"
+        )
+    statistics = search.statistics
+    return WalkReport(
+        system=writer.system,
+        verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
+        properties=tuple(_rows(wanted, violated)),
+        critical=critical,
+        case=case,
+        live_trace=live_trace,
+        states=statistics.states,
+        generated=statistics.generated,
+        depth=statistics.depth,
+        periphery=tally.periphery,
+        live=tally.live,
+        paths=tally.paths,
+        steps=tally.steps,
+        seconds=search.meter.seconds,
+        bound=tally.bound if violated is None else None,
+        engine=writer.engine,
+        seed=writer.seed,
+        notes=(*notes, *tally.notes),
+    )
+
+
+def _unsafe(
+    search: Exploration, tally: Tally, wanted: list[Property], writer: Counterexamples
+) -> PropertyReport | None:
+    """Report the first safety violation: on the way to the periphery, or on a walk."""
+    failed = [start for start in writer.starts if start.failure is not None]
+    if failed:
+        return boot_failure(writer, failed[0])
+    safety = [p for p in wanted if p.kind is PropertyKind.SAFETY]
+    for number, hit in sorted(search.hits.items()):
+        known = safety[number]
+        return writer.violated(Finding(known.name, known.kind.value, "", hit, known))
+    for kind, hit in search.failures.items():
+        return failed_outcome(writer, kind, hit)
+    if tally.unsafe is None:
+        return None
+    hit, met = tally.unsafe.hit, tally.unsafe.known
+    if met is not None:
+        return writer.violated(Finding(met.name, met.kind.value, "", hit, met))
+    return failed_outcome(writer, hit.path[-1][1].detail.failure.kind, hit)
+
+
+def _run(search: Exploration, root: int, path: Path) -> Run:
+    expander, row = Expander(search.tables, search.service), search.roots[root]
+    for entry, leaf in path:
+        row = expander.after(row, entry, leaf)
+    return Run(root, path, row)
+
+
+def _critical(dead: Dead) -> Critical:
+    event: Event | None = None
+    if dead.position:
+        event = dead.path[dead.position - 1][0].event
+    return Critical(
+        step=dead.position,
+        event="" if event is None else repr(event),
+        certified=dead.probe.certified,
+        states=dead.probe.certificate.states,
+        walks=dead.probe.walks,
+        recovered=dead.recovered,
+        recovery_walks=dead.recovery_walks,
+    )
+
+
+def _rows(
+    wanted: list[Property], violated: PropertyReport | None
+) -> list[PropertyReport]:
+    rows = [
+        PropertyReport(
+            name=known.name,
+            kind=known.kind.value,
+            verdict=Verdict.NOT_SEARCHED
+            if known.kind is PropertyKind.SOMETIMES
+            else Verdict.UNKNOWN,
+        )
+        for known in wanted
+    ]
+    if violated is None:
+        return rows
+    if all(row.name != violated.name for row in rows):
+        return [violated, *rows]
+    return [violated if row.name == violated.name else row for row in rows]

@@ -1,0 +1,182 @@
+"""What a search for liveness violations says in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from worldline.model.verdicts import Verdict
+from worldline.search.probe import CONFIDENCE, missed_share
+from worldline.search.report import PropertyFailed, PropertyReport, property_lines
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Critical:
+    """Where a run becomes dead, and how sure that is.
+
+    Attributes
+    ----------
+    step, event
+        The first step after which nothing live can be reached, as in the trace, and
+        what happens in it; 0 and nothing if the initial state is dead.
+    certified, states
+        Whether that is proved, by visiting all the states that can follow.
+    walks
+        How many walks from there were made; none became live.
+    recovered, recovery_walks
+        How many walks from the state before became live, out of how many.
+    """
+
+    step: int
+    event: str
+    certified: bool
+    states: int
+    walks: int
+    recovered: int
+    recovery_walks: int
+
+    @property
+    def certainty(self) -> str:
+        """``certified`` or ``probable``."""
+        return "certified" if self.certified else "probable"
+
+    def lines(self) -> list[str]:
+        """Return it in words."""
+        place = f"{self.step}, {self.event}" if self.step else "0: all is dead"
+        found = [f"critical step {place}"]
+        if self.certified:
+            found.append(
+                f"certified: of all {self.states:,} states that can follow none is live"
+            )
+        else:
+            share = 100 * missed_share(self.walks)
+            found.append(
+                f"probable: none of {self.walks} walks from there became live; if "
+                f"{share:.1f} % did, one would have with {CONFIDENCE:.0%} probability"
+            )
+        if self.step:
+            found.append(
+                f"of {self.recovery_walks} walks from the step before "
+                f"{self.recovered} became live"
+            )
+        return found
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkReport:
+    """The result of a search with random walks.
+
+    Attributes
+    ----------
+    verdict
+        VIOLATED or UNKNOWN: walks prove nothing.
+    critical
+        About a liveness violation.
+    case
+        ``C1`` if a dead state was found; ``C2`` if only walks were left that may have
+        been too short.
+    live_trace
+        The file of the closest live run.
+    states, generated, depth
+        What the exhaustive search before the walks has seen.
+    periphery, live, paths
+        The states from which to walk, those that were live to begin with, and how
+        many walks were made from there.
+    steps
+        Events on these walks.
+    bound
+        What ended the search early, or None.
+    """
+
+    system: str
+    verdict: Verdict
+    properties: tuple[PropertyReport, ...]
+    critical: Critical | None
+    case: str | None
+    live_trace: Path | None
+    states: int
+    generated: int
+    depth: int
+    periphery: int
+    live: int
+    paths: int
+    steps: int
+    seconds: float
+    bound: str | None
+    engine: str
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def violated(self) -> PropertyReport | None:
+        """The property that is violated, if any is."""
+        found = (p for p in self.properties if p.verdict is Verdict.VIOLATED)
+        return next(found, None)
+
+    def expect_violated(self, name: str) -> PropertyReport:
+        """Return the report on a property, or raise `PropertyFailed`."""
+        found = self.violated
+        if found is not None and found.name == name:
+            return found
+        raise PropertyFailed(f"{name} was expected to be violated\n{self}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON data: the object that ``--json`` prints."""
+        first, critical = self.violated, self.critical
+        live = None if self.live_trace is None else str(self.live_trace)
+        share = None
+        if critical is not None and not critical.certified:
+            share = round(missed_share(critical.walks), 4)
+        return {
+            "system": self.system,
+            "verdict": self.verdict.value,
+            "property": None if first is None else first.name,
+            "critical_step": None if critical is None else critical.step,
+            "critical_event": None if critical is None else critical.event,
+            "case": self.case,
+            "certainty": None if critical is None else critical.certainty,
+            "certified_states": None if critical is None else critical.states,
+            "walks": 0 if critical is None else critical.walks,
+            "missed_share": share,
+            "recovered": None if critical is None else critical.recovered,
+            "paths": self.paths,
+            "walk_steps": self.steps,
+            "states": self.states,
+            "generated": self.generated,
+            "depth": self.depth,
+            "periphery": self.periphery,
+            "live": self.live,
+            "seconds": round(self.seconds, 3),
+            "bound": self.bound,
+            "properties": [known.to_json() for known in self.properties],
+            "trace": None if first is None or first.trace is None else str(first.trace),
+            "live_trace": live,
+            "steps": None if first is None else first.steps,
+            "replay": None if first is None else first.replay,
+            "engine": self.engine,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        because = "" if self.bound is None else f" (bound: {self.bound})"
+        lines = [f"{self.system}: {self.verdict.value.upper()}{because}"]
+        width = max((len(p.name) for p in self.properties), default=0)
+        for known in self.properties:
+            lines += property_lines(known, width)
+            if self.critical is not None and known is self.violated:
+                lines += [f"    {line}" for line in self.critical.lines()]
+                if self.live_trace is not None:
+                    lines.append(f"    closest live run  {self.live_trace}")
+        case = "" if self.case is None else f", case {self.case}"
+        lines.append(
+            f"  {self.states:,} states to depth {self.depth}, {self.periphery:,} on the "
+            f"periphery ({self.live:,} live), {self.paths:,} walks of "
+            f"{self.steps:,} steps{case}"
+        )
+        lines.append(f"  {self.seconds:.2f} s, engine {self.engine}, seed {self.seed}")
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines)

@@ -1,0 +1,253 @@
+"""Random walks: what is dead, since when, how sure that is, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.search.dying import asker, climber, split
+
+import worldline as wl
+from worldline.engine.native.library import KernelMissing, library
+from worldline.search.walk_answer import AFTER
+from worldline.trace.format import read
+
+UNKNOWN, VIOLATED = wl.Verdict.UNKNOWN, wl.Verdict.VIOLATED
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def falls(**options: Any) -> wl.WalkReport:
+    """Return a report on the climber, half of whose walks fall; that of seed 2 does."""
+    return wl.walk(climber(), depth=2, seed=2, **options)
+
+
+# ----------------------------------------------------------------- case C1, case C2
+
+
+def test_a_fall_in_the_second_half_is_proved():
+    report = falls(max_steps=40)
+    assert (report.verdict, report.case) == (VIOLATED, "C1")
+    assert report.critical is not None
+    assert (report.critical.step, report.critical.event) == (30, "timer at a climb")
+    assert report.critical.certainty == "certified"
+    assert report.critical.states == 1
+    assert report.notes == ()
+
+
+def test_without_proofs_the_bound_is_raised_until_the_fall_is_in_the_first_half():
+    report = falls(max_steps=45, certify=0)
+    assert (report.verdict, report.case) == (VIOLATED, "C1")
+    assert report.critical is not None
+    assert report.critical.step == 30
+    assert report.critical.certainty == "probable"
+    assert report.critical.walks == 60
+    # Of 46 steps the second half begins at 24, and 32 is the first position beyond.
+    (note,) = report.notes
+    assert "step 32 of 46" in note
+    assert "to 90 steps" in note
+
+
+def test_a_walk_that_becomes_live_at_a_higher_bound_is_no_violation():
+    report = wl.walk(climber(edge=-1), depth=2, max_steps=30, certify=0)
+    assert (report.verdict, report.case) == (UNKNOWN, None)
+    assert len(report.notes) == 2
+    assert "to 60 steps" in report.notes[0]
+    assert report.notes[1] == "the walk became live then, after 39 steps"
+
+
+def test_a_walk_that_is_too_short_at_every_bound_is_unknown():
+    report = wl.walk(climber(top=1000, edge=-1), depth=2, max_steps=10)
+    assert (report.verdict, report.case) == (UNKNOWN, "C2")
+    assert "give more --max-steps" in report.notes[0]
+    assert "to 40 steps" in report.notes[-1]
+
+
+# ------------------------------------------------------------- before the walks begin
+
+
+def test_a_fault_may_be_the_critical_transition():
+    report = wl.walk(asker(), depth=4)
+    assert report.expect_violated("is_heard").steps == 2
+    assert report.critical is not None
+    assert (report.critical.step, report.critical.states) == (2, 1)
+    assert report.critical.event == "drop at b Request() from a"
+    assert report.critical.recovered == report.critical.recovery_walks == 60
+
+
+def test_a_cycle_of_dead_states_within_the_depth_is_found():
+    assert wl.walk(climber(top=4, edge=3), depth=20).verdict is VIOLATED
+
+
+def test_who_asks_twice_is_heard():
+    report = wl.walk(asker(patient=True), depth=5)
+    assert (report.verdict, report.notes) == (UNKNOWN, ())
+    assert report.paths == report.periphery > report.live > 0
+
+
+def test_a_state_0_that_is_dead_is_step_0():
+    system = asker()
+    system.prologue = (
+        wl.events.call(system.ids[0], type(system.prototypes[0]).ask),
+        wl.events.drop(system.ids[1], next(iter(system.types[1].on))),
+    )
+    report = wl.walk(system)
+    assert report.critical is not None
+    assert (report.critical.step, report.critical.event) == (0, "")
+    assert report.live_trace is None
+    assert report.violated is not None
+
+
+# ------------------------------------------------------------------- faults in walks
+
+
+def test_faults_do_not_happen_in_walks_unless_asked_for():
+    assert wl.walk(asker(drops=None), depth=2).verdict is UNKNOWN
+    weights = {"drop": 100_000}
+    dropped = wl.walk(asker(drops=None), depth=2, walk_faults=True, weights=weights)
+    assert dropped.critical is not None
+    assert (dropped.critical.step, dropped.critical.certainty) == (2, "certified")
+
+
+def test_a_partition_heals_in_walks():
+    report = wl.walk(split(), depth=4)
+    assert report.periphery > 0
+    assert report.verdict is UNKNOWN
+
+
+# ----------------------------------------------------------------------------- safety
+
+
+def test_a_safety_violation_before_the_walks_is_reported():
+    report = wl.walk(asker(rash=True), depth=4)
+    found = report.expect_violated("exception")
+    assert (found.steps, report.paths, report.critical) == (2, 0, None)
+
+
+def test_a_failure_on_a_walk_is_reported():
+    report = wl.walk(asker(rash=True, drops=0), depth=2)
+    found = report.expect_violated("exception")
+    assert found.steps == 2
+    assert found.trace is not None
+    assert wl.replay(found.trace, asker(rash=True, drops=0)).exit_code == 1
+
+
+def test_a_safety_property_false_on_a_walk_is_reported():
+    def system() -> wl.System:
+        made = climber(edge=-1)
+        made.properties = (*made.properties, below_ten)
+        return made
+
+    report = wl.walk(system(), depth=3)
+    found = report.expect_violated("below_ten")
+    assert found.steps == 10
+    assert found.trace is not None
+    assert wl.replay(found.trace, system()).exit_code == 1
+
+
+@wl.safety
+def below_ten(view: wl.View) -> bool:
+    return all(view[node].height < 10 for node in view)
+
+
+# ----------------------------------------------------------------------------- traces
+
+
+def test_both_traces_are_replayed_and_share_all_steps_before_the_critical_one():
+    report = falls(max_steps=40)
+    assert report.violated is not None
+    assert report.violated.trace is not None
+    assert report.live_trace is not None
+    dead, live = read(report.violated.trace), read(report.live_trace)
+    assert dead.end is not None
+    assert live.end is not None
+    assert (dead.end.verdict, dead.end.property) == ("violated", "on_top")
+    assert (dead.end.critical, dead.end.steps) == (30, 30 + AFTER)
+    assert (live.end.verdict, live.end.critical, live.end.steps) == ("holds", None, 40)
+    assert dead.run[:29] == live.run[:29]
+    assert dead.run[29] != live.run[29]
+    assert wl.replay(report.violated.trace, climber()).exit_code == 1
+    replayed = wl.replay(report.live_trace, climber())
+    assert (replayed.reproduced, replayed.exit_code) == (True, 0)
+
+
+def test_no_files_are_written_without_traces(tmp_path: Path):
+    report = falls(max_steps=40, traces=False)
+    assert report.violated is not None
+    assert report.violated.trace is report.live_trace is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_traces_go_where_they_are_told(tmp_path: Path):
+    falls(max_steps=40, out=tmp_path / "x" / "fall.wl")
+    found = sorted(path.name for path in (tmp_path / "x").iterdir())
+    assert found == ["fall-live.wl", "fall.wl"]
+
+
+# ------------------------------------------------------------------------ determinism
+
+
+def facts(report: wl.WalkReport) -> dict[str, Any]:
+    found = report.to_json()
+    for key in ("seconds", "engine"):
+        del found[key]
+    return found
+
+
+@pytest.mark.parametrize("certify", [0, 20_000])
+@pytest.mark.parametrize(
+    "build", [climber, asker, split, lambda: asker(patient=True)], ids=range(4)
+)
+def test_engines_and_workers_do_not_matter(
+    build: Callable[[], wl.System], certify: int
+):
+    try:
+        library()
+    except KernelMissing as missing:
+        pytest.skip(str(missing))
+    options: dict[str, Any] = {"depth": 3, "max_steps": 50, "certify": certify}
+    expected = facts(wl.walk(build(), engine="python", **options))
+    for workers in (1, 3):
+        found = wl.walk(build(), engine="native", workers=workers, **options)
+        assert facts(found) == expected
+
+
+def test_another_seed_walks_otherwise():
+    steps = {wl.walk(climber(), depth=2, seed=seed).verdict for seed in range(10)}
+    assert steps == {UNKNOWN, VIOLATED}
+
+
+# --------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"weights": {"fall": 2}}, "no events 'fall' to weigh"),
+        ({"weights": {"climb": 0}}, "the weight 0 of climb"),
+        ({"depth": 0}, "depth=0 is too little"),
+        ({"walks": 0}, "walks=0 is too little"),
+        ({"properties": ["summit"]}, "no property 'summit'"),
+        ({"engine": "fast"}, "engine 'fast' is unknown"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], text: str):
+    with pytest.raises(wl.UsageError, match=text):
+        wl.walk(climber(), **options)
+
+
+def test_a_system_without_liveness_properties_is_refused():
+    system = climber()
+    system.properties = (below_ten,)
+    with pytest.raises(wl.UsageError, match="no liveness property"):
+        wl.walk(system)
+
+
+def test_time_that_is_up_ends_the_search():
+    report = wl.walk(climber(), max_seconds=1e-9)
+    assert (report.verdict, report.bound) == (UNKNOWN, "seconds")
