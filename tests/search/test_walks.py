@@ -23,8 +23,8 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def falls(**options: Any) -> wl.WalkReport:
-    """Return a report on the climber, half of whose walks fall; that of seed 2 does."""
-    return wl.walk(climber(), depth=2, seed=2, **options)
+    """Return a report on the climber, half of whose walks fall; that of seed 5 does."""
+    return wl.walk(climber(), depth=2, seed=5, **options)
 
 
 # ----------------------------------------------------------------- case C1, case C2

@@ -83,7 +83,7 @@ class Space:
 
 @pytest.mark.slow
 @given(plans)
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_steps_with_nothing_in_common_are_independent(plan: Plan) -> None:
     Space(plan).check()
 
