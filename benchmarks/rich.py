@@ -41,7 +41,7 @@ def naive(target: str, parameters: dict[str, str], seconds: float) -> dict[str, 
         for state in level:
             if time.process_time() - began > seconds:
                 break
-            for _, after in oracle.successors(state):
+            for *_, after in oracle.successors(state):
                 generated += 1
                 if isinstance(after, Failure):
                     continue
