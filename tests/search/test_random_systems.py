@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.alike import NETWORKS
 from tests.oracle import Oracle
 from tests.oracle.exploration import Counts, explore
 
 import worldline as wl
 from worldline.model.faults import BUDGETS
-from worldline.model.network import Capability, Network, permits
+from worldline.model.network import Capability, permits
 from worldline.model.verdicts import Verdict
 from worldline.search.engines import Engine
 
@@ -133,15 +134,6 @@ def few_marks(view: wl.View) -> bool:
 def kept_is_small(view: wl.View) -> None:
     for node in view:
         assert view[node].kept < 3 or view.timers(node) or view.messages(Word, dst=node)
-
-
-NETWORKS: dict[str, Network] = {
-    "datagrams": wl.datagrams(),
-    "queues": wl.datagrams(reordering=False),
-    "streams": wl.streams(buffer=1),
-    "wide streams": wl.streams(),
-    "message set": wl.message_set(),
-}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from worldline.cli.options import (
     add_json,
+    add_system,
     assignments,
     positive,
     positive_seconds,
@@ -48,21 +49,10 @@ and prints what it learned. Exit codes: 0 HOLDS, 1 VIOLATED, 2 bad usage, 3 UNKN
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
-    parser.add_argument("target", metavar="TARGET", help="what to check; see below")
-    parser.add_argument(
-        "-p",
-        dest="parameters",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the system's function; may be repeated",
-    )
-    parser.add_argument(
-        "--property",
-        dest="properties",
-        metavar="NAME",
-        action="append",
-        help="check this property only; may be repeated",
+    add_system(
+        parser,
+        "what to check; see below",
+        "check this property only; may be repeated",
     )
     parser.add_argument(
         "--deadlock",

@@ -19,6 +19,28 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_system(parser: argparse.ArgumentParser, target: str, names: str) -> None:
+    """Let a verb take a system, its parameters, and some of its properties.
+
+    Parameters
+    ----------
+    target, names
+        What the help says of the system, and of the properties.
+    """
+    parser.add_argument("target", metavar="TARGET", help=target)
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the system's function; may be repeated",
+    )
+    parser.add_argument(
+        "--property", dest="properties", metavar="NAME", action="append", help=names
+    )
+
+
 def add_partial(parser: argparse.ArgumentParser) -> None:
     """Let a verb take a trace that breaks off."""
     parser.add_argument(

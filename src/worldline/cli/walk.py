@@ -7,6 +7,7 @@ from pathlib import Path
 
 from worldline.cli.options import (
     add_json,
+    add_system,
     assignments,
     positive,
     positive_seconds,
@@ -43,21 +44,10 @@ Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
-    parser.add_argument("target", metavar="TARGET", help="what to search; see below")
-    parser.add_argument(
-        "-p",
-        dest="parameters",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the system's function; may be repeated",
-    )
-    parser.add_argument(
-        "--property",
-        dest="properties",
-        metavar="NAME",
-        action="append",
-        help="only this property matters; may be repeated",
+    add_system(
+        parser,
+        "what to search; see below",
+        "only this property matters; may be repeated",
     )
     parser.add_argument(
         "--depth",

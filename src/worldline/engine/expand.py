@@ -101,16 +101,7 @@ class Expander:
 
     def after(self, row: Row, entry: Entry, leaf: Leaf) -> Row:
         """Return the state after an outcome that the event has in this state."""
-        new = row.copy()
-        if entry.column >= 0:
-            new[entry.column] = leaf.local
-        for operations in leaf.changes:
-            value = new[operations.column]
-            after = operations.get(value)
-            new[operations.column] = (
-                self._service.apply(operations, value) if after is None else after
-            )
-        return new
+        return self.step(row, 0, entry, leaf)[1]
 
     def enabled(self, row: Row) -> list[Entry]:
         """Return the events offered in a state; those that wait have no outcomes."""

@@ -27,6 +27,7 @@ from __future__ import annotations
 import enum
 
 import worldline as wl
+from worldline.zoo._trees import parents_lead_up
 
 BUGS = {
     "brokentree-bt1": "check zoo:brokentree -p bugs=bt1",
@@ -177,14 +178,7 @@ class BrokenTree:
 @wl.safety
 def no_loops(view: wl.View) -> None:
     """Parent pointers lead to the root, which is its own parent, or to a newcomer."""
-    for node in view:
-        seen = [node]
-        papa = view[node].papa
-        while papa is not None and not (papa == seen[-1] == view[node].root):
-            path = " -> ".join(map(str, [*seen, papa]))
-            assert papa not in seen, f"parent pointers form a loop: {path}"
-            seen.append(papa)
-            papa = view[papa].papa
+    parents_lead_up(view)
 
 
 def system(

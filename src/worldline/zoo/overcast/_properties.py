@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import worldline as wl
+from worldline.zoo._trees import parents_lead_up
 from worldline.zoo.overcast._states import Stage, State
 
 
 @wl.safety
 def no_loops(view: wl.View) -> None:
     """OV-S1: parents lead to the root, which is its own parent, or to a newcomer."""
-    for node in view:
-        seen = [node]
-        papa = view[node].papa
-        while papa is not None and not (papa == seen[-1] == view[node].root):
-            path = " -> ".join(map(str, [*seen, papa]))
-            assert papa not in seen, f"parent pointers form a loop: {path}"
-            seen.append(papa)
-            papa = view[papa].papa
+    parents_lead_up(view)
 
 
 @wl.liveness

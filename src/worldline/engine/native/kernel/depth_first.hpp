@@ -72,8 +72,6 @@ class DepthFirst {
     // States on the path that is being explored.
     int64_t path_size() const { return static_cast<int64_t>(stack_.size()); }
 
-    size_t bytes() const { return visited_.bytes() + 4 * rows_.capacity(); }
-
   private:
     enum class Stage { kExamine, kExpand, kIterate };
 

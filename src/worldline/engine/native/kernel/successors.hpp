@@ -47,16 +47,6 @@ class Successors {
         return misses.size() == before;
     }
 
-    // Gives what one event does in a row. False if something is lacking.
-    bool of_event(int32_t event, const int32_t* row, uint64_t fingerprint,
-                  std::vector<Successor>& out) {
-        const size_t before = misses.size();
-        out.clear();
-        out_ = &out;
-        outcomes(event, row, fingerprint);
-        return misses.size() == before;
-    }
-
     // Returns the events of a site after their number, those that wait included; none,
     // with a miss, if they are unknown.
     const int32_t* list_of(size_t number, const int32_t* row) {

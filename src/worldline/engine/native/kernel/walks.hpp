@@ -56,7 +56,6 @@ class Walker {
         : misses(tables.width), tables_(tables), options_(options) {}
 
     Misses misses;
-    int64_t steps = 0;
 
     // Walks until the end, or until something is lacking.
     void go(Walk& walk) {
@@ -127,7 +126,6 @@ class Walker {
         if (!apply(walk, tables_.leaves[leaf])) return false;
         if (walk.path != nullptr) walk.path->push_back(leaf);
         ++walk.step;
-        ++steps;
         return true;
     }
 
@@ -390,12 +388,6 @@ class Walks {
             }
             misses.settle(tables_);
         }
-    }
-
-    int64_t steps() const {
-        int64_t total = 0;
-        for (const Walker& walker : walkers_) total += walker.steps;
-        return total;
     }
 
   private:
