@@ -20,7 +20,7 @@ from worldline.debug.timeline import Timeline
 from worldline.model.loader import load
 from worldline.trace.format import read
 from worldline.trace.records import StepRecord
-from worldline.zoo import overcast, randtree
+from worldline.zoo import brokentree, overcast, randtree
 from worldline.zoo.overcast._messages import Unlock
 
 WALKED = {
@@ -177,6 +177,7 @@ FIXED: dict[str, tuple[Callable[..., wl.System], dict[str, Any], int]] = {
         9,
     ),
     "ov1": (overcast.system, {"buffer": 2, "connection_errors": 1}, 12),
+    "bt2": (brokentree.system, {"size": 5, "reorganisations": 4}, 9),
 }
 """Without bugs, how to make a system, and how deep to search before the walks."""
 
