@@ -63,7 +63,7 @@ _WALKS = {
     "rt3": "-p start=rt3 --property one_spanning_tree --max-steps 500",
     "rt4": "-p start=rt4 --max-steps 500",
     "rt10": "-p start=rt10 --max-steps 500",
-    "rt12": "-p start=rt12 -p buffer=1 --max-steps 500",
+    "rt12": "-p contacts=all -p max_children=1 -p buffer=1 --depth 9 --max-steps 1000",
     "rt13": "-p start=rt13 -p resets=1 --max-steps 500",
 }
 BUGS = {
