@@ -78,7 +78,7 @@ class Sample:
         self.states = self._drawn(paths)
 
     def walk(self, name: str, *, unbiased: bool, seconds: float) -> Curve:
-        """Walk once from every state, or from as many as there is time for."""
+        """Walk once from every state, or from as many as the CPU seconds are enough for."""
         options = WalkOptions(
             seed=0,
             most_steps=MOST_STEPS,
@@ -87,12 +87,12 @@ class Sample:
         )
         walks = Walks(self._world.tables, self._world, options)
         steps: list[int] = []
-        number, until = 0, time.monotonic() + seconds
+        number, until = 0, time.process_time() + seconds
         for number, row in enumerate(self.states, 1):
             (ended,) = walks.walk(row, range(number, number + 1))
             if ended.end is End.GOAL:
                 steps.append(self._depth + ended.steps)
-            if time.monotonic() > until:
+            if time.process_time() > until:
                 break
         walks.close()
         return Curve(name, tuple(sorted(steps)), number)

@@ -29,7 +29,7 @@ import worldline as wl  # noqa: E402
 from worldline.model.loader import load  # noqa: E402
 
 MOST_SECONDS = 30.0
-"""For each search, and for the walks of each curve."""
+"""For each search; in CPU seconds, for the walks of each curve."""
 
 Options = Mapping[str, Any]
 
