@@ -164,18 +164,21 @@ class Run(NamedTuple):
         How many were over before; 0 for an exhaustive search.
     steps
         Of the run that was found; None if none was.
+    seconds, processor
+        Of the wall clock, and of all threads.
     """
 
     walks: int
     states: int
     steps: int | None
     seconds: float
+    processor: float
 
 
 def search(job: Job, options: Options, seed: int) -> Run:
     """Search once."""
     walks = "depth" in options
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     report = (wl.walk if walks else wl.check)(
         load(job.target, job.parameters),
         seed=seed,
@@ -183,10 +186,10 @@ def search(job: Job, options: Options, seed: int) -> Run:
         traces=False,
         **options,
     )
-    seconds = time.perf_counter() - began
+    seconds, busy = time.perf_counter() - began, time.process_time() - busy
     made = report.paths if isinstance(report, wl.WalkReport) else 0
     found = next((p.steps for p in report.properties if p.steps is not None), None)
-    return Run(made, report.states, found, seconds)
+    return Run(made, report.states, found, seconds, busy)
 
 
 def tables(repeat: int) -> Iterator[str]:
@@ -196,9 +199,9 @@ def tables(repeat: int) -> Iterator[str]:
         yield f"\n{job.bug}, `{job.target} {given}`:\n"
         yield (
             "| technique: ours | paper | walks | states | depth (steps) | seconds "
-            "| found |"
+            "| CPU s | found |"
         )
-        yield "|---|---:|---:|---:|---:|---:|---:|"
+        yield "|---|---:|---:|---:|---:|---:|---:|---:|"
         for row in job.rows:
             yield f"| {row.technique} | {row.paper} | {' | '.join(cells(job, row, repeat))} |"
 
@@ -206,7 +209,7 @@ def tables(repeat: int) -> Iterator[str]:
 def cells(job: Job, row: Row, repeat: int) -> list[str]:
     """Return what a line says of ours."""
     if row.options is None:
-        return [""] * 5
+        return [""] * 6
     runs = [search(job, row.options, seed) for seed in range(repeat)]
     steps = [run.steps for run in runs if run.steps is not None]
     depth = row.options.get("depth")
@@ -216,6 +219,7 @@ def cells(job: Job, row: Row, repeat: int) -> list[str]:
         f"{statistics.median_low(r.states for r in runs):,}",
         actual if depth is None else f"{depth - 1} ({actual})",
         f"{statistics.median(r.seconds for r in runs):.3f}",
+        f"{statistics.median(r.processor for r in runs):.3f}",
         f"{len(steps)} of {len(runs)}",
     ]
 
