@@ -80,6 +80,8 @@ class WalkReport:
         been too short.
     live_trace
         The file of the closest live run.
+    live_traces
+        The files of runs that become live, if any were wanted.
     states, generated, depth
         What the exhaustive search before the walks has seen.
     periphery, live, paths
@@ -109,6 +111,7 @@ class WalkReport:
     engine: str
     seed: int
     notes: tuple[str, ...] = ()
+    live_traces: tuple[Path, ...] = ()
 
     @property
     def violated(self) -> PropertyReport | None:
@@ -154,6 +157,7 @@ class WalkReport:
             "properties": [known.to_json() for known in self.properties],
             "trace": None if first is None or first.trace is None else str(first.trace),
             "live_trace": live,
+            "live_traces": [str(file) for file in self.live_traces],
             "steps": None if first is None else first.steps,
             "replay": None if first is None else first.replay,
             "engine": self.engine,
@@ -171,6 +175,7 @@ class WalkReport:
                 lines += [f"    {line}" for line in self.critical.lines()]
                 if self.live_trace is not None:
                     lines.append(f"    closest live run  {self.live_trace}")
+        lines += [f"  live run {file}" for file in self.live_traces]
         case = "" if self.case is None else f", case {self.case}"
         lines.append(
             f"  {self.states:,} states to depth {self.depth}, {self.periphery:,} on the "
