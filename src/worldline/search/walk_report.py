@@ -91,6 +91,12 @@ class WalkReport:
         Events on these walks.
     bound
         What ended the search early, or None.
+    misses, hit_rate
+        How often the tables lacked something on a walk, those of probes included; and
+        the share of steps over tables, at least, that found there all they needed, None
+        without any. Both depend on the engine.
+    direct_steps
+        Steps that were taken in the direct world, because the tables lacked too much.
     """
 
     system: str
@@ -112,6 +118,9 @@ class WalkReport:
     seed: int
     notes: tuple[str, ...] = ()
     live_traces: tuple[Path, ...] = ()
+    misses: int = 0
+    hit_rate: float | None = None
+    direct_steps: int = 0
 
     @property
     def violated(self) -> PropertyReport | None:
@@ -152,6 +161,9 @@ class WalkReport:
             "depth": self.depth,
             "periphery": self.periphery,
             "live": self.live,
+            "hit_rate": None if self.hit_rate is None else round(self.hit_rate, 6),
+            "misses": self.misses,
+            "direct_steps": self.direct_steps,
             "seconds": round(self.seconds, 3),
             "bound": self.bound,
             "properties": [known.to_json() for known in self.properties],
@@ -182,6 +194,16 @@ class WalkReport:
             f"periphery ({self.live:,} live), {self.paths:,} walks of "
             f"{self.steps:,} steps{case}"
         )
-        lines.append(f"  {self.seconds:.2f} s, engine {self.engine}, seed {self.seed}")
+        lines.append(
+            f"  {self.seconds:.2f} s{self._hits()}, engine {self.engine}, "
+            f"seed {self.seed}"
+        )
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+    def _hits(self) -> str:
+        found = "" if self.hit_rate is None else f", {self.misses:,} misses"
+        if self.hit_rate:
+            found = f", hit rate {self.hit_rate:.1%}"
+        moved = f", {self.direct_steps:,} steps in the direct world"
+        return found + moved * bool(self.direct_steps)

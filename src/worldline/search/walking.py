@@ -22,12 +22,13 @@ from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, WalkOptions
 from worldline.engine.walks import Walks as ReferenceWalks
+from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.model.view import View
 from worldline.search.certify import without_faults
 from worldline.search.counterexample import DIRECTORY, Counterexamples
 from worldline.search.engines import Engine, choose
+from worldline.search.moving import Counted, Moving, Pace
 from worldline.search.prefix import Prefix
 from worldline.search.probe import Prober, UnsafeWalk, Walker
 from worldline.search.question import begun, progress_of, reporter
@@ -40,6 +41,7 @@ from worldline.search.walk_report import WalkReport
 from worldline.trace.format import Place
 from worldline.worlds.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.walks import DirectWalks
 
 LIVE_RUNS = "live runs"
 """The bound of a search that has found as many live runs as were wanted."""
@@ -48,9 +50,14 @@ _PATIENCE = 100
 """Walks in a row without a new live run after which no more are looked for."""
 
 
-def all_of(wanted: list[Property]) -> Callable[[View], bool]:
-    """Return the predicate that says whether all of some properties hold."""
-    return lambda view: all(known.judge(view).holds for known in wanted)
+def all_of(wanted: list[Property]) -> Property:
+    """Return the property that all of some properties hold."""
+    name = " and ".join(known.name for known in wanted)
+    return Property(
+        name,
+        PropertyKind.LIVENESS,
+        lambda view: all(known.judge(view).holds for known in wanted),
+    )
 
 
 def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
@@ -80,8 +87,8 @@ class Plan:
     ----------
     wanted
         The properties that matter.
-    options
-        How to walk, but for the predicates.
+    seed, most_steps, weigh, threads
+        How to walk; see `WalkOptions`.
     faults
         Whether faults happen in walks.
     from_, goals
@@ -93,7 +100,10 @@ class Plan:
     """
 
     wanted: list[Property]
-    options: WalkOptions
+    seed: int
+    most_steps: int
+    weigh: Callable[[Event], int]
+    threads: int
     bounds: Bounds
     engine: Engine
     progress: Callable[[Progress], None] | None
@@ -116,8 +126,11 @@ class Search:
         self._safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
         self._live = [p for p in plan.wanted if p.kind is PropertyKind.LIVENESS]
         self._engine = choose("breadth-first", plan.engine)
-        self._goal = self._world.decision(all_of(self._live))
         self._checks = [self._world.decision(p) for p in self._safety]
+        self._all_live = all_of(self._live)
+        self._goal = self._world.decision(self._all_live)
+        self._counted = Counted(self._world)
+        self._pace = Pace(self._counted)
         self._walkers: dict[int, Walker] = {}
         self._exploration = self._explore(self._staged)
         self._tally = Tally()
@@ -143,13 +156,19 @@ class Search:
             None if plan.emit_live else out,
             write=traces,
             engine=self._engine.engine,
-            seed=plan.options.seed,
+            seed=plan.seed,
             folder=(out if plan.emit_live else None) or DIRECTORY,
         )
         tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
         found = self._exploration, tally
         report = answer(*found, plan.wanted, writer, self._engine)
-        return dataclasses.replace(report, seconds=report.seconds + staged.seconds)
+        return dataclasses.replace(
+            report,
+            seconds=report.seconds + staged.seconds,
+            misses=self._pace.misses,
+            hit_rate=self._pace.hit_rate,
+            direct_steps=self._pace.moved,
+        )
 
     def run(self) -> None:
         """Search to the depth, then walk."""
@@ -225,7 +244,7 @@ class Search:
             self._walker,
             Expander(self._world.tables, self._world),
             self._as_walked,
-            plan.options.most_steps,
+            plan.most_steps,
             self._look,
         )
 
@@ -307,24 +326,36 @@ class Search:
         """Return who walks with a bound."""
         known = self._walkers.get(most_steps)
         if known is None:
-            given = self._plan.options
-            options = WalkOptions(
-                seed=given.seed,
-                most_steps=most_steps,
-                weight=given.weight,
-                checks=tuple((one, False) for one in self._checks),
-                goal=self._goal,
-                threads=given.threads,
-            )
-            known = self._walkers[most_steps] = self._new_walker(options)
+            known = self._walkers[most_steps] = self._new_walker(most_steps)
         return known
 
-    def _new_walker(self, options: WalkOptions) -> Walker:
+    def _new_walker(self, most_steps: int) -> Walker:
+        plan, world = self._plan, self._world
+        options = WalkOptions(
+            seed=plan.seed,
+            most_steps=most_steps,
+            weight=lambda entry: plan.weigh(entry.event),
+            checks=tuple((one, False) for one in self._checks),
+            goal=self._goal,
+            threads=plan.threads,
+            gives_up=self._pace.gives_up,
+        )
+        direct = DirectWalks(
+            world,
+            seed=plan.seed,
+            most_steps=most_steps,
+            weigh=plan.weigh,
+            checks=self._safety,
+            goal=self._all_live,
+        )
+        return Moving(self._over_tables(options), direct, self._pace)
+
+    def _over_tables(self, options: WalkOptions) -> Walker:
         if self._engine.engine == "python":
-            return ReferenceWalks(self._world.tables, self._world, options)
+            return ReferenceWalks(self._world.tables, self._counted, options)
         from worldline.engine.native.walks import Walks
 
-        return Walks(self._world.tables, self._world, options)
+        return Walks(self._world.tables, self._counted, options)
 
     def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
         hit = Hit(spot.root, met.path)

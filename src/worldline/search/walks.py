@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds
-from worldline.engine.walks import WalkOptions
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
@@ -83,15 +82,12 @@ def walk(
     """
     _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
     wanted = _wanted(system, properties)
-    options = WalkOptions(
-        seed=seed,
-        most_steps=max_steps,
-        weight=weigher(system, unbiased=unbiased, weights=weights),
-        threads=workers or processors(),
-    )
     plan = Plan(
         wanted=wanted,
-        options=options,
+        seed=seed,
+        most_steps=max_steps,
+        weigh=weigher(system, unbiased=unbiased, weights=weights),
+        threads=workers or processors(),
         bounds=Bounds(depth=depth, seconds=max_seconds),
         engine=engine,
         progress=progress,
