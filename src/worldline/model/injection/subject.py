@@ -1,0 +1,82 @@
+"""What can be run under faults, and what such a run leaves behind.
+
+A `Subject` is a Dedalus program or a system of Python nodes in rounds; the searches here
+do not know which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from worldline.model.injection.formula import Formula
+from worldline.model.injection.scope import FaultSet, Scope
+
+Goal = Hashable
+"""What should be reached or kept: a row of `pre` and `post`, a property in a round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message of a run: sent in round `time`, and when it arrived."""
+
+    src: str
+    dst: str
+    time: int
+    label: str
+    arrived: int | None
+    """The round of its arrival; ``None`` where it was lost."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One execution under faults.
+
+    Attributes
+    ----------
+    owed
+        Goals whose premise holds at the end (`pre`): what must be kept.
+    kept
+        Those of them, and others, whose conclusion holds (`post`).
+    sent
+        Every message, in order.
+    support
+        Gives, for a goal in `kept`, a formula over faults that is true of every fault
+        set under which the goal falls (as far as the subject's mode is complete):
+        nothing that makes it false needs to be tried for the goal's sake.
+    """
+
+    faults: FaultSet
+    owed: frozenset[Goal]
+    kept: frozenset[Goal]
+    sent: Sequence[Sent]
+    support: Callable[[Goal], Formula]
+
+    @property
+    def broken(self) -> frozenset[Goal]:
+        """The goals that are owed and not kept."""
+        return self.owed - self.kept
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing was owed."""
+        return not self.owed
+
+
+class Subject(Protocol):
+    """A system that runs under any faults of a scope."""
+
+    @property
+    def scope(self) -> Scope:
+        """The question."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether supports miss no way to break a goal, so that a search may say HOLDS."""
+
+    def run(self, faults: FaultSet) -> Run:
+        """Execute under faults; the same faults give the same run."""
+
+    def renamings(self) -> Sequence[dict[str, str]]:
+        """Return the permutations of nodes that change nothing, without the identity."""
