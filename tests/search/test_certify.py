@@ -19,7 +19,7 @@ from worldline.model.properties import PropertyKind
 from worldline.search.certify import Fate, certify, without_faults
 from worldline.search.probe import Prober, missed_share
 from worldline.search.start import starts
-from worldline.search.walking import all_of
+from worldline.search.walkers import all_of
 from worldline.search.weights import weigher
 from worldline.worlds.tabulated import TabulatedWorld
 

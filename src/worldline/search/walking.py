@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
@@ -20,44 +19,27 @@ from worldline.engine.breadth_first import breadth_first
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended, WalkOptions
-from worldline.engine.walks import Walks as ReferenceWalks
-from worldline.model.events import Event
-from worldline.model.properties import Property, PropertyKind
+from worldline.engine.walks import End, Ended
 from worldline.model.system import System
 from worldline.search.certify import without_faults
 from worldline.search.counterexample import DIRECTORY, Counterexamples
-from worldline.search.engines import Engine, choose
-from worldline.search.moving import Counted, Moving, Pace
-from worldline.search.prefix import Prefix
-from worldline.search.probe import Prober, UnsafeWalk, Walker
+from worldline.search.engines import choose
+from worldline.search.probe import Prober, UnsafeWalk
 from worldline.search.question import begun, progress_of, reporter
-from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.search.start import Start
 from worldline.search.suspect import Dead, Spot, Suspects, Unresolved
 from worldline.search.walk_answer import Tally, Unsafe, answer
 from worldline.search.walk_report import WalkReport
-from worldline.trace.format import Place
+from worldline.search.walkers import Plan, Walkers
 from worldline.worlds.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
-from worldline.worlds.walks import DirectWalks
 
 LIVE_RUNS = "live runs"
 """The bound of a search that has found as many live runs as were wanted."""
 
 _PATIENCE = 100
 """Walks in a row without a new live run after which no more are looked for."""
-
-
-def all_of(wanted: list[Property]) -> Property:
-    """Return the property that all of some properties hold."""
-    name = " and ".join(known.name for known in wanted)
-    return Property(
-        name,
-        PropertyKind.LIVENESS,
-        lambda view: all(known.judge(view).holds for known in wanted),
-    )
 
 
 def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
@@ -79,43 +61,6 @@ def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is to be searched, and how; see `walks.walk`.
-
-    Attributes
-    ----------
-    wanted
-        The properties that matter.
-    seed, most_steps, weigh, threads
-        How to walk; see `WalkOptions`.
-    faults
-        Whether faults happen in walks.
-    from_, goals
-        Where to begin.
-    walks, most_states
-        How many walks decide about a state, and the most states of a proof.
-    emit_live
-        How many live runs are wanted; with any, the search ends when it has them.
-    """
-
-    wanted: list[Property]
-    seed: int
-    most_steps: int
-    weigh: Callable[[Event], int]
-    threads: int
-    bounds: Bounds
-    engine: Engine
-    progress: Callable[[Progress], None] | None
-    faults: bool
-    from_: Prefix | Place | None
-    goals: list[Property]
-    walks: int
-    most_states: int
-    emit_live: int
-
-
-@final
 class Search:
     """One search: what it is told, what it counts, what it found."""
 
@@ -123,22 +68,14 @@ class Search:
         self._plan = plan
         self._world = TabulatedWorld(system)
         self._staged = Staged(begun(system, plan.from_))
-        self._safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
-        self._live = [p for p in plan.wanted if p.kind is PropertyKind.LIVENESS]
         self._engine = choose("breadth-first", plan.engine)
-        self._checks = [self._world.decision(p) for p in self._safety]
-        self._all_live = all_of(self._live)
-        self._goal = self._world.decision(self._all_live)
-        self._counted = Counted(self._world)
-        self._pace = Pace(self._counted)
-        self._walkers: dict[int, Walker] = {}
+        self._walkers = Walkers(self._world, plan, self._engine.engine)
         self._exploration = self._explore(self._staged)
         self._tally = Tally()
 
     def close(self) -> None:
         """Free what the walkers hold."""
-        for walker in self._walkers.values():
-            walker.close()
+        self._walkers.close()
 
     def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
         """Check on samples what the search took for granted; confirm what it found.
@@ -162,12 +99,13 @@ class Search:
         tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
         found = self._exploration, tally
         report = answer(*found, plan.wanted, writer, self._engine)
+        pace = self._walkers.pace
         return dataclasses.replace(
             report,
             seconds=report.seconds + staged.seconds,
-            misses=self._pace.misses,
-            hit_rate=self._pace.hit_rate,
-            direct_steps=self._pace.moved,
+            misses=pace.misses,
+            hit_rate=pace.hit_rate,
+            direct_steps=pace.moved,
         )
 
     def run(self) -> None:
@@ -218,7 +156,7 @@ class Search:
     ) -> Exploration:
         world, progress = self._world, self._plan.progress
         roots = [s.snapshot for s in starts if s.snapshot is not None]
-        checks = [Check(one, target=False, fatal=True) for one in self._checks]
+        checks = [Check(one, target=False, fatal=True) for one in self._walkers.checks]
         return Exploration(
             world.tables,
             world,
@@ -233,15 +171,15 @@ class Search:
         plan = self._plan
         prober = Prober(
             self._world,
-            self._goal,
-            self._walker,
+            self._walkers.goal,
+            self._walkers.of,
             walks=plan.walks,
             most_states=plan.most_states,
             run=self._engine.run,
         )
         return Suspects(
             prober,
-            self._walker,
+            self._walkers.of,
             Expander(self._world.tables, self._world),
             self._as_walked,
             plan.most_steps,
@@ -322,42 +260,7 @@ class Search:
     def _as_walked(self, row: Row) -> Row:
         return row if self._plan.faults else without_faults(self._world, row)
 
-    def _walker(self, most_steps: int) -> Walker:
-        """Return who walks with a bound."""
-        known = self._walkers.get(most_steps)
-        if known is None:
-            known = self._walkers[most_steps] = self._new_walker(most_steps)
-        return known
-
-    def _new_walker(self, most_steps: int) -> Walker:
-        plan, world = self._plan, self._world
-        options = WalkOptions(
-            seed=plan.seed,
-            most_steps=most_steps,
-            weight=lambda entry: plan.weigh(entry.event),
-            checks=tuple((one, False) for one in self._checks),
-            goal=self._goal,
-            threads=plan.threads,
-            gives_up=self._pace.gives_up,
-        )
-        direct = DirectWalks(
-            world,
-            seed=plan.seed,
-            most_steps=most_steps,
-            weigh=plan.weigh,
-            checks=self._safety,
-            goal=self._all_live,
-        )
-        return Moving(self._over_tables(options), direct, self._pace)
-
-    def _over_tables(self, options: WalkOptions) -> Walker:
-        if self._engine.engine == "python":
-            return ReferenceWalks(self._world.tables, self._counted, options)
-        from worldline.engine.native.walks import Walks
-
-        return Walks(self._world.tables, self._counted, options)
-
     def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
         hit = Hit(spot.root, met.path)
         is_hit = met.ended.end is End.HIT
-        return Unsafe(hit, self._safety[met.ended.what] if is_hit else None)
+        return Unsafe(hit, self._walkers.safety[met.ended.what] if is_hit else None)

@@ -26,7 +26,8 @@ from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
 from worldline.search.stages import Goal, goals_of
 from worldline.search.walk_report import WalkReport
-from worldline.search.walking import Plan, Search
+from worldline.search.walkers import Plan
+from worldline.search.walking import Search
 from worldline.search.weights import weigher
 from worldline.trace.format import Place
 
