@@ -180,6 +180,14 @@ def test_walks_stay_over_tables_where_they_are_told_to(
     assert here.hit_rate == 0.75
 
 
+def test_paths_do_not_count(monkeypatch: pytest.MonkeyPatch):
+    counted, here = pace(monkeypatch)
+    with here.uncounted():
+        counted.misses = 1_000
+    assert not here.gives_up(1)
+    assert here.hit_rate == 1.0
+
+
 def test_whatever_fills_the_tables_is_counted():
     world = TabulatedWorld(toy.system())
     counted = Counted(world)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.search.dying import Asker, Request, asker, climber
+from tests.search.test_walks import facts
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
@@ -136,6 +137,23 @@ def test_no_engine_and_no_thread_changes_the_result(options: dict[str, Any]):
     lines = [f"{step.step} {step.kind}" for step in read("x.wl").steps]
     assert lines == ["-3 start", "-2 start", "-1 call", "0 drop", "1 timer", "2 drop"]
     assert (report.states, report.generated) == (4, 4)
+
+
+@pytest.mark.parametrize("options", [{"engine": "native"}, {"workers": 3}])
+def test_no_engine_and_no_worker_changes_walks(options: dict[str, Any]):
+    try:
+        library()
+    except KernelMissing as missing:
+        pytest.skip(str(missing))
+
+    def found(**chosen: Any) -> Any:
+        begin: dict[str, Any] = {"from_": "run.wl:1", "until": ["is_heard"]}
+        first = wl.walk(patient(), depth=4, traces=False, **begin, **chosen)
+        second = wl.walk(patient(), depth=4, from_="run.wl", traces=False, **chosen)
+        return facts(first), facts(second)
+
+    lost(patient())
+    assert found(**options) == found(engine="python")
 
 
 def test_a_symmetric_system_may_begin_where_its_nodes_differ():

@@ -313,6 +313,7 @@ def test_another_seed_walks_otherwise():
         ({"weights": {"climb": 0}}, "the weight 0 of climb"),
         ({"depth": 0}, "depth=0 is too little"),
         ({"walks": 0}, "walks=0 is too little"),
+        ({"emit_live": -1}, "emit_live=-1 is no number of runs"),
         ({"properties": ["summit"]}, "no property 'summit'"),
         ({"engine": "fast"}, "engine 'fast' is unknown"),
     ],

@@ -39,8 +39,8 @@ examples:
 
 In walks, calls are likelier than deliveries, and those than timers; faults do not
 happen, so that the system has a chance to recover. A depth counts the states on a
-path, the initial one included; --max-steps counts the events of a walk.
-Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
+path, the initial one included; --max-steps counts the events of a walk. Ctrl-C ends a
+search and prints what it learned. Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
 """
 
 

@@ -130,6 +130,15 @@ class Pace:
         self._misses = self._counted.misses
 
     @contextlib.contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """Let what the tables lack while the block runs be nobody's miss."""
+        before = self._counted.misses
+        try:
+            yield
+        finally:
+            self._counted.misses = before
+
+    @contextlib.contextmanager
     def over_tables(self) -> Iterator[None]:
         """Let no walk be moved while the block runs."""
         before, self._may_move = self._may_move, False
@@ -175,7 +184,8 @@ class Moving:
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
-        return self._tabled.path(start, number)
+        with self._pace.uncounted():
+            return self._tabled.path(start, number)
 
     def close(self) -> None:
         """Free what is held."""

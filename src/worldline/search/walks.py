@@ -82,6 +82,10 @@ def walk(
         search on from, and ends the search then.
     """
     _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
+    if emit_live < 0:
+        raise UsageError(
+            f"emit_live={emit_live} is no number of runs", remedy="give 0 for none"
+        )
     wanted = _wanted(system, properties)
     plan = Plan(
         wanted=wanted,
