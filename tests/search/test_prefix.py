@@ -8,12 +8,17 @@ from typing import Any
 import pytest
 from tests.search.dying import Asker, Request, asker, climber
 from tests.search.test_walks import facts
+from tests.systems import VARIANTS
+from tests.trace.runs import random_trace
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
-from worldline.search.prefix import Prefix
+from worldline.model.faults import Budget
+from worldline.model.layout import Layout
+from worldline.search.prefix import Prefix, beginning_after
 from worldline.trace.format import read, write
 from worldline.trace.record import Ending, record
+from worldline.trace.schedule import schedule_of
 from worldline.worlds.direct import DirectWorld
 from worldline.zoo import twophase
 
@@ -122,6 +127,24 @@ def test_a_walk_after_its_critical_transition_begins_dead():
     alive = wl.walk(climber(), from_="fall.wl:29")
     assert alive.critical is not None
     assert alive.critical.step == 1
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_state_is_that_of_the_run_but_for_the_budgets(name: str):
+    system = VARIANTS[name]()
+    trace = random_trace(system, seed=4, length=15)
+    write(trace, "random.wl")
+    boot, prologue, done = schedule_of(trace, system)
+    for step in (0, 1, len(done) // 2, len(done) - 1):
+        world = DirectWorld(system)
+        for event, choices in [*boot, *prologue, *done[:step]]:
+            world.step(event, choices)
+        expected = list(world.snapshot())
+        expected[Layout.BUDGET] = Budget(system.faults).freeze()
+        (start,) = beginning_after(
+            VARIANTS[name](), Prefix(Path("random.wl"), step)
+        ).starts
+        assert list(start.snapshot or ()) == expected
 
 
 # ----------------------------------------------------------------- engines and reductions
