@@ -23,10 +23,14 @@ from worldline.dedalus.syntax import Aggregator, Value, When
 from worldline.dedalus.templates import Row
 from worldline.dedalus.text import value_text
 from worldline.dedalus.walk import CRASH
+from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet
 from worldline.model.injection.subject import Sent
 
 Key: TypeAlias = Value | Row
+
+_MOST_STEPS = 10_000
+"""A recursion that goes on for longer within a round makes new values without end."""
 
 
 class Table:
@@ -248,7 +252,9 @@ class _Evaluation:
         for rule in rules:
             for relation, _ in rule.deltas:
                 fresh[relation] = list(now[relation].rows)
-        while fresh:
+        for _ in range(_MOST_STEPS):
+            if not fresh:
+                return
             derived: dict[int, list[Row]] = {}
             for rule in rules:
                 for relation, function in rule.deltas:
@@ -260,6 +266,11 @@ class _Evaluation:
                             if now[rule.head].add(head):
                                 derived.setdefault(rule.head, []).append(head)
             fresh = derived
+        names = ", ".join(dict.fromkeys(rule.rule.head.relation for rule in rules))
+        raise UsageError(
+            f"the derivation of {names} in round {time} has no end",
+            remedy="put @next on a head that calculates a new value",
+        )
 
 
 def _grouped(rule: CompiledRule, found: Found) -> list[Group]:
