@@ -20,7 +20,14 @@ from worldline.dedalus.syntax import (
     Variable,
     When,
 )
-from worldline.model.injection.scope import Crash, CrashSemantics, Delay, Loss, Scope
+from worldline.model.injection.scope import (
+    Crash,
+    CrashSemantics,
+    Delay,
+    Fault,
+    Loss,
+    Scope,
+)
 
 NODES = ("a", "b", "c")
 CONSTANTS = {"L": NODES, "S": ("x", "y"), "I": (1, 2)}
@@ -55,16 +62,16 @@ def programs(draw, *, monotone: bool = False) -> Checked:
         rules.append(draw(local_rules(name, when, monotone)))
     if not monotone:
         rules.append(draw(counting_rules()))
-    for name in (*GLOBAL, *GOALS):
+    for name in (*GLOBAL, draw(st.sampled_from(["pre", "post"]))):
         rules.append(draw(global_rules(name, monotone)))
-    for name in GOALS:
-        rules.append(
-            Rule(
-                atom(name, ["X", "P"]),
-                When.NOW,
-                (Literal(atom(draw(st.sampled_from("pm")), ["X", "P"])),),
-            )
-        )
+    # What is owed is what somebody has for long, what is kept what came by message.
+    rules += [keeps("e", "LS"), keeps("m", "LS")]
+    rules.append(sends(draw(st.sampled_from("ep")), draw(st.sampled_from("pm"))))
+    owed = Literal(atom("e", ["Y", "P"]))
+    rules.append(Rule(atom("pre", ["Y", "P"]), When.NOW, (owed,)))
+    holder = draw(st.sampled_from("XY"))
+    kept = (owed, Literal(atom("n", ["Y", "X"])), Literal(atom("m", [holder, "P"])))
+    rules.append(Rule(atom("post", ["Y", "P"]), When.NOW, kept))
     return check(Program(tuple(rules), tuple(dict.fromkeys(facts))), NODES)
 
 
@@ -76,6 +83,12 @@ def keeps(name: str, columns: str) -> Rule:
     """``name(X, ...)@next :- name(X, ...)``."""
     head = atom(name, [f"V{n}" for n in range(len(columns))])
     return Rule(head, When.NEXT, (Literal(head),))
+
+
+def sends(source: str, target: str) -> Rule:
+    """``target(Y, P)@async :- source(X, P), n(X, Y)``."""
+    body = (Literal(atom(source, ["X", "P"])), Literal(atom("n", ["X", "Y"])))
+    return Rule(atom(target, ["Y", "P"]), When.ASYNC, body)
 
 
 @st.composite
@@ -200,7 +213,7 @@ def heads(draw, name: str, body, place: Variable, grows: bool) -> Atom:
 @st.composite
 def fault_sets(draw, scope: Scope, most: int = 4):
     """Admissible faults."""
-    chosen = set()
+    chosen: set[Fault] = set()
     crashing = draw(
         st.lists(st.sampled_from(scope.nodes), unique=True, max_size=scope.crashes)
     )

@@ -172,7 +172,7 @@ def test_recursion_within_a_round_reaches_its_fixpoint():
 
 
 def test_recursion_without_end_is_refused():
-    with pytest.raises(UsageError, match="no end.*p"):
+    with pytest.raises(UsageError, match="the derivation of p in round 1 has no end"):
         executed('p("a",1)@1; p(X,I+1) :- p(X,I);', eot=1)
 
 
@@ -209,7 +209,9 @@ def test_a_rule_that_names_a_round_waits_for_it():
 
 
 def test_a_fault_that_names_no_node_is_refused():
-    with pytest.raises(UsageError, match="loss a->z@1 names z.*nodes are a, b, c"):
+    with pytest.raises(
+        UsageError, match="loss a->z@1 names z, which is no node; nodes are a"
+    ):
         executed(BROADCAST, Loss(1, "a", "z"))
     with pytest.raises(UsageError, match="no partial crashes"):
         executed(BROADCAST, semantics="partial")
