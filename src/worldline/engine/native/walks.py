@@ -16,6 +16,7 @@ from worldline.engine.walks import End, Ended, WalkOptions
 _BATCH = 512
 """Walks under way at once."""
 
+_ENDS = {end.value: end for end in End}
 _UNSET = -1
 _OUT_OF_MEMORY = -1
 
@@ -56,12 +57,15 @@ class Walks:
             count = min(_BATCH, numbers.stop - first)
             self._run(start, first, count)
             ends = self._ends(count)
-            for at in range(count):
-                end, what, steps = ends[3 * at : 3 * at + 3]
+            walked = range(first, first + count)
+            for number, end, what, steps in zip(
+                walked, ends[0::3], ends[1::3], ends[2::3], strict=True
+            ):
                 if end:
-                    yield Ended(first + at, End(end), what, steps)
+                    yield Ended(number, _ENDS[end], what, steps)
                 else:
-                    yield Ended(first + at, End.MOVED, 0, steps, self._row(at))
+                    row = self._row(number - first)
+                    yield Ended(number, End.MOVED, 0, steps, row)
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
