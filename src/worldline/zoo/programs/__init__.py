@@ -16,11 +16,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 _FOLDER = Path(__file__).parent
-_REPLICAS = ("a", "b", "c")
-_COMMIT = ("C", "a", "b", "d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Program:
     """A program and the question that the paper asks of it.
 
@@ -35,7 +33,7 @@ class Program:
     lines
         How many lines of code the paper counts.
     about
-        One line on what it is.
+        What it is, in a few words.
     """
 
     name: str
@@ -53,129 +51,27 @@ class Program:
         return _FOLDER / f"{self.name}.ded"
 
 
-def _program(
-    name: str,
-    nodes: tuple[str, ...],
-    scope: tuple[int, int, int],
-    *,
-    holds: bool,
-    lines: int,
-    about: str,
-) -> Program:
-    eot, eff, crashes = scope
-    return Program(
-        name=name,
-        nodes=nodes,
-        eot=eot,
-        eff=eff,
-        crashes=crashes,
-        holds=holds,
-        lines=lines,
-        about=about,
-    )
+_THREE = ("a", "b", "c")
+_COMMIT = ("C", "a", "b", "d")
+_KAFKA = ("a", "b", "c", "C", "Z")
+_PAIRS = ("p1", "p2", "c1", "c2")
 
+_TABLE = (
+    ("simple-deliv", _THREE, 4, 2, 0, False, 4, "broadcast, once"),
+    ("retry-deliv", _THREE, 4, 2, 1, False, 5, "broadcast, repeated by its sender"),
+    ("classic-deliv", _THREE, 5, 3, 0, False, 5, "broadcast, passed on when received"),
+    ("2pc", _COMMIT, 5, 0, 1, False, 16, "two-phase commit"),
+    ("2pc-ctp", _COMMIT, 8, 0, 1, False, 25, "2pc with cooperative termination"),
+    ("3pc", _COMMIT, 9, 7, 1, False, 24, "three-phase commit"),
+    ("kafka", _KAFKA, 6, 4, 1, False, 18, "replication to the replicas in sync"),
+    ("redun-deliv", _THREE, 11, 10, 1, True, 7, "broadcast, repeated by everybody"),
+    ("ack-deliv", _THREE, 8, 7, 1, True, 5, "broadcast, until acknowledged"),
+    ("paxos-synod", _THREE, 7, 6, 1, True, 33, "consensus on one value"),
+    ("bully-le", _THREE, 10, 9, 1, True, 11, "election of the highest candidate"),
+    ("flux", _PAIRS, 22, 21, 1, True, 41, "process pairs for dataflow"),
+)
 
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
-    {
-        program.name: program
-        for program in (
-            _program(
-                "simple-deliv",
-                _REPLICAS,
-                (4, 2, 0),
-                holds=False,
-                lines=4,
-                about="best-effort broadcast",
-            ),
-            _program(
-                "retry-deliv",
-                _REPLICAS,
-                (4, 2, 1),
-                holds=False,
-                lines=5,
-                about="broadcast repeated by its sender",
-            ),
-            _program(
-                "classic-deliv",
-                _REPLICAS,
-                (5, 3, 0),
-                holds=False,
-                lines=5,
-                about="broadcast passed on once by each receiver",
-            ),
-            _program(
-                "2pc",
-                _COMMIT,
-                (5, 0, 1),
-                holds=False,
-                lines=16,
-                about="two-phase commit",
-            ),
-            _program(
-                "2pc-ctp",
-                _COMMIT,
-                (8, 0, 1),
-                holds=False,
-                lines=25,
-                about="two-phase commit with cooperative termination",
-            ),
-            _program(
-                "3pc",
-                _COMMIT,
-                (9, 7, 1),
-                holds=False,
-                lines=24,
-                about="three-phase commit",
-            ),
-            _program(
-                "kafka",
-                (*_REPLICAS, "C", "Z"),
-                (6, 4, 1),
-                holds=False,
-                lines=18,
-                about="replication with in-sync replicas",
-            ),
-            _program(
-                "redun-deliv",
-                _REPLICAS,
-                (11, 10, 1),
-                holds=True,
-                lines=7,
-                about="broadcast repeated by everybody",
-            ),
-            _program(
-                "ack-deliv",
-                _REPLICAS,
-                (8, 7, 1),
-                holds=True,
-                lines=5,
-                about="broadcast repeated until acknowledged",
-            ),
-            _program(
-                "paxos-synod",
-                _REPLICAS,
-                (7, 6, 1),
-                holds=True,
-                lines=33,
-                about="consensus on one value",
-            ),
-            _program(
-                "bully-le",
-                _REPLICAS,
-                (10, 9, 1),
-                holds=True,
-                lines=11,
-                about="leader election by the highest id",
-            ),
-            _program(
-                "flux",
-                ("p1", "p2", "c1", "c2"),
-                (22, 21, 1),
-                holds=True,
-                lines=41,
-                about="process pairs for dataflow",
-            ),
-        )
-    }
+    {row[0]: Program(*row) for row in _TABLE}
 )
 """By name, in the order of figures 12 and 13."""
