@@ -11,7 +11,6 @@ from worldline.dedalus.syntax import (
     Expression,
     Operation,
     Program,
-    Rule,
     Term,
     Value,
     Variable,
@@ -100,11 +99,6 @@ def divided(left: str, right: str) -> str:
 def applied(predicate: str, arguments: Sequence[str]) -> str:
     """Return an atom."""
     return f"{predicate}({','.join(arguments)})"
-
-
-def is_calculated(rule: Rule) -> bool:
-    """Say whether the head of a rule has an aggregate."""
-    return any(isinstance(term, Aggregate) for term in rule.head.terms)
 
 
 def _plain(character: str) -> bool:
