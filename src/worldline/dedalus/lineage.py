@@ -1,0 +1,205 @@
+"""Which faults can take a fact of a run away, as a formula.
+
+A fact falls where all its derivations fall; a derivation where one of its premises
+does, or where the message that brought it is cut off. With `Negation.CONSERVATIVE` a
+derivation falls also where something may appear that it needs to be absent: for each
+relation and round a formula over-approximates that the run's faults, changed, make it
+hold a row that it does not hold now. Such a row needs a rule one of whose premises
+appears, or one of whose absences ends because a fact of this run falls; so the formulas
+meet again, and stay linear in the size of the run.
+
+Contracts: the formula of a fact is false of the run's own faults, and with
+`Negation.CONSERVATIVE` true of every fault set of the scope under which the fact does
+not hold.
+
+References
+----------
+Alvaro, Rosen, Hellerstein, "Lineage-driven Fault Injection", SIGMOD 2015, section 4 and
+Algorithm 2, which for a negated premise takes all facts from which it can be reached
+through an odd number of negations. Here only the first negation on the way is taken so;
+beyond it the derivations of the run are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from worldline.dedalus.appearing import Appearances
+from worldline.dedalus.circuit import Circuit
+from worldline.dedalus.evaluate import Execution
+from worldline.dedalus.matching import unified
+from worldline.dedalus.parts import All, AnyOf, Appearing, Node, Part, nodes
+from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
+from worldline.dedalus.strata import components
+from worldline.dedalus.syntax import Aggregator
+from worldline.dedalus.templates import Pattern, Row
+from worldline.dedalus.walk import CRASH
+from worldline.model.injection.formula import ALWAYS, NEVER, Formula
+from worldline.model.injection.scope import Crash, FaultSet, Scope
+
+
+class Negation(StrEnum):
+    """What becomes of negated premises and of aggregates."""
+
+    IGNORE = "ignore"
+    """Nothing: what does not hold in this run is taken never to (as published)."""
+    CONSERVATIVE = "conservative"
+    """All that may make them hold is in the formula."""
+
+
+class Lineage:
+    """The formulas of one run, made when asked for and kept.
+
+    Parameters
+    ----------
+    execution, faults
+        The run, and what was injected.
+    scope
+        Which faults there may be.
+    """
+
+    def __init__(
+        self, execution: Execution, faults: FaultSet, scope: Scope, negation: Negation
+    ) -> None:
+        self.provenance = Provenance(execution)
+        self.circuit = Circuit(scope)
+        self._execution = execution
+        self._conservative = negation is Negation.CONSERVATIVE
+        self._done: dict[Node, Formula] = {}
+        self._appearances = Appearances(self.provenance, self.circuit, faults, scope)
+
+    def falls(self, fact: Fact) -> Formula:
+        """Return what takes a fact of this run away."""
+        return self._formula(fact)
+
+    def appears(self, relation: str, pattern: Pattern, time: int) -> Formula:
+        """Return what may make a relation hold a new row like this in a round."""
+        return self._formula(Appearing(relation, pattern, time))
+
+    def _formula(self, wanted: Node) -> Formula:
+        if wanted in self._done:
+            return self._done[wanted]
+        made: dict[Node, Part] = {}
+        below: dict[Node, list[Node]] = {}
+        pending = [wanted]
+        while pending:
+            node = pending.pop()
+            if node in made:
+                continue
+            made[node] = self._expand(node)
+            below[node] = [n for n in nodes(made[node]) if n not in self._done]
+            pending += below[node]
+        for group in components(below):
+            self._close(group, made, below)
+        return self._done[wanted]
+
+    def _expand(self, node: Node) -> Part:
+        if isinstance(node, Appearing):
+            return AnyOf(tuple(self._appearances.parts(node)))
+        return self._falling(node)
+
+    def _close(
+        self,
+        group: list[Node],
+        made: dict[Node, Part],
+        below: dict[Node, list[Node]],
+    ) -> None:
+        """Finish nodes that need each other; most are alone, and need not themselves.
+
+        What holds in a cycle holds by the least fixpoint; so facts fall by the greatest,
+        and what appears does so by the least. It takes no more rounds than there are
+        nodes in the cycle.
+        """
+        first = group[0]
+        if len(group) == 1 and first not in below[first]:
+            self._done[first] = self._resolved(made[first])
+            return
+        start = ALWAYS if isinstance(first, Fact) else NEVER
+        self._done.update(dict.fromkeys(group, start))
+        for _ in group:
+            self._done.update({node: self._resolved(made[node]) for node in group})
+
+    def _resolved(self, part: Part) -> Formula:
+        if isinstance(part, Fact | Appearing):
+            return self._done[part]
+        if isinstance(part, All):
+            return self.circuit.every(self._resolved(p) for p in part.parts)
+        if isinstance(part, AnyOf):
+            return self.circuit.some(self._resolved(p) for p in part.parts)
+        return part
+
+    def _falling(self, fact: Fact) -> Part:
+        if fact.relation == CRASH:
+            return self._uncrashed(fact.row)
+        ways: list[Part] = []
+        if self.provenance.given(fact):
+            ways.append(self._gone(str(fact.row[0]), fact.time))
+        ways += [self._broken(d, fact) for d in self.provenance.derivations(fact)]
+        return NEVER if NEVER in ways else All(tuple(ways))
+
+    def _uncrashed(self, row: Row) -> Formula:
+        if not self._conservative:
+            return NEVER
+        node, time = str(row[1]), int(row[2])
+        return self.circuit.spared(Crash(time, node))
+
+    def _gone(self, node: str, time: int) -> Formula:
+        if not self._execution.network.halting:
+            return NEVER
+        return self.circuit.crashed(node, time)
+
+    def _broken(self, derivation: Derivation, fact: Fact) -> Part:
+        """Return what keeps a rule from deriving a fact."""
+        parts: list[Part] = []
+        sender = derivation.sender()
+        node = str(fact.row[0])
+        if sender is not None and sender != node:
+            late = fact.time - derivation.time - 1
+            parts.append(self.circuit.cut(derivation.time, sender, node, late))
+        if derivation.rule.protocol:
+            parts.append(self._gone(node, fact.time))
+            place = derivation.rule.place(derivation.bindings[0])
+            parts.append(self._gone(place, derivation.time))
+        if derivation.rule.aggregating:
+            parts += self._changed(derivation, fact.row)
+        else:
+            parts += self._unbound(derivation, derivation.bindings[0])
+        return AnyOf(tuple(part for part in parts if part is not NEVER))
+
+    def _unbound(self, derivation: Derivation, binding: Row) -> Iterator[Part]:
+        """Yield what takes one binding away."""
+        yield from derivation.premises(binding)
+        if self._conservative:
+            for absence in derivation.absences(binding):
+                yield self._ended(absence)
+
+    def _ended(self, absence: Absence) -> Part:
+        if absence.relation == CRASH:
+            _, node, time = absence.pattern
+            return self.circuit.crash_row(node, time)
+        return Appearing(*absence)
+
+    def _changed(self, derivation: Derivation, row: Row) -> Iterator[Part]:
+        """Yield what changes an aggregate: a value that goes, or one that comes.
+
+        A value goes when all its bindings do. Of a minimum or maximum only the value
+        itself matters; what is larger or smaller may go.
+        """
+        rule = derivation.rule
+        for column, aggregate in enumerate(rule.columns):
+            if aggregate is None:
+                continue
+            at = rule.names.index(aggregate.of.name)
+            values: dict[object, list[Part]] = {}
+            for binding in derivation.bindings:
+                way = AnyOf(tuple(self._unbound(derivation, binding)))
+                values.setdefault(binding[at], []).append(way)
+            if aggregate.aggregator in {Aggregator.MIN, Aggregator.MAX}:
+                yield All(tuple(values[row[column]]))
+            else:
+                yield from (All(tuple(ways)) for ways in values.values())
+        if self._conservative:
+            # The group is that of its first binding: only a row of it can join.
+            known = unified(rule.rule.head, row, {})
+            yield from self._appearances.bodies(rule, known or {}, derivation.time)
