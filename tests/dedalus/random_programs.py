@@ -82,7 +82,7 @@ def _body(
     for _ in range(draw(st.integers(1, 2))):
         body.parts.append(_atom(draw, body, _pick(draw, needed), bind=True))
     body.places.append(place)
-    if denied and draw(st.booleans()):
+    if len(denied) > 0 and draw(st.booleans()):
         relation = _pick(draw, denied)
         body.parts.append(f"notin {_atom(draw, body, relation, bind=False)}")
     if body.numbers and draw(st.integers(0, 3)) == 0:
