@@ -29,7 +29,8 @@ def test_a_message_sent_once_fails_as_soon_as_one_may_be_lost():
     found = swept("simple", 5)
     assert parameters(found.failing) == (3, 2)
     assert found.failing is not None
-    assert found.failing.falsifier in [{Loss(1, "a", "b")}, {Loss(1, "a", "c")}]
+    assert found.failing.falsifier is not None
+    assert found.failing.falsifier < {Loss(1, "a", "b"), Loss(1, "a", "c")}
     assert found.verdict is Verdict.VIOLATED
 
 
