@@ -48,8 +48,12 @@ def link_words(link: Loss, faults: FaultSet) -> str:
     said = f"{link.src}->{link.dst}@{link.time}"
     if link in faults:
         return f"{said} (lost)"
-    for fault in faults:
-        if isinstance(fault, Crash) and fault.node == link.src:
-            if fault.time <= link.time and (fault.until or link.time + 1) > link.time:
-                return f"{said} (not sent: {link.src} has crashed)"
+    if any(isinstance(f, Crash) and is_down(f, link.src, link.time) for f in faults):
+        return f"{said} (not sent: {link.src} has crashed)"
     return said
+
+
+def is_down(crash: Crash, node: str, time: int) -> bool:
+    """Say whether a crash keeps a node from sending in a round."""
+    until = time + 1 if crash.until is None else crash.until
+    return crash.node == node and crash.time <= time < until
