@@ -38,6 +38,8 @@ class FaultsReport:
         What ended the search early, or None.
     trace, replay
         The file of the run under the first falsifier, and the command that replays it.
+    swept, frontier, hardening
+        What was asked for beside the verdict.
     shown
         The run as a diagram and its lineage, as text.
     """
@@ -57,6 +59,7 @@ class FaultsReport:
     shown: tuple[str, ...] = ()
     swept: Swept | None = None
     frontier: tuple[Edge, ...] = ()
+    hardening: tuple[str, ...] | None = None
 
     def expect_holds(self) -> None:
         """Raise `FaultsFound` unless the system withstands all faults of the scope.
@@ -88,12 +91,14 @@ class FaultsReport:
         }
 
     def _asked_for(self) -> dict[str, Any]:
-        """Return the keys that only a sweep and a frontier have."""
+        """Return the keys of what was asked for beside the verdict."""
         found: dict[str, Any] = {}
         if self.swept is not None:
             found["sweep"] = sweep_json(self.swept)
         if self.frontier:
             found["frontier"] = [edge_json(edge) for edge in self.frontier]
+        if self.hardening is not None:
+            found["hardening"] = list(self.hardening)
         return found
 
     def __str__(self) -> str:
@@ -114,6 +119,8 @@ class FaultsReport:
         if self.swept is not None:
             lines += sweep_lines(self.swept)
         lines += [f"  frontier: {edge}" for edge in self.frontier]
+        if self.hardening is not None:
+            lines += hardening_lines(self.hardening)
         lines += [f"  note: {note}" for note in self.notes]
         if self.shown:
             lines += ["", *self.shown]
@@ -129,6 +136,16 @@ def falsifier_lines(faults: FaultSet, scope: Scope, number: int | None) -> list[
         f"  {which} fails if",
         *(f"    {said}" for said in sentences(faults, scope.semantics)),
     ]
+
+
+def hardening_lines(changes: tuple[str, ...]) -> list[str]:
+    """Return what a report says of changes that make a program hold."""
+    if not changes:
+        return ["  hardening: none of the changes that were tried makes it hold"]
+    lines = ["  hardening: with any of these, it holds in this scope (certified)"]
+    for change in changes:
+        lines += ["", *(f"    {line}" for line in change.splitlines())]
+    return lines
 
 
 def sweep_lines(swept: Swept) -> list[str]:
