@@ -6,14 +6,11 @@ which are derived after.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Mapping
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import Atom, Program, Rule, When
 from worldline.dedalus.walk import aggregates, literals
-
-Thing = TypeVar("Thing", bound=Hashable)
 
 
 def strata(program: Program) -> list[list[str]]:
@@ -42,17 +39,17 @@ def unstratified(program: Program, groups: list[list[str]]) -> Iterator[Problem]
                 yield _problem(program, rule, part.atom, negated=part.negated)
 
 
-def components(needs: Mapping[Thing, Iterable[Thing]]) -> list[list[Thing]]:
+def components(needs: Mapping[str, Iterable[str]]) -> list[list[str]]:
     """Return the strongly connected components, each after those that it needs.
 
     R. Tarjan, "Depth-first search and linear graph algorithms", 1972; with a stack of
     its own, so that long chains do not exhaust Python's.
     """
-    number: dict[Thing, int] = {}
-    low: dict[Thing, int] = {}
-    found: list[list[Thing]] = []
-    pending: list[Thing] = []
-    placed: set[Thing] = set()
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    found: list[list[str]] = []
+    pending: list[str] = []
+    placed: set[str] = set()
     for start in needs:
         if start in number:
             continue
