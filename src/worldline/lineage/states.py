@@ -10,6 +10,8 @@ With `every`, a state keeps all smallest fault sets that lead to it. No smallest
 falsifier is missed: were the part of it that is decided up to a round larger than
 another way to the same state, that way would make it smaller. Every fault is decided
 in one round: a loss where the message would arrive, a crash where it begins.
+Without `every`, the search is first made with at most 0, 1, 2 and 3 faults, as long as
+it finds nothing.
 """
 
 from __future__ import annotations
@@ -25,10 +27,14 @@ from worldline.model.injection.scope import Fault, FaultSet
 from worldline.model.injection.stepper import State, Stepper
 from worldline.model.verdicts import Verdict
 
+FIRST_LIMITS = (0, 1, 2, 3)
+"""Most falsifiers have few faults, and few states can be reached with so few."""
+
 MOST_SETS = 100_000
 """How many smallest falsifiers are kept before the search for all of them ends."""
 
 _Ways: TypeAlias = list[FaultSet]
+_Follow: TypeAlias = Callable[[dict[State, _Ways], int], dict[State, _Ways]]
 
 
 def states(
@@ -51,6 +57,11 @@ def states(
     Outcome
         HOLDS only if every level was finished. Its notes say how many states there are,
         and up to which round, if a bound was hit; `executions` counts the runs of code.
+
+    Raises
+    ------
+    UsageError
+        If the system does what the stepper cannot repeat.
     """
     search = _Search(stepper, budget or Budget(), progress, every=every)
     bound = None
@@ -88,11 +99,22 @@ class _Search:
         self._began = time.monotonic()
         self._found: list[FaultSet] = []
         self._states = 0
+        self._limit: int | None = None
         self.rounds = 0
 
     def run(self) -> None:
-        """Go through all rounds, unless no fault is needed to break a promise."""
-        follow = self._follow_all if self._every else self._follow_fewest
+        """Go through all rounds; for one falsifier, with few faults first."""
+        if self._every:
+            self._go_through(self._follow_all)
+            return
+        for limit in (*FIRST_LIMITS, None):
+            self._limit = limit
+            self._go_through(self._follow_fewest)
+            if self._found:
+                return
+
+    def _go_through(self, follow: _Follow) -> None:
+        self._states = self.rounds = 0
         level: dict[State, _Ways] = {self._stepper.first(): [NO_FAULTS]}
         for number in range(1, self._stepper.scope.eot + 1):
             level = self._judged(follow(level, number), number)
@@ -112,7 +134,11 @@ class _Search:
             eot = self._stepper.scope.eot
             notes = [
                 f"{self._states:,} states; rounds 1..{self.rounds} of {eot} are decided"
+                + ("" if self._limit is None else f" for up to {self._limit} faults")
             ]
+            if not self._every and self._limit != 0:
+                fewer = FIRST_LIMITS[-1] if self._limit is None else self._limit - 1
+                notes.append(f"with up to {fewer} faults nothing breaks")
         return Outcome(
             verdict=verdict,
             falsifiers=tuple(falsifiers if self._every else falsifiers[:1]),
@@ -126,12 +152,14 @@ class _Search:
         self, level: dict[State, _Ways], number: int
     ) -> dict[State, _Ways]:
         """Return the next states, each with one way of the fewest faults."""
-        fewest = min(map(len, self._found), default=None)
+        most = self._limit
+        if self._found:
+            most = min(map(len, self._found)) - 1
         found: dict[State, tuple[Fault, ...]] = {}
         for state, ways in level.items():
             self._check()
             before = tuple(ways[0])
-            room = None if fewest is None else fewest - 1 - len(before)
+            room = None if most is None else most - len(before)
             if room is not None and room < 0:
                 continue
             for following, faults in self._stepper.after(
