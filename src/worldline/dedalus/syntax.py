@@ -138,3 +138,5 @@ class Program:
     rules: tuple[Rule, ...]
     facts: tuple[Atom, ...]
     files: tuple[str, ...] = ()
+    texts: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What each file says; messages quote it."""

@@ -3,7 +3,8 @@
 A module here is written like a user's own: it imports nothing but the public face
 (and what the zoo shares, in modules whose names begin with an underscore).
 Its function ``system`` returns the system, with every bug fixed unless switched on;
-its ``BUGS``, if it has any, gives the command that finds each.
+its ``BUGS``, if it has any, gives the command that finds each. The Dedalus programs of
+the LDFI paper stand in `programs`, and are no systems.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import pkgutil
 def names() -> list[str]:
     """Return the systems' names, as in ``zoo:NAME``, sorted."""
     found = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(n.replace("_", "-") for n in found if not n.startswith("_"))
+    ours = (n for n in found if not n.startswith("_") and n != "programs")
+    return sorted(n.replace("_", "-") for n in ours)
 
 
 def bugs() -> dict[str, str]:

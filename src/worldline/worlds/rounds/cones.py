@@ -32,6 +32,7 @@ from worldline.model.view import Read
 from worldline.worlds.rounds.promises import FAILURE, Judge, Promise, due
 from worldline.worlds.rounds.scheduler import RoundWorld
 
+
 @final
 class Cones:
     """One run, watched: who wrote what when, and which verdict read what.
@@ -126,9 +127,7 @@ class Cones:
     def _locals(self, rounds: RoundWorld) -> list[tuple[object, ...]]:
         return [
             kind.freeze(node)
-            for kind, node in zip(
-                self._system.types, rounds.world.nodes, strict=True
-            )
+            for kind, node in zip(self._system.types, rounds.world.nodes, strict=True)
         ]
 
     def _compare(

@@ -8,7 +8,6 @@ from worldline.model.errors import UsageError
 from worldline.model.injection.scope import (
     Crash,
     CrashSemantics,
-    Delay,
     FaultSet,
     Loss,
     Scope,
@@ -48,7 +47,9 @@ class Plan:
         self.losses: set[tuple[int, int, int]] = set()
         self.crashes: dict[int, Crash] = {}
         for fault in in_order(faults):
-            named = (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
+            named = (
+                (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
+            )
             for name in named:
                 if name not in index:
                     raise UsageError(

@@ -188,7 +188,10 @@ class RoundWorld:
         for sent in outcome.sends:
             if sent.taken:
                 letter = Letter(
-                    sent.src, sent.part, sent.message, self.world.door.freeze(sent.message)
+                    sent.src,
+                    sent.part,
+                    sent.message,
+                    self.world.door.freeze(sent.message),
                 )
                 silenced = sent.dst != sent.src and self.plan.silences(
                     self.now, index, sent.dst.name

@@ -131,7 +131,9 @@ class RoundsSubject:
             if not cones:
                 cones.append(Cones(self.world(faults), self._scope, faults))
             if not isinstance(goal, Promise) or goal not in kept:
-                raise InternalError(f"there is no support for {goal}, which is not kept")
+                raise InternalError(
+                    f"there is no support for {goal}, which is not kept"
+                )
             found = cones[0]
             return found.light(goal) if self.complete else found.past(goal)
 
@@ -141,9 +143,7 @@ class RoundsSubject:
 
     def world(self, faults: FaultSet) -> RoundWorld:
         """Return the world of a run, before its first round."""
-        rounds = RoundWorld(
-            self.system, Plan(self._scope, faults), length=self.length
-        )
+        rounds = RoundWorld(self.system, Plan(self._scope, faults), length=self.length)
         rounds.begin()
         return rounds
 
@@ -200,5 +200,3 @@ class RoundsSubject:
             )
             for mail in mails
         ]
-
-

@@ -1,0 +1,126 @@
+"""What is allowed, and probably not meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from worldline.dedalus.problems import Problem
+from worldline.dedalus.syntax import Atom, Program, Rule, When
+from worldline.dedalus.walk import (
+    CRASH,
+    POST,
+    PRE,
+    literals,
+    positive,
+)
+
+
+def suspicious(program: Program) -> Iterator[Problem]:
+    """Yield warnings, in the order of the text."""
+    yield from _fleeting_goals(program)
+    yield from _unread(program)
+    yield from _same_round(program)
+
+
+def lasting(program: Program) -> frozenset[str]:
+    """Return the relations that may hold facts in every later round.
+
+    Such a relation has a rule all of whose positive premises last, whether it keeps
+    facts (``p(X)@next :- p(X)``), derives them anew or sends them again. It is the
+    greatest set with this property; a relation that only facts feed is not in it.
+    """
+    names = {rule.head.relation for rule in program.rules} | {CRASH}
+    while True:
+        kept = {CRASH} | {
+            rule.head.relation
+            for rule in program.rules
+            if rule.head.relation in names
+            and all(_stays(atom, names) for atom in positive(rule))
+        }
+        if kept == names:
+            return frozenset(kept)
+        names = kept
+
+
+def _stays(atom: Atom, names: Collection[str]) -> bool:
+    """Say whether a premise can hold in every later round; what names one does."""
+    return atom.time is not None or atom.relation in names
+
+
+def _fleeting_goals(program: Program) -> Iterator[Problem]:
+    """What the goals read at the end of time, but is gone by then."""
+    stays = lasting(program)
+    for goal, effect in ((PRE, "nothing is ever owed"), (POST, "nothing is ever kept")):
+        if goal in stays:
+            continue
+        rule = next((r for r in program.rules if r.head.relation == goal), None)
+        if rule is None:
+            continue
+        reason = _reason(program, rule, stays)
+        if reason is None:
+            continue
+        yield Problem(
+            reason.span,
+            f"{goal} is read at the end of time, and rests on {reason.relation}, "
+            f"which does not last: unless that comes last, {effect}",
+            _persist(reason),
+            fatal=False,
+        )
+
+
+def _reason(program: Program, rule: Rule, stays: frozenset[str]) -> Atom | None:
+    """Return a premise that does not last, as near to what is sent as rules lead."""
+    seen: set[str] = set()
+    found: Atom | None = None
+    while True:
+        atom = next((a for a in positive(rule) if not _stays(a, stays)), None)
+        if atom is None or atom.relation in seen:
+            return found
+        found = atom
+        seen.add(atom.relation)
+        rules = [
+            r
+            for r in program.rules
+            if r.head.relation == atom.relation and r.when is When.NOW
+        ]
+        if not rules:
+            return found
+        rule = rules[0]
+
+
+def _persist(atom: Atom) -> str:
+    columns = ", ".join(f"X{n}" for n in range(1, len(atom.terms) + 1))
+    fact = f"{atom.relation}({columns})"
+    return f"keep it with {fact}@next :- {fact};"
+
+
+def _unread(program: Program) -> Iterator[Problem]:
+    read = {part.atom.relation for rule in program.rules for part in literals(rule)}
+    told: set[str] = {PRE, POST, *read}
+    heads = [rule.head for rule in program.rules]
+    for atom in [*program.facts, *heads]:
+        if atom.relation not in told:
+            told.add(atom.relation)
+            what = f"nothing reads {atom.relation}"
+            yield Problem(atom.span, what, "check its name", fatal=False)
+
+
+def _same_round(program: Program) -> Iterator[Problem]:
+    """Premises that arrive by message, and have to arrive in the same round."""
+    stays = lasting(program)
+    sent = {rule.head.relation for rule in program.rules if rule.when is When.ASYNC}
+    for rule in program.rules:
+        fleeting = {
+            atom.relation: atom
+            for atom in positive(rule)
+            if atom.relation in sent and not _stays(atom, stays)
+        }
+        if len(fleeting) > 1:
+            first, second = list(fleeting.values())[:2]
+            yield Problem(
+                second.span,
+                f"{first.relation} and {second.relation} arrive by message and do not "
+                "last: the rule needs both in one round",
+                _persist(first),
+                fatal=False,
+            )

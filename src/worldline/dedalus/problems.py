@@ -1,0 +1,115 @@
+"""What is wrong with a program, shown at its place in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from worldline.dedalus.syntax import Program, Span
+from worldline.model.errors import InputError
+
+
+class ProgramError(InputError):
+    """A Dedalus program that cannot be run.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, and where.
+    text
+        The text of the file that `problem` stands in, if there is one.
+    """
+
+    def __init__(self, problem: Problem, text: str | None) -> None:
+        super().__init__(problem.shown(text))
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error or a warning.
+
+    Attributes
+    ----------
+    span
+        Where; ``None`` for what is missing as a whole.
+    what, remedy
+        What is wrong, and what to do about it.
+    fatal
+        Whether the program cannot be run.
+    word
+        A name that the caret should stand under, at or after the span.
+    """
+
+    span: Span | None
+    what: str
+    remedy: str = ""
+    fatal: bool = True
+    word: str = ""
+
+    def shown(self, text: str | None = None) -> str:
+        """Return the message, with its line of the text and a caret where known."""
+        message = f"{self.what}; {self.remedy}" if self.remedy else self.what
+        if self.span is None:
+            return message
+        span, line = self.span, None
+        if text is not None:
+            span, line = _narrowed(span, self.word, text)
+        if line is None:
+            return f"{span}: {message}"
+        # Tabs stay tabs, so that the caret stands where the terminal puts the word.
+        blank = re.sub(r"[^\t]", " ", line[: span.column - 1])
+        return f"{span}: {message}\n  {line}\n  {blank}^"
+
+
+def raise_first(problems: list[Problem], program: Program) -> None:
+    """Raise the first error, in the order of the text, if there is one.
+
+    Raises
+    ------
+    ProgramError
+        If a problem is fatal.
+    """
+    fatal = [problem for problem in problems if problem.fatal]
+    if fatal:
+        problem = min(fatal, key=lambda problem: _place(problem, program.files))
+        raise ProgramError(problem, text_of(program, problem.span))
+
+
+def shown(problem: Problem, program: Program) -> str:
+    """Return a problem as text, with the line of the program that it is about."""
+    return problem.shown(text_of(program, problem.span))
+
+
+def text_of(program: Program, span: Span | None) -> str | None:
+    """Return the text of the file that a span is in, if it was kept."""
+    texts: Mapping[str, str] = dict(zip(program.files, program.texts, strict=False))
+    return None if span is None else texts.get(span.file)
+
+
+def _place(problem: Problem, files: tuple[str, ...]) -> tuple[int, int, int]:
+    span = problem.span
+    if span is None:
+        return len(files), 0, 0
+    file = files.index(span.file) if span.file in files else len(files)
+    return file, span.line, span.column
+
+
+def _narrowed(span: Span, word: str, text: str) -> tuple[Span, str | None]:
+    """Find a word at or after a place, within its statement."""
+    lines = text.split("\n")
+    if not 1 <= span.line <= len(lines):
+        return span, None
+    number, start = span.line, span.column - 1
+    while word and number <= len(lines):
+        line = lines[number - 1]
+        found = re.compile(rf"(?<![\w?.]){re.escape(word)}(?![\w?.])").search(
+            line, start
+        )
+        if found:
+            return Span(span.file, number, found.start() + 1), line
+        if ";" in line[start:]:
+            break
+        number, start = number + 1, 0
+    return span, lines[span.line - 1]

@@ -1,0 +1,159 @@
+"""The one place that speaks to clingo: grounding, solving, and giving up in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, final
+
+from worldline.dedalus.symbolic.encoding import Encoding
+from worldline.dedalus.symbolic.faults import fault_set, literal_terms
+from worldline.model.errors import UsageError
+from worldline.model.injection.scope import FaultSet, Scope
+
+if TYPE_CHECKING:
+    import clingo
+
+_PATIENCE = 0.2
+"""Seconds between two looks at whether the user wants to stop."""
+
+
+class OutOfTime(Exception):
+    """The time that a solver was given is used up."""
+
+
+@final
+class Solver:
+    """Answers which faults break a program, within limits that can be changed.
+
+    Parameters
+    ----------
+    seconds
+        How long it may take in all; ``None`` for as long as it takes.
+    progress
+        Is called with the rounds that are written out, one after the other.
+
+    Raises
+    ------
+    UsageError
+        If clingo is not installed.
+    """
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        scope: Scope,
+        *,
+        seconds: float | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.solves = 0
+        self._scope = scope
+        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._progress = progress
+        self._limits: set[tuple[str, int]] = set()
+        self._control = _control()
+        self._control.add(encoding.text)
+        self._grounded = False
+
+    def falsifier(self, **limits: int | None) -> FaultSet | None:
+        """Return faults that break the program; ``None`` if there are none.
+
+        Parameters
+        ----------
+        limits
+            By name, the most of something: ``faults``, ``disturbed`` (messages lost or
+            late), ``crashes``; ``quiet`` is the first round without disturbance.
+
+        Raises
+        ------
+        OutOfTime
+            If there is no time left.
+        """
+        self._ground()
+        switched = [self._limit(name, k) for name, k in limits.items() if k is not None]
+        for limit in switched:
+            self._control.assign_external(limit, True)
+        try:
+            return self._solve()
+        finally:
+            for limit in switched:
+                self._control.assign_external(limit, False)
+
+    def exclude(self, faults: FaultSet) -> None:
+        """Leave out fault sets that contain these; crashes are equal as a whole."""
+        with self._control.backend() as backend:
+            literals = []
+            for term, chosen in literal_terms(faults, self._scope):
+                atom = backend.add_atom(_parsed(term))
+                literals.append(atom if chosen else -atom)
+            backend.add_rule([], literals)
+
+    def _ground(self) -> None:
+        if self._grounded:
+            return
+        eot = self._scope.eot
+        self._parts([("base", [])])
+        for t in range(1, eot + 1):
+            self._check()
+            now = _number(t)
+            self._parts([("now", [now])])
+            self._parts([("later", [now])] if t < eot else [("end", [now])])
+            if self._progress is not None:
+                self._progress(t)
+        self._grounded = True
+
+    def _parts(self, parts: list[tuple[str, list[clingo.Symbol]]]) -> None:
+        self._control.ground(parts)
+
+    def _limit(self, name: str, k: int) -> clingo.Symbol:
+        if (name, k) not in self._limits:
+            self._limits.add((name, k))
+            self._parts([(name, [_number(k)])])
+        return _parsed(f"{name}({k})")
+
+    def _solve(self) -> FaultSet | None:
+        found: list[FaultSet] = []
+
+        def take(model: clingo.Model) -> None:
+            found.append(fault_set(model.symbols(shown=True)))
+
+        self.solves += 1
+        with self._control.solve(on_model=take, async_=True) as handle:
+            while not handle.wait(self._patience()):
+                self._check()
+            handle.get()
+        return found[0] if found else None
+
+    def _patience(self) -> float:
+        if self._ends is None:
+            return _PATIENCE
+        return max(0.0, min(_PATIENCE, self._ends - time.monotonic()))
+
+    def _check(self) -> None:
+        if self._ends is not None and time.monotonic() >= self._ends:
+            raise OutOfTime
+
+
+def _control() -> clingo.Control:
+    try:
+        import clingo
+    except ImportError as error:
+        raise UsageError(
+            "programs are solved with clingo, which is not installed",
+            remedy="run pip install 'worldline[faults]'",
+        ) from error
+    # Without --warn=none every calculation over a missing value is told on stderr.
+    return clingo.Control(["1", "--warn=none"])
+
+
+def _number(k: int) -> clingo.Symbol:
+    import clingo
+
+    return clingo.Number(k)
+
+
+def _parsed(term: str) -> clingo.Symbol:
+    import clingo
+
+    return clingo.parse_term(term)
