@@ -185,9 +185,7 @@ class _Search:
             found[state] = [way for way in ways if not self._is_beyond(way)]
         return {state: ways for state, ways in found.items() if ways}
 
-    def _judged(
-        self, level: dict[State, _Ways], number: int
-    ) -> dict[State, _Ways]:
+    def _judged(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
         """Take out the states that break a promise, and remember how to get there."""
         self._states += len(level)
         kept: dict[State, _Ways] = {}

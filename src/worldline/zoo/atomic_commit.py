@@ -35,7 +35,7 @@ class Decision(enum.Enum):
 
 @wl.message
 class Prepare:
-    """Can you commit?"""
+    """The receiver is asked whether it can commit."""
 
 
 @wl.message
@@ -45,7 +45,7 @@ class Vote:
 
 @wl.message
 class PreCommit:
-    """All can commit, and you will be told to."""
+    """All can commit, and will be told to."""
 
 
 @wl.message
@@ -55,12 +55,12 @@ class Ready:
 
 @wl.message
 class Ask:
-    """What was decided?"""
+    """The sender does not know what was decided."""
 
 
 @wl.message
 class Decided:
-    """This was."""
+    """The transaction ends like this."""
 
     decision: Decision
 
@@ -215,9 +215,9 @@ class Agent:
 
     def time_out_alone(self) -> None:
         """Decide by itself: before its pre-commit to abort, after it to commit."""
-        if self.asked_since == PATIENCE and self.ready_since is None:
-            if Decision.COMMIT not in self.decisions:
-                self.following.add(Decision.ABORT)
+        waited = self.asked_since == PATIENCE and self.ready_since is None
+        if waited and Decision.COMMIT not in self.decisions:
+            self.following.add(Decision.ABORT)
         if self.ready_since == PATIENCE and Decision.ABORT not in self.decisions:
             self.decisions.add(Decision.COMMIT)
 
@@ -241,7 +241,9 @@ def termination(*, gone: bool) -> wl.Property:
     def termination(view: wl.View) -> bool:
         """Nobody has prepared, or two nodes have decided."""
         counted = [node for node in view if view.is_up(node) or not gone]
-        prepared = any(view[node].prepared for node in view.of(Agent) if node in counted)
+        prepared = any(
+            view[node].prepared for node in view.of(Agent) if node in counted
+        )
         return not prepared or sum(bool(view[n].decisions) for n in counted) >= 2
 
     return termination

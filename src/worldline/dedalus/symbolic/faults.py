@@ -108,9 +108,7 @@ def fault_set(symbols: Sequence[clingo.Symbol]) -> FaultSet:
     )
 
 
-def _fault(
-    symbol: clingo.Symbol, reached: dict[tuple[int, str], list[str]]
-) -> Fault:
+def _fault(symbol: clingo.Symbol, reached: dict[tuple[int, str], list[str]]) -> Fault:
     if symbol.name == "crash":
         node, time = symbol.arguments[0].string, symbol.arguments[1].number
         return Crash(time, node, None, tuple(sorted(reached.get((time, node), ()))))

@@ -9,7 +9,6 @@ from worldline.dedalus.syntax import (
     Comparison,
     Constant,
     Expression,
-    Operation,
     Program,
     Term,
     Value,
