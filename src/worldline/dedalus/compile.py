@@ -23,10 +23,11 @@ from worldline.dedalus.syntax import (
     Program,
     Rule,
     Term,
-    Value,
     Variable,
     When,
 )
+from worldline.dedalus.templates import Row, Template, absences, needs
+from worldline.dedalus.text import rule_text
 from worldline.dedalus.walk import (
     CRASH,
     is_broadcast,
@@ -35,7 +36,6 @@ from worldline.dedalus.walk import (
     variables,
 )
 
-Row: TypeAlias = tuple[Value, ...]
 Found: TypeAlias = list[tuple[Row, Row]]
 """Heads and the bindings that made them."""
 Function: TypeAlias = Callable[[Any, Any, Found, Sequence[str], Any], None]
@@ -43,7 +43,7 @@ Function: TypeAlias = Callable[[Any, Any, Found, Sequence[str], Any], None]
 nodes, and the rows that one premise is restricted to."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledRule:
     """A rule that can be carried out.
 
@@ -63,6 +63,10 @@ class CompiledRule:
         Whether nothing in the body says that its place is alive.
     deltas
         For premises of its own recursive group: the function that restricts them.
+    needs, absences
+        The atoms of the body, as functions of a binding.
+    text
+        The rule as it is written.
     """
 
     number: int
@@ -76,6 +80,9 @@ class CompiledRule:
     guarded: bool
     function: Function
     deltas: tuple[tuple[int, Function], ...]
+    needs: tuple[Template, ...]
+    absences: tuple[Template, ...]
+    text: str
 
     @property
     def aggregating(self) -> bool:
@@ -212,6 +219,9 @@ def _compiled(
         protocol and not any(atom.time is None for atom in held),
         functions[f"rule_{number}"],
         tuple((relation, functions[name]) for relation, name in deltas),
+        needs(rule, names),
+        absences(rule, names),
+        rule_text(rule),
     )
 
 

@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from worldline.dedalus.compile import Compiled, CompiledRule, Found, Row
+from worldline.dedalus.compile import Compiled, CompiledRule, Found
 from worldline.dedalus.network import Network
 from worldline.dedalus.syntax import Aggregator, Value, When
+from worldline.dedalus.templates import Row
 from worldline.dedalus.text import value_text
 from worldline.dedalus.walk import CRASH
 from worldline.model.injection.scope import CrashSemantics, FaultSet

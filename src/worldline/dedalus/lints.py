@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import Atom, Program, Rule, When
@@ -35,11 +35,16 @@ def lasting(program: Program) -> frozenset[str]:
             rule.head.relation
             for rule in program.rules
             if rule.head.relation in names
-            and all(atom.relation in names for atom in positive(rule))
+            and all(_stays(atom, names) for atom in positive(rule))
         }
         if kept == names:
             return frozenset(kept)
         names = kept
+
+
+def _stays(atom: Atom, names: Collection[str]) -> bool:
+    """Say whether a premise can hold in every later round; what names one does."""
+    return atom.time is not None or atom.relation in names
 
 
 def _fleeting_goals(program: Program) -> Iterator[Problem]:
@@ -68,7 +73,7 @@ def _reason(program: Program, rule: Rule, stays: frozenset[str]) -> Atom | None:
     seen: set[str] = set()
     found: Atom | None = None
     while True:
-        atom = next((a for a in positive(rule) if a.relation not in stays), None)
+        atom = next((a for a in positive(rule) if not _stays(a, stays)), None)
         if atom is None or atom.relation in seen:
             return found
         found = atom
@@ -108,7 +113,7 @@ def _same_round(program: Program) -> Iterator[Problem]:
         fleeting = {
             atom.relation: atom
             for atom in positive(rule)
-            if atom.relation in sent and atom.relation not in stays
+            if atom.relation in sent and not _stays(atom, stays)
         }
         if len(fleeting) > 1:
             first, second = list(fleeting.values())[:2]

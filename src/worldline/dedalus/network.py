@@ -25,6 +25,15 @@ class Network:
     semantics
         `CrashSemantics.MUTE` or `CrashSemantics.HALT`.
 
+    Attributes
+    ----------
+    crashed
+        When each node crashes.
+    latest
+        By how many rounds a message may be late.
+    halting
+        Whether a crashed node is gone.
+
     Raises
     ------
     UsageError
@@ -64,6 +73,7 @@ class Network:
             else:
                 # Of two crashes of one node the earlier counts.
                 self.crashed.setdefault(fault.node, fault.time)
+        self.latest = max(self._late.values(), default=0)
         self.halting = semantics is CrashSemantics.HALT
         self._undisturbed = not (self._lost or self._late or self.crashed)
 

@@ -6,11 +6,14 @@ which are derived after.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import Atom, Program, Rule, When
 from worldline.dedalus.walk import aggregates, literals
+
+Thing = TypeVar("Thing", bound=Hashable)
 
 
 def strata(program: Program) -> list[list[str]]:
@@ -39,17 +42,17 @@ def unstratified(program: Program, groups: list[list[str]]) -> Iterator[Problem]
                 yield _problem(program, rule, part.atom, negated=part.negated)
 
 
-def components(needs: Mapping[str, Iterable[str]]) -> list[list[str]]:
+def components(needs: Mapping[Thing, Iterable[Thing]]) -> list[list[Thing]]:
     """Return the strongly connected components, each after those that it needs.
 
     R. Tarjan, "Depth-first search and linear graph algorithms", 1972; with a stack of
     its own, so that long chains do not exhaust Python's.
     """
-    number: dict[str, int] = {}
-    low: dict[str, int] = {}
-    found: list[list[str]] = []
-    pending: list[str] = []
-    placed: set[str] = set()
+    number: dict[Thing, int] = {}
+    low: dict[Thing, int] = {}
+    found: list[list[Thing]] = []
+    pending: list[Thing] = []
+    placed: set[Thing] = set()
     for start in needs:
         if start in number:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from worldline.lineage.graph import Lineage, Point
+from worldline.lineage.states import states
 from worldline.lineage.target import IGNORE, Question, Report
 from worldline.lineage.trials import Budget, Outcome
 from worldline.model.errors import UsageError
@@ -14,6 +15,7 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.trace.record import Ending, record
 from worldline.trace.records import Trace
+from worldline.worlds.rounds.stepping import stepper_of
 from worldline.worlds.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
 
 EOT, EFF, CRASHES = 6, 4, 1
@@ -49,12 +51,17 @@ class RoundsTarget:
 
     def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
         """Decide a scope level by level, over the distinct states."""
-        raise NotImplementedError
+        stepper = stepper_of(self.subject(scope, IGNORE))
+        return states(
+            stepper, every=question.every, budget=question.budget, progress=report
+        )
 
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run up to the first promise that it breaks, as a schedule."""
         found = self.subject(scope, IGNORE).falsifier(faults)
-        ending = Ending(found.promise.name, found.kind, Verdict.VIOLATED, found.failure)
+        ending = Ending(
+            found.promise.property, found.kind, Verdict.VIOLATED, found.failure
+        )
         return record(
             found.system,
             found.boot,

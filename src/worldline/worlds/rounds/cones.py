@@ -87,6 +87,7 @@ class Cones:
             seen[node] = last
         for node, last in seen.items():
             found |= set(self._crashes(node, last))
+        found -= self._faults
         return Some(tuple(Injected(fault) for fault in in_order(frozenset(found))))
 
     def light(self, goal: Promise) -> Formula:
@@ -104,7 +105,7 @@ class Cones:
         found: set[Fault] = set()
         speaks: dict[int, int] = {}
         for mail in self._sent:
-            if mail.src == mail.dst:
+            if mail.src == mail.dst or mail.lost:
                 continue
             far = 1 if mail.dst in read else 2
             if mail.round + far <= end or self._breaks:
@@ -118,6 +119,7 @@ class Cones:
             elif self._scope.recovery:
                 last = end - 1
             found |= set(self._crashes(node, last))
+        found -= self._faults
         parts: list[Formula] = [Injected(f) for f in in_order(frozenset(found))]
         parts += [Spared(fault) for fault in in_order(self._faults)]
         return Some(tuple(parts))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.content import Frozen
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
 from worldline.model.injection.scope import Scope
@@ -69,17 +70,18 @@ class Judge:
         self.reads.append(read)
         column = self._system.layout.columns[read.column]
         if column.kind is ColumnKind.HIDDEN and column.index in self._stopped:
-            return answer(read, stopped(self._system, read.column, self._cells))
+            frozen = self._cells[read.column].freeze()
+            return answer(read, stopped(self._system, read.column, frozen))
         return self._inner.read(read)
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         return holds_for(function, view, nodes)
 
 
-def stopped(system: System, column: int, cells: list[Any]) -> Hidden:
+def stopped(system: System, column: int, frozen: Frozen) -> Hidden:
     """Return the hidden cell of a node as it would be after a crash."""
-    copy = system.cell(column)
-    assert isinstance(copy, Hidden)
-    copy.restore(cells[column].freeze())
-    copy.stop()
-    return copy
+    cell = system.cell(column)
+    assert isinstance(cell, Hidden)
+    cell.restore(frozen)
+    cell.stop()
+    return cell

@@ -48,6 +48,8 @@ class Mail:
         Whether the crash of its sender keeps it from arriving.
     arrived
         In which round it arrived; None if it did not.
+    lost
+        Whether it was dropped; what goes down with a connection is not.
     """
 
     letter: Letter
@@ -56,6 +58,7 @@ class Mail:
     round: int
     silenced: bool
     arrived: int | None = None
+    lost: bool = False
 
 
 @final
@@ -231,6 +234,8 @@ class RoundWorld:
                     waiting[index].remove(mail)
                     if event.kind is Kind.DELIVER:
                         mail.arrived = self.now
+                    else:
+                        mail.lost = True
                     self._happen(event)
 
     def _is_lost(self, mail: Mail) -> bool:
