@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import final
 
 from worldline.dedalus.check import Checked, load
-from worldline.dedalus.evaluate import Execution
+from worldline.dedalus.derivations import DerivedFact
+from worldline.dedalus.evaluate import Execution, label_of
 from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
+from worldline.dedalus.walk import CRASH, POST
 from worldline.lineage.frontier import Edge
 from worldline.lineage.graph import Arc, Lineage, Point
 from worldline.lineage.hardening import harden
@@ -29,9 +31,8 @@ from worldline.worlds.dedalus import DedalusSubject
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""
 
-_SYNCHRONOUS = (
-    "messages arrive in the next round and in one order; crashed nodes stay down"
-)
+_SYNCHRONOUS = "messages arrive in the next round"
+_FOR_GOOD = "crashed nodes stay down"
 
 
 @final
@@ -77,12 +78,12 @@ class DedalusTarget:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Under which a program holds."""
-        return (_SYNCHRONOUS,)
+        return (_SYNCHRONOUS, _FOR_GOOD)
 
     @property
     def command(self) -> str:
         """What names it on a command line."""
-        return " ".join(self._names)
+        return shlex.join(self._names)
 
     def subject(self, scope: Scope, negation: str) -> DedalusSubject:
         """Return what the searches run."""
@@ -132,8 +133,6 @@ class DedalusTarget:
 
     def points(self, scope: Scope, run: Run) -> frozenset[Point]:
         """Return all facts of a run."""
-        from worldline.dedalus.evaluate import label_of
-
         execution = self.subject(scope, IGNORE).execute(run.faults)
         return frozenset(
             Point(time, str(row[0]), label_of(relation, row))
@@ -180,9 +179,7 @@ def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage
     """Return the derivations of a row of `post`, as a graph."""
     found = subject.derivations(faults, [goal])
     points = [Point(fact.time, fact.node, fact.label) for fact in found.facts]
-    roots = [
-        n for n, fact in enumerate(found.facts) if fact.relation == "post"
-    ]
+    (post,) = (n for n, fact in enumerate(found.facts) if is_goal(fact, subject))
     arcs = []
     for number, firing in enumerate(found.firings):
         target = points[firing.fact]
@@ -193,7 +190,12 @@ def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage
             label, _, time = absence.rpartition("@")
             absent = Point(int(time), target.node, f"not {label}")
             arcs.append(Arc(absent, target, number, is_absent=True))
-    return Lineage(points[roots[0]], tuple(arcs)).reachable()
+    return Lineage(points[post], tuple(arcs)).restricted()
+
+
+def is_goal(fact: DerivedFact, subject: DedalusSubject) -> bool:
+    """Say whether a fact is the row of `post` that is read at the end."""
+    return fact.relation == POST and fact.time == subject.scope.eot
 
 
 @final
@@ -203,7 +205,7 @@ class _States:
     def __init__(self, execution: Execution) -> None:
         self._fields: dict[tuple[str, int], dict[str, list[list[Json]]]] = {}
         for relation, row, time in execution.tuples():
-            if relation != "crash":
+            if relation != CRASH:
                 fields = self._fields.setdefault((str(row[0]), time), {})
                 fields.setdefault(relation, []).append(list(row[1:]))
 
