@@ -58,7 +58,7 @@ class Encoding:
         now: list[str] = []
         later: list[str] = []
         end: list[str] = []
-        always = _always(self._program)
+        always = lasting_needs(self._program)
         for number, rule in enumerate(self._program.rules):
             if rule.when is not When.NOW:
                 part = later
@@ -157,7 +157,7 @@ class Encoding:
         return applied(predicate, [*words.terms(atom.terms), round_])
 
 
-def _always(program: Program) -> set[str]:
+def lasting_needs(program: Program) -> set[str]:
     """Return the relations that matter in other rounds than the last."""
     wanted = set(protocol(program))
     wanted |= {
