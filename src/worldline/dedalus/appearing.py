@@ -35,6 +35,11 @@ class Appearances:
     ----------
     provenance, faults
         The run, and what was injected.
+
+    Attributes
+    ----------
+    steady
+        The relations that no fault of the scope changes.
     """
 
     def __init__(
@@ -45,10 +50,15 @@ class Appearances:
         self._circuit = circuit
         self._faults = in_order(faults)
         self._scope = scope
+        halting = self._execution.network.halting
+        compiled = self._execution.compiled
+        self.steady = frozenset[str]() if halting else compiled.steady
 
     def parts(self, node: Appearing) -> Iterator[Part]:
         """Yield the reasons for a new row, as parts of a disjunction."""
         relation, pattern, time, _ = node
+        if relation in self.steady:
+            return
         if relation == CRASH:
             _, who, when = pattern
             yield self._circuit.crash_row(who, when, frozenset(self._faults))
@@ -109,7 +119,7 @@ class Appearances:
         """Yield what may give a rule a binding in a round that it does not have."""
         body = rule.rule.body
         for number, part in enumerate(body):
-            if isinstance(part, Comparison):
+            if isinstance(part, Comparison) or part.atom.relation in self.steady:
                 continue
             atom, at = part.atom, part.atom.time or time
             pattern = pattern_of(atom, known)
@@ -138,7 +148,10 @@ class Appearances:
         needed = [trigger]
         for part in others:
             if isinstance(part, Literal):
-                needed += self._possible(part, known, time)
+                changes = self._possible(part, known, time)
+                if changes and part.atom.relation in self.steady:
+                    return
+                needed += changes
         yield All(tuple(needed)) if len(needed) > 1 else trigger
 
     def _possible(self, part: Literal, known: Known, time: int) -> list[Part]:

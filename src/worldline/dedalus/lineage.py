@@ -132,6 +132,8 @@ class Lineage:
     def _falling(self, fact: Fact) -> Part:
         if fact.relation == CRASH:
             return self._uncrashed(fact.row)
+        if fact.relation in self._appearances.steady:
+            return NEVER
         ways: list[Part] = []
         if self.provenance.given(fact):
             ways.append(self._gone(str(fact.row[0]), fact.time))
