@@ -82,7 +82,7 @@ def test_a_falsifier_is_told_in_words_drawn_and_explained():
         "    replay worldline replay worldline-out/deliver-spec-faults.wl\n",
         "executions, ",
         "engine symbolic\n",
-        'drop \'log("b", "hi")\' from a  sent in 1\n',
+        "drop log(x1='hi') from a  sent in 1\n",
         "(c, hi) is owed, and missing\n",
         "    a->b@1 (lost), a->c@1\n",
     ):
@@ -94,15 +94,43 @@ def test_the_printed_command_replays_it():
     (line,) = (line for line in result.out.splitlines() if "  replay " in line)
     again = run(*line.split()[2:])
     assert again.status == 1
-    assert "VIOLATED pre implies post, reproduced\n" in again.out
+    assert "VIOLATED what_is_owed_is_kept, reproduced\n" in again.out
 
 
 def test_a_trace_of_faults_can_be_shown():
     run(*BROKEN, "--out", "bad.wl")
-    assert (
-        'drop \'log("b", "hi")\' from a  (sent in step 1)' in run("show", "bad.wl").out
-    )
+    assert "drop log(x1='hi') from a  (sent in step 1)" in run("show", "bad.wl").out
     assert "├──────▶x" in run("show", "bad.wl", "--diagram").out
+
+
+def test_a_trace_of_faults_can_be_debugged():
+    run(*BROKEN, "--out", "bad.wl")
+    result = run("debug", "bad.wl", "-c", "jump 2; state b; print view[c].pre")
+    assert "  log: set()\n" in result.out
+    assert result.out.endswith("\nset()\n")
+
+
+def test_a_crash_is_a_step_of_its_node():
+    run("faults", "zoo:retry-deliv", "--out", "bad.wl")
+    assert "a  call crash()\n" in run("show", "bad.wl").out
+
+
+@pytest.mark.parametrize("program", ["retry-deliv", "3pc"])
+@pytest.mark.parametrize("semantics", ["mute", "halt"])
+def test_every_falsifier_can_be_replayed(program: str, semantics: str):
+    run("faults", f"zoo:{program}", "--crash-semantics", semantics, "--out", "bad.wl")
+    again = run("replay", "bad.wl")
+    assert (again.status, again.err) == (1, "")
+    assert "note" not in again.out
+
+
+def test_late_messages_can_be_replayed():
+    late = run(
+        *("faults", "zoo:2pc", "--eff", "4", "--crashes", "0", "--delay", "1"),
+        *("--out", "bad.wl", "--json"),
+    )
+    assert json.loads(late.out)["verdict"] == "violated"
+    assert run("replay", "bad.wl").status == 1
 
 
 def test_a_replay_notices_that_the_program_has_changed():
@@ -111,8 +139,8 @@ def test_a_replay_notices_that_the_program_has_changed():
     again = run("replay", "bad.wl")
     assert again.status == 2
     assert "NOT REPRODUCED" in again.out
-    assert "step 6, call round(2), went otherwise: sends" in again.out
-    assert "the source changed" in again.out
+    assert "step 6, call round(2) at a, went otherwise: sends" in again.out
+    assert again.out.count("; program ") == 2
 
 
 def test_json_has_the_documented_keys():
