@@ -190,7 +190,8 @@ def _configure_more(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Search for faults; return the exit code of the verdict."""
     from worldline.cli.progress import shown_faults
-    from worldline.lineage.faults import answer, question_of
+    from worldline.lineage.answering import answer
+    from worldline.lineage.deciding import question_of
     from worldline.lineage.opening import open_target
 
     question = question_of(

@@ -108,6 +108,9 @@ class Compiled:
         The numbers of relations, rows and rounds of the facts.
     last
         The last round that the text names.
+    steady
+        Relations that rest on no message and no crash: while crashed nodes go on, they
+        are the same in every run.
     """
 
     checked: Checked
@@ -118,6 +121,7 @@ class Compiled:
     heads: dict[str, tuple[CompiledRule, ...]]
     facts: tuple[tuple[int, Row, int], ...]
     last: int
+    steady: frozenset[str]
 
 
 def compile_program(checked: Checked) -> Compiled:
@@ -162,7 +166,21 @@ def compile_program(checked: Checked) -> Compiled:
         {name: tuple(found) for name, found in heads.items()},
         tuple(_given(fact, relations) for fact in program.facts),
         max([0, *(atom.time or 0 for atom in _timed(program))]),
+        frozenset(relations) - _uncertain(program),
     )
+
+
+def _uncertain(program: Program) -> set[str]:
+    found = {r.head.relation for r in program.rules if r.when is When.ASYNC} | {CRASH}
+    while True:
+        more = {
+            rule.head.relation
+            for rule in program.rules
+            if any(part.atom.relation in found for part in literals(rule))
+        }
+        if more <= found:
+            return found
+        found |= more
 
 
 def _timed(program: Program) -> Iterator[Atom]:

@@ -24,22 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
 
+from worldline.dedalus.appearing import Appearances
 from worldline.dedalus.circuit import Circuit
-from worldline.dedalus.compile import CompiledRule
 from worldline.dedalus.evaluate import Execution
+from worldline.dedalus.matching import unified
+from worldline.dedalus.parts import All, AnyOf, Appearing, Node, Part, nodes
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.strata import components
-from worldline.dedalus.syntax import Aggregator, When
-from worldline.dedalus.templates import Row
+from worldline.dedalus.syntax import Aggregator
+from worldline.dedalus.templates import Pattern, Row
 from worldline.dedalus.walk import CRASH
-from worldline.model.injection.formula import (
-    ALWAYS,
-    NEVER,
-    Formula,
-)
-from worldline.model.injection.scope import Crash, Delay, FaultSet, Scope, in_order
+from worldline.model.injection.formula import ALWAYS, NEVER, Formula
+from worldline.model.injection.scope import Crash, FaultSet, Scope
 
 
 class Negation(StrEnum):
@@ -49,29 +46,6 @@ class Negation(StrEnum):
     """Nothing: what does not hold in this run is taken never to (as published)."""
     CONSERVATIVE = "conservative"
     """All that may make them hold is in the formula."""
-
-
-class Appearing(NamedTuple):
-    """A relation holds a row in a round that it does not hold in this run."""
-
-    relation: str
-    time: int
-
-
-class _Every(NamedTuple):
-    """A formula in the making: all parts."""
-
-    parts: tuple[_Part, ...]
-
-
-class _Some(NamedTuple):
-    """A formula in the making: some part."""
-
-    parts: tuple[_Part, ...]
-
-
-_Node: TypeAlias = Fact | Appearing
-_Part: TypeAlias = Formula | _Node | _Every | _Some
 
 
 class Lineage:
@@ -92,81 +66,79 @@ class Lineage:
         self.circuit = Circuit(scope)
         self._execution = execution
         self._conservative = negation is Negation.CONSERVATIVE
-        self._done: dict[_Node, Formula] = {}
+        self._done: dict[Node, Formula] = {}
         self._appearances = Appearances(self.provenance, self.circuit, faults, scope)
 
     def falls(self, fact: Fact) -> Formula:
         """Return what takes a fact of this run away."""
         return self._formula(fact)
 
-    def appears(self, relation: str, time: int) -> Formula:
-        """Return what may make a relation hold a new row in a round."""
-        return self._formula(Appearing(relation, time))
+    def appears(self, relation: str, pattern: Pattern, time: int) -> Formula:
+        """Return what may make a relation hold a new row like this in a round."""
+        return self._formula(Appearing(relation, pattern, time))
 
-    def _formula(self, wanted: _Node) -> Formula:
+    def _formula(self, wanted: Node) -> Formula:
         if wanted in self._done:
             return self._done[wanted]
-        made: dict[_Node, _Part] = {}
-        below: dict[_Node, list[_Node]] = {}
+        made: dict[Node, Part] = {}
+        below: dict[Node, list[Node]] = {}
         pending = [wanted]
         while pending:
             node = pending.pop()
             if node in made:
                 continue
             made[node] = self._expand(node)
-            below[node] = [n for n in _nodes(made[node]) if n not in self._done]
+            below[node] = [n for n in nodes(made[node]) if n not in self._done]
             pending += below[node]
         for group in components(below):
             self._close(group, made, below)
         return self._done[wanted]
 
-    def _expand(self, node: _Node) -> _Part:
+    def _expand(self, node: Node) -> Part:
         if isinstance(node, Appearing):
-            return _Some(tuple(self._appearances.parts(node)))
+            return AnyOf(tuple(self._appearances.parts(node)))
         return self._falling(node)
 
     def _close(
         self,
-        group: list[_Node],
-        made: dict[_Node, _Part],
-        below: dict[_Node, list[_Node]],
+        group: list[Node],
+        made: dict[Node, Part],
+        below: dict[Node, list[Node]],
     ) -> None:
         """Finish nodes that need each other; most are alone, and need not themselves.
 
-        Facts in a cycle hold by their least fixpoint, so they fall by a greatest one:
-        reached in as many rounds as there are facts, each above the one before. What
-        appears in a cycle does so for any reason from outside.
+        What holds in a cycle holds by the least fixpoint; so facts fall by the greatest,
+        and what appears does so by the least. It takes no more rounds than there are
+        nodes in the cycle.
         """
         first = group[0]
         if len(group) == 1 and first not in below[first]:
             self._done[first] = self._resolved(made[first])
             return
-        falling = isinstance(first, Fact)
-        self._done.update(dict.fromkeys(group, ALWAYS if falling else NEVER))
-        if not falling:
-            outside = self.circuit.some([self._resolved(made[node]) for node in group])
-            self._done.update(dict.fromkeys(group, outside))
-            return
+        start = ALWAYS if isinstance(first, Fact) else NEVER
+        self._done.update(dict.fromkeys(group, start))
         for _ in group:
             self._done.update({node: self._resolved(made[node]) for node in group})
 
-    def _resolved(self, part: _Part) -> Formula:
+    def _resolved(self, part: Part) -> Formula:
         if isinstance(part, Fact | Appearing):
             return self._done[part]
-        if isinstance(part, _Every):
+        if isinstance(part, All):
             return self.circuit.every(self._resolved(p) for p in part.parts)
-        if isinstance(part, _Some):
+        if isinstance(part, AnyOf):
             return self.circuit.some(self._resolved(p) for p in part.parts)
         return part
 
-    def _falling(self, fact: Fact) -> _Part:
+    def _falling(self, fact: Fact) -> Part:
         if fact.relation == CRASH:
             return self._uncrashed(fact.row)
-        ways: list[_Part] = []
+        if fact.relation in self._appearances.steady:
+            return NEVER
+        ways: list[Part] = []
         if self.provenance.given(fact):
             ways.append(self._gone(str(fact.row[0]), fact.time))
         ways += [self._broken(d, fact) for d in self.provenance.derivations(fact)]
-        return NEVER if NEVER in ways else _Every(tuple(ways))
+        return NEVER if NEVER in ways else All(tuple(ways))
 
     def _uncrashed(self, row: Row) -> Formula:
         if not self._conservative:
@@ -179,9 +151,9 @@ class Lineage:
             return NEVER
         return self.circuit.crashed(node, time)
 
-    def _broken(self, derivation: Derivation, fact: Fact) -> _Part:
+    def _broken(self, derivation: Derivation, fact: Fact) -> Part:
         """Return what keeps a rule from deriving a fact."""
-        parts: list[_Part] = []
+        parts: list[Part] = []
         sender = derivation.sender()
         node = str(fact.row[0])
         if sender is not None and sender != node:
@@ -195,22 +167,22 @@ class Lineage:
             parts += self._changed(derivation, fact.row)
         else:
             parts += self._unbound(derivation, derivation.bindings[0])
-        return _Some(tuple(part for part in parts if part is not NEVER))
+        return AnyOf(tuple(part for part in parts if part is not NEVER))
 
-    def _unbound(self, derivation: Derivation, binding: Row) -> Iterator[_Part]:
+    def _unbound(self, derivation: Derivation, binding: Row) -> Iterator[Part]:
         """Yield what takes one binding away."""
         yield from derivation.premises(binding)
         if self._conservative:
             for absence in derivation.absences(binding):
                 yield self._ended(absence)
 
-    def _ended(self, absence: Absence) -> _Part:
+    def _ended(self, absence: Absence) -> Part:
         if absence.relation == CRASH:
             _, node, time = absence.pattern
             return self.circuit.crash_row(node, time)
-        return Appearing(absence.relation, absence.time)
+        return Appearing(*absence)
 
-    def _changed(self, derivation: Derivation, row: Row) -> Iterator[_Part]:
+    def _changed(self, derivation: Derivation, row: Row) -> Iterator[Part]:
         """Yield what changes an aggregate: a value that goes, or one that comes.
 
         A value goes when all its bindings do. Of a minimum or maximum only the value
@@ -221,92 +193,15 @@ class Lineage:
             if aggregate is None:
                 continue
             at = rule.names.index(aggregate.of.name)
-            values: dict[object, list[_Part]] = {}
+            values: dict[object, list[Part]] = {}
             for binding in derivation.bindings:
-                way = _Some(tuple(self._unbound(derivation, binding)))
+                way = AnyOf(tuple(self._unbound(derivation, binding)))
                 values.setdefault(binding[at], []).append(way)
             if aggregate.aggregator in {Aggregator.MIN, Aggregator.MAX}:
-                yield _Every(tuple(values[row[column]]))
+                yield All(tuple(values[row[column]]))
             else:
-                yield from (_Every(tuple(ways)) for ways in values.values())
+                yield from (All(tuple(ways)) for ways in values.values())
         if self._conservative:
-            yield from self._appearances.bodies(rule, derivation.time)
-
-
-class Appearances:
-    """What may make a relation hold more than it does in a run."""
-
-    def __init__(
-        self, provenance: Provenance, circuit: Circuit, faults: FaultSet, scope: Scope
-    ) -> None:
-        self._provenance = provenance
-        self._execution = provenance.execution
-        self._circuit = circuit
-        self._faults = in_order(faults)
-        self._scope = scope
-
-    def parts(self, node: Appearing) -> Iterator[_Part]:
-        """Yield the reasons, as parts of a disjunction."""
-        relation, time = node
-        if relation == CRASH:
-            yield self._circuit.crash_row(None, None, frozenset(self._faults))
-            return
-        for rule in self._execution.compiled.heads[relation]:
-            if rule.rule.when is When.NOW:
-                yield from self._fires(rule, time)
-            elif rule.rule.when is When.NEXT:
-                yield from self._fires(rule, time - 1)
-            else:
-                yield from self._arrives(rule, time)
-        if self._execution.network.halting:
-            for fault in self._faults:
-                if isinstance(fault, Crash) and fault.time <= time:
-                    yield self._circuit.spared(fault)
-
-    def _arrives(self, rule: CompiledRule, time: int) -> Iterator[_Part]:
-        """Yield what may bring a message in a round: on time, late, or not lost."""
-        for by in range(self._scope.delay + 1):
-            sent = time - 1 - by
-            if sent < 1 or (by and not self._scope.may_lose(sent)):
-                continue
-            yield from self._fires(rule, sent)
-            if by:
-                for head, derivation in self._provenance.fired(rule, sent):
-                    src, dst = derivation.sender(), str(head[0])
-                    if src is not None and src != dst:
-                        delay = Delay(sent, src, dst, by)
-                        if delay not in self._faults:
-                            yield self._circuit.injected(delay)
-        for fault in self._faults:
-            if isinstance(fault, Crash) or fault.time < time:
-                yield self._circuit.spared(fault)
-
-    def _fires(self, rule: CompiledRule, time: int) -> Iterator[_Part]:
-        """Yield what may make a rule derive in a round what it does not."""
-        if time < 1:
-            return
-        yield from self.bodies(rule, time)
-        if rule.aggregating:
-            # A group without one of its values is another row.
-            for _, derivation in self._provenance.fired(rule, time):
-                for binding in derivation.bindings:
-                    yield from derivation.premises(binding)
-                    for absence in derivation.absences(binding):
-                        yield Appearing(absence.relation, absence.time)
-
-    def bodies(self, rule: CompiledRule, time: int) -> Iterator[_Part]:
-        """Yield what may give a rule a binding in a round that it does not have."""
-        for need in rule.needs:
-            yield Appearing(need.relation, need.time or time)
-        for absence in rule.absences:
-            at = absence.time or time
-            for row in self._execution.rows(absence.relation, at):
-                yield Fact(absence.relation, row, at)
-
-
-def _nodes(part: _Part) -> Iterator[_Node]:
-    if isinstance(part, Fact | Appearing):
-        yield part
-    elif isinstance(part, _Every | _Some):
-        for inner in part.parts:
-            yield from _nodes(inner)
+            # The group is that of its first binding: only a row of it can join.
+            known = unified(rule.rule.head, row, {})
+            yield from self._appearances.bodies(rule, known or {}, derivation.time)

@@ -12,7 +12,7 @@ from worldline.lineage.frontier import Edge, frontier
 from worldline.lineage.page import Compared, write_report
 from worldline.lineage.report import FaultsReport
 from worldline.lineage.sweep import Swept, sweep
-from worldline.lineage.target import IGNORE, Question, Report, Target
+from worldline.lineage.target import CONSERVATIVE, IGNORE, Question, Report, Target
 from worldline.lineage.trials import NO_FAULTS, Outcome
 from worldline.model.errors import InternalError
 from worldline.model.injection.scope import FaultSet, Scope, in_order
@@ -52,12 +52,14 @@ def answer(
         outcome = decide(target, scope, question, progress)
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
-    trace, shown = None, ()
+    trace = None
+    shown: tuple[str, ...] = ()
     if runs:
         recorded = target.trace(scope, runs[0].faults, engine, question.seed)
-        good = subject.run(NO_FAULTS)
-        lines = lineage_lines(good, runs[0], scope)
-        shown = (*diagram(recorded), "", *lines)
+        # With losses until the end, so that supports name all messages.
+        widest = replace(scope, eff=scope.eot)
+        good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope))
         if traces:
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(recorded, trace)
@@ -73,6 +75,7 @@ def answer(
         bound=outcome.bound,
         trace=trace,
         replay=None if trace is None else _replay(target, trace),
+        assumptions=target.assumptions,
         notes=(*target.warnings, *outcome.notes, *_notes(outcome, question, engine)),
         shown=shown,
         swept=swept,
@@ -122,6 +125,11 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
 
 
 def _frontier(target: Target, question: Question, scope: Scope) -> tuple[Edge, ...]:
+    if question.engine in (None, target.engine):
+        widest = replace(scope, eff=scope.eot - 1)
+        if (known := target.frontier(widest, question.budget)) is not None:
+            return tuple(known)
+
     def decided(eff: int, crashes: int) -> Outcome:
         tried = replace(scope, eff=eff, crashes=crashes)
         return decide(target, tried, replace(question, every=True))
@@ -169,9 +177,9 @@ def _write_page(
     subject: Subject,
     runs: list[Run],
 ) -> None:
-    good = subject.run(NO_FAULTS)
+    good, scope = subject.run(NO_FAULTS), subject.scope
     compared = [
-        Compared(bad, target.lineages(good, bad), target.points(bad))
+        Compared(bad, target.lineages(scope, good, bad), target.points(scope, bad))
         for bad in runs[:_MOST_COMPARED]
     ]
     write_report(folder, report, good, compared)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.lineage.supports import supports
+from worldline.lineage.words import goal_words
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.model.injection.subject import Goal, Run
 
 _MOST_GOALS = 3
 _MOST_SUPPORTS = 4
+_PATIENCE_S = 2.0
 
 
 def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
@@ -18,11 +21,12 @@ def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
     Parameters
     ----------
     good
-        A run that keeps them, usually the one without faults.
+        A run that keeps them, usually the one without faults, with supports that have
+        all links in them.
     """
     broken = sorted(bad.broken, key=repr)
     for goal in broken[:_MOST_GOALS]:
-        yield f"{goal} is owed, and missing"
+        yield f"{goal_words(goal)} is owed, and missing"
         if goal not in good.kept:
             yield "  in the run without faults it is not kept either"
             continue
@@ -32,7 +36,11 @@ def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
 
 
 def _reasons(good: Run, goal: Goal, faults: FaultSet, scope: Scope) -> Iterator[str]:
-    found = supports(good.support(goal), scope, _MOST_SUPPORTS + 1)
+    try:
+        found = supports(good.support(goal), scope, _MOST_SUPPORTS + 1, _patience())
+    except BoundHit:
+        yield "what keeps it without faults is too much to work out"
+        return
     if found == [frozenset()]:
         yield "without faults, it needs no message"
         return
@@ -41,6 +49,11 @@ def _reasons(good: Run, goal: Goal, faults: FaultSet, scope: Scope) -> Iterator[
         yield "  " + ", ".join(link_words(link, faults) for link in sorted(links))
     if len(found) > _MOST_SUPPORTS:
         yield "  and more"
+
+
+def _patience() -> Callable[[], None]:
+    """Return what raises `BoundHit` when an explanation takes too long."""
+    return Meter(Bounds(seconds=_PATIENCE_S)).check
 
 
 def link_words(link: Loss, faults: FaultSet) -> str:

@@ -64,6 +64,19 @@ class Lineage:
         absent = {arc.source for arc in self.arcs if arc.is_absent}
         return [p for p in self.points if p not in known and p not in absent]
 
+    def restricted(self) -> Lineage:
+        """Return it without what has no part in the goal."""
+        by_target: dict[Point, list[Arc]] = {}
+        for arc in self.arcs:
+            by_target.setdefault(arc.target, []).append(arc)
+        needed = [self.goal]
+        for point in needed:  # grows while it is walked
+            for arc in by_target.get(point, ()):
+                if arc.source not in needed:
+                    needed.append(arc.source)
+        known = set(needed)
+        return Lineage(self.goal, tuple(a for a in self.arcs if a.target in known))
+
     def support(self) -> frozenset[Arc]:
         """Return the arcs of one derivation, with as few messages as greed finds."""
         by_target: dict[Point, dict[int, list[Arc]]] = {}

@@ -37,12 +37,16 @@ from worldline.model.injection.scope import (
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""
 
+_PATIENCE = 0.2
+"""Seconds between two looks at whether the user wants to stop."""
+
 
 def hazards(
     formula: Formula,
     scope: Scope,
     seed: FaultSet = frozenset(),
     allowed: Callable[[Fault], bool] = lambda fault: True,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[FaultSet]:
     """Yield the subset-minimal fault sets of a scope that make a formula true.
 
@@ -52,6 +56,8 @@ def hazards(
         Faults that each of them has.
     allowed
         Which faults may be added to the seed.
+    check
+        Called now and then while the solver works; what it raises ends that.
 
     Notes
     -----
@@ -66,8 +72,15 @@ def hazards(
         top = circuit.add(backend, formula)
         backend.add_rule([], [-top])
         circuit.limit(backend)
-    with control.solve(yield_=True) as handle:
-        for model in handle:
+    # Asynchronous, so that a budget or Ctrl-C ends it.
+    with control.solve(yield_=True, async_=True) as handle:
+        while True:
+            handle.resume()
+            while not handle.wait(_PATIENCE):
+                check()
+            model = handle.model()
+            if model is None:
+                return
             chosen = (
                 symbol.arguments[0].number for symbol in model.symbols(shown=True)
             )

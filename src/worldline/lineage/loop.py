@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import final
 
 from worldline.engine.bounds import BoundHit
@@ -41,7 +42,7 @@ def loop(
     *,
     every: bool = False,
     symmetry: bool = True,
-    first_send: bool | None = None,
+    while_sending: bool | None = None,
     failure_free_goals: bool = False,
     budget: Budget | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -54,10 +55,12 @@ def loop(
         Whether to go on after the first falsifier.
     symmetry
         Whether one of all fault sets is run that differ in interchangeable nodes only.
-    first_send
-        Whether a crash before a node's first message is taken for one at it. That is
-        wrong where faults make a node send earlier than without faults, so by default it
-        is done where the answer cannot be HOLDS anyway, and not all sets are asked for.
+    while_sending
+        Whether a node crashes only when it sends something in the good run that is
+        followed: at another time the next messages are the first that are missing. That
+        is wrong where more faults make it send earlier, so by default it is done where
+        the answer cannot be HOLDS anyway, and not all sets are asked for. The published
+        tool prunes so before a node's first message.
     failure_free_goals
         Whether only what the run without faults keeps is a goal.
 
@@ -74,9 +77,9 @@ def loop(
         failure_free_goals=failure_free_goals,
     )
     complete = subject.complete and not failure_free_goals
-    if first_send is None:
-        first_send = not complete and not every
-    search = _Loop(trials, every=every, symmetry=symmetry, first_send=first_send)
+    if while_sending is None:
+        while_sending = not complete and not every
+    search = _Loop(trials, every=every, symmetry=symmetry, while_sending=while_sending)
     bound = None
     try:
         search.run()
@@ -99,33 +102,45 @@ def smallest(sets: list[FaultSet]) -> list[FaultSet]:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class _Good:
+    """What is kept of a good run until its hazards are run."""
+
+    faults: FaultSet
+    support: Formula
+    allowed: Callable[[Fault], bool]
+
+
+@final
 class _Loop:
     """One search: what was seen, and what waits."""
 
     def __init__(
-        self, trials: Trials, *, every: bool, symmetry: bool, first_send: bool
+        self, trials: Trials, *, every: bool, symmetry: bool, while_sending: bool
     ) -> None:
         self._trials = trials
         self._every = every
         permutations = trials.subject.renamings() if symmetry else ()
         self.renamings = Renamings(permutations)
-        self._first = _first_sends(trials.first) if first_send else None
+        self._while_sending = while_sending
         self._seen = {NO_FAULTS}
-        self._waiting: deque[tuple[FaultSet, Formula]] = deque()
+        self._waiting: deque[_Good] = deque()
 
     def run(self) -> None:
         """Go on until a falsifier is found or none is left."""
         self._judge(self._trials.first)
         while self._waiting and not self._is_done():
-            self._follow(*self._waiting.popleft())
+            self._follow(self._waiting.popleft())
 
     def _is_done(self) -> bool:
         return bool(self._trials.falsifiers) and not self._every
 
-    def _follow(self, seed: FaultSet, support: Formula) -> None:
+    def _follow(self, good: _Good) -> None:
         """Run the hazards of a good run."""
-        scope = self._trials.subject.scope
-        for faults in hazards(support, scope, seed, self._is_allowed):
+        trials, seed = self._trials, good.faults
+        for faults in hazards(
+            good.support, trials.subject.scope, seed, good.allowed, trials.check
+        ):
             if faults == seed:
                 raise InternalError("the support of a goal is gone where it is kept")
             known = self.renamings.least(faults)
@@ -145,20 +160,27 @@ class _Loop:
         else:
             # The hazards of all goals at once: their smallest sets are those of one.
             parts = tuple(run.support(goal) for goal in trials.kept(run))
-            self._waiting.append((run.faults, Some(parts)))
-
-    def _is_allowed(self, fault: Fault) -> bool:
-        if self._first is None or not isinstance(fault, Crash):
-            return True
-        # Of a node that never sends, the time of its crash makes no difference.
-        first = self._first.get(fault.node)
-        return fault.time == 1 if first is None else fault.time >= first
+            allowed = _while_sending(run) if self._while_sending else _anything
+            self._waiting.append(_Good(run.faults, Some(parts), allowed))
 
 
-def _first_sends(run: Run) -> dict[str, int]:
-    """Return when each node first sends to another."""
-    first: dict[str, int] = {}
+def _anything(fault: Fault) -> bool:
+    return True
+
+
+def _while_sending(run: Run) -> Callable[[Fault], bool]:
+    """Return what allows the crashes of nodes that send something at that time.
+
+    Of a node that never sends, the time of its crash makes no difference.
+    """
+    times: dict[str, set[int]] = {}
     for sent in run.sent:
         if sent.src != sent.dst:
-            first[sent.src] = min(sent.time, first.get(sent.src, sent.time))
-    return first
+            times.setdefault(sent.src, set()).add(sent.time)
+
+    def allowed(fault: Fault) -> bool:
+        if not isinstance(fault, Crash):
+            return True
+        return fault.time in times.get(fault.node, {1})
+
+    return allowed

@@ -38,8 +38,8 @@ def open_target(
 
         _refuse_nodes(nodes)
         return RoundsTarget(target)
-    one = isinstance(target, str | os.PathLike)
-    names = [os.fspath(target)] if one else [os.fspath(name) for name in target]
+    given = [target] if isinstance(target, str | os.PathLike) else target
+    names = [os.fspath(name) for name in given]
     files = [_program(name) for name in names]
     if names and None not in files:
         from worldline.lineage.dedalus_target import DedalusTarget

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar, final
 
 from worldline._version import __version__
-from worldline.lineage.words import names, sentences
+from worldline.lineage.words import goal_words, names, sentences
 from worldline.model.injection.scope import Crash, FaultSet, Scope
 from worldline.model.injection.subject import Run, Sent
 from worldline.model.verdicts import Verdict
@@ -117,7 +117,7 @@ def _header(faults: FaultSet, scope: Scope, states: States, source: Source) -> H
 
 
 def _explanation(run: Run, scope: Scope) -> Explanation:
-    missing = ", ".join(sorted(map(str, run.broken)))
+    missing = ", ".join(sorted(map(goal_words, run.broken)))
     said = "; ".join(sentences(run.faults, scope.semantics)) or "there is no fault"
     return Explanation(
         message=f"at the end of round {scope.eot}, this is owed and missing: {missing} "

@@ -38,6 +38,8 @@ class FaultsReport:
         What ended the search early, or None.
     trace, replay
         The file of the run under the first falsifier, and the command that replays it.
+    assumptions
+        Under which the verdict holds.
     swept, frontier, hardening
         What was asked for beside the verdict.
     shown
@@ -55,6 +57,7 @@ class FaultsReport:
     bound: str | None = None
     trace: Path | None = None
     replay: str | None = None
+    assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     swept: Swept | None = None
@@ -116,6 +119,8 @@ class FaultsReport:
             lines.append(f"    replay {self.replay}")
         runs = f"{self.executions:,} execution{'' if self.executions == 1 else 's'}"
         lines.append(f"  {runs}, {self.seconds:.2f} s, engine {self.engine}")
+        if self.verdict is Verdict.HOLDS and self.assumptions:
+            lines.append(f"  assuming: {'; '.join(self.assumptions)}")
         if self.swept is not None:
             lines += sweep_lines(self.swept)
         lines += [f"  frontier: {edge}" for edge in self.frontier]

@@ -29,7 +29,11 @@ class RoundsTarget:
     engine = "states"
     semantics = CrashSemantics.HALT
     default_scope = (EOT, EFF, CRASHES)
-    warnings = (f"in rounds, {FIXED_CHOICES}",)
+    warnings: tuple[str, ...] = ()
+    assumptions = (
+        "messages arrive in the next round and in one order",
+        FIXED_CHOICES,
+    )
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -72,11 +76,14 @@ class RoundsTarget:
             seed=seed,
         )
 
-    def lineages(self, run: Run, wanted: Run) -> list[Lineage]:
+    def frontier(self, scope: Scope, budget: Budget) -> None:
+        """Return nothing: the states are searched again for each scope."""
+
+    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return nothing: the lineage of Python nodes is in their messages."""
         return []
 
-    def points(self, run: Run) -> frozenset[Point]:
+    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
         """Return nothing."""
         return frozenset()
 

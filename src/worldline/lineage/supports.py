@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from worldline.lineage.hazards import hazards
@@ -18,7 +18,12 @@ from worldline.model.injection.formula import (
 from worldline.model.injection.scope import Loss, Scope
 
 
-def supports(formula: Formula, scope: Scope, most: int) -> list[frozenset[Loss]]:
+def supports(
+    formula: Formula,
+    scope: Scope,
+    most: int,
+    check: Callable[[], None] = lambda: None,
+) -> list[frozenset[Loss]]:
     """Return smallest sets of links that keep a goal, whatever else is lost.
 
     Parameters
@@ -27,6 +32,8 @@ def supports(formula: Formula, scope: Scope, most: int) -> list[frozenset[Loss]]
         When the goal falls.
     most
         How many are wanted; they come with fewer links first, as far as they are known.
+    check
+        Called now and then; what it raises ends the search.
 
     Notes
     -----
@@ -34,7 +41,7 @@ def supports(formula: Formula, scope: Scope, most: int) -> list[frozenset[Loss]]
     change places and a fault stands for its absence. Nobody crashes in them.
     """
     links = Scope(scope.nodes, scope.eot, eff=scope.eot)
-    found = islice(_models(dual(formula), links), 8 * most)
+    found = islice(_models(dual(formula), links, check), 8 * most)
     return sorted(found, key=lambda some: (len(some), sorted(some)))[:most]
 
 
@@ -63,6 +70,8 @@ def dual(formula: Formula) -> Formula:
     return made[id(formula)]
 
 
-def _models(formula: Formula, links: Scope) -> Iterator[frozenset[Loss]]:
-    for model in hazards(formula, links):
+def _models(
+    formula: Formula, links: Scope, check: Callable[[], None]
+) -> Iterator[frozenset[Loss]]:
+    for model in hazards(formula, links, check=check):
         yield frozenset(fault for fault in model if isinstance(fault, Loss))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
+from worldline.lineage.frontier import Edge
 from worldline.lineage.graph import Lineage, Point
 from worldline.lineage.trials import Budget, Outcome, Progress
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
@@ -89,6 +90,10 @@ class Target(Protocol):
         """What is probably not meant."""
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is true of every run that is looked at, beside the scope."""
+
+    @property
     def command(self) -> str | None:
         """What names it on a command line; None for one that was made by a program."""
 
@@ -101,10 +106,13 @@ class Target(Protocol):
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults as a trace."""
 
-    def lineages(self, run: Run, wanted: Run) -> list[Lineage]:
-        """Return why the goals that `wanted` breaks hold in a run; perhaps none."""
+    def frontier(self, scope: Scope, budget: Budget) -> list[Edge] | None:
+        """Return the resilience frontier, if its own engine knows a way to find it."""
 
-    def points(self, run: Run) -> frozenset[Point]:
+    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
+        """Return why the goals that `bad` breaks hold in `good`; perhaps none."""
+
+    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
         """Return all that holds in a run, as far as it can be told."""
 
     def harden(self, scope: Scope, budget: Budget) -> list[str]:

@@ -113,11 +113,11 @@ class Trials:
         BoundHit
             If the budget is used up. One run is always made: it says what the goals are.
         """
-        budget = self._budget if self.executions else Budget()
-        if budget.executions is not None and self.executions >= budget.executions:
-            raise BoundHit("executions")
-        if budget.seconds is not None and self.seconds > budget.seconds:
-            raise BoundHit("seconds")
+        if self.executions:
+            most = self._budget.executions
+            if most is not None and self.executions >= most:
+                raise BoundHit("executions")
+            self.check()
         found = self.subject.run(faults)
         self.executions += 1
         if self._progress is not None:
@@ -131,6 +131,12 @@ class Trials:
             )
         return found
 
+    def check(self) -> None:
+        """Raise `BoundHit` if the time is used up."""
+        seconds = self._budget.seconds
+        if seconds is not None and self.seconds > seconds:
+            raise BoundHit("seconds")
+
     def broken(self, run: Run) -> frozenset[Goal]:
         """Return the goals that a run fails."""
         if self._only is None:
@@ -138,8 +144,14 @@ class Trials:
         return (self._only - run.kept) & run.owed
 
     def kept(self, run: Run) -> list[Goal]:
-        """Return the goals that a run keeps, and that may fall under more faults."""
+        """Return the goals that a run keeps, and that may fall under more faults.
+
+        Where supports are incomplete anyway, a goal that is not owed is left alone: to
+        undo it would show nothing (the optimization at the end of section 4.3).
+        """
         kept = run.kept if self._only is None else run.kept & self._only
+        if not self.subject.complete:
+            kept &= run.owed
         return sorted(kept, key=repr)
 
     def outcome(self, bound: str | None, *, complete: bool) -> Outcome:

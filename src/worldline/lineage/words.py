@@ -14,6 +14,7 @@ from worldline.model.injection.scope import (
     Loss,
     in_order,
 )
+from worldline.model.injection.subject import Goal
 
 _CEASES = {
     CrashSemantics.MUTE: "sends nothing any more",
@@ -59,6 +60,19 @@ def sentence(fault: Fault, semantics: CrashSemantics) -> str:
 def names(faults: Iterable[Fault]) -> list[str]:
     """Return the short form of faults, which `parse` reads."""
     return [str(fault) for fault in in_order(frozenset(faults))]
+
+
+def goal_words(goal: Goal) -> str:
+    """Return a goal as text: the row of a program, or what it calls itself.
+
+    Examples
+    --------
+    >>> goal_words(("c", "data", 1))
+    '(c, data, 1)'
+    """
+    if isinstance(goal, tuple):
+        return f"({', '.join(map(str, goal))})"
+    return str(goal)
 
 
 def parse(text: str) -> Fault:

@@ -156,6 +156,7 @@ class _Support:
     ) -> None:
         self._eot = scope.eot
         self._negation = negation
+        self._arity = execution.compiled.checked.columns.arity[PRE]
         self._pre = execution.rows(PRE, scope.eot)
         self._post = execution.rows(POST, scope.eot)
         self._make: Callable[[], Lineage] = lambda: Lineage(
@@ -169,14 +170,15 @@ class _Support:
     def __call__(self, goal: Goal) -> Formula:
         lineage = self._lineage
         if goal == NOTHING_ELSE:
-            return lineage.appears(PRE, self._eot)
+            anything = (None,) * self._arity
+            return lineage.appears(PRE, anything, self._eot)
         if not isinstance(goal, tuple) or goal not in self._post:
             raise UsageError(f"{goal!r} is no goal that this run keeps")
         falls = lineage.falls(Fact(POST, goal, self._eot))
         if goal in self._pre or self._negation is Negation.IGNORE:
             return falls
         # It is not owed either: both must change.
-        return lineage.circuit.every([falls, lineage.appears(PRE, self._eot)])
+        return lineage.circuit.every([falls, lineage.appears(PRE, goal, self._eot)])
 
 
 class _Later(Sequence[Item]):

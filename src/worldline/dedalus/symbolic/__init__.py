@@ -1,10 +1,10 @@
-"""A program over all rounds, as one question to a solver: which faults break it?
+"""A program over all rounds becomes one question to a solver: which faults break it.
 
 Faults are free choices within the scope, the rules of the program an answer-set program,
 and an answer set in which `pre` has a row that `post` lacks is a counterexample. Nothing
 is sampled: no answer set means that the program holds in the scope.
 
-`encoding` writes the answer-set program, from `rules`, `aggregates` and `faults`;
+`encoding` writes the answer-set program, with `words`, `aggregates` and `faults`;
 `solver` asks clingo, which is imported there and nowhere else; `search` and `frontier`
 are the questions.
 

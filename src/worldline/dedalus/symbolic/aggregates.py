@@ -8,46 +8,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worldline.dedalus.symbolic.words import applied, divided
-from worldline.dedalus.syntax import Aggregate, Aggregator, Rule
+from worldline.dedalus.symbolic.words import Words, applied, divided
+from worldline.dedalus.syntax import Aggregate, Aggregator, Rule, Term
+
+_ADDED = {Aggregator.SUM, Aggregator.AVG}
 
 
-def collected(number: int, position: int) -> str:
-    """Return the predicate that collects the values of one aggregate of one rule."""
-    return f"values{number}_{position}"
-
-
-def results(rule: Rule, number: int, predicate: str) -> Iterator[str]:
-    """Yield the rules that derive the head in round t from what was collected.
+class Collection:
+    """The aggregates of one rule: what is collected, and what it comes to.
 
     Parameters
     ----------
-    number
-        Tells the rule's own predicates from those of other rules.
-    predicate
-        That of the head.
+    rule, number
+        The rule, and what tells its predicates from those of other rules.
+    place
+        The sender, for ``@async``: what two nodes send is never put together.
     """
-    group: list[str] = []
-    head: list[str] = []
-    over: list[tuple[int, Aggregator]] = []
-    for position, term in enumerate(rule.head.terms):
-        if isinstance(term, Aggregate):
-            over.append((position, term.aggregator))
-            head.append(f"R{position}")
-        else:
-            group.append(f"G{position}")
-            head.append(f"G{position}")
-    body = []
-    for position, aggregator in over:
-        values = collected(number, position)
-        body.append(applied(values, [*group, "_", "t"]))
-        if aggregator in {Aggregator.SUM, Aggregator.AVG}:
-            yield from _chain(values, group)
-            body.append(applied(f"{aggregator}_{values}", [*group, f"R{position}"]))
-        else:
-            each = applied(values, [*group, "V", "t"])
-            body.append(f"R{position}=#{aggregator}{{V:{each}}}")
-    yield f"{applied(predicate, [*head, 't'])}:-{','.join(body)}."
+
+    def __init__(self, rule: Rule, number: int, place: Term | None) -> None:
+        self._terms = rule.head.terms
+        self._place = [] if place is None else [place]
+        self._number = number
+
+    def collected(self, words: Words) -> Iterator[str]:
+        """Yield the heads that collect values in round t."""
+        plain = [t for t in self._terms if not isinstance(t, Aggregate)]
+        group = words.terms([*self._place, *plain])
+        for position, term in enumerate(self._terms):
+            if isinstance(term, Aggregate):
+                each = words.variable(term.of.name)
+                yield applied(self._values(position), [*group, each, "t"])
+
+    def results(self) -> Iterator[str]:
+        """Yield rules that some results need."""
+        for position, term in enumerate(self._terms):
+            if isinstance(term, Aggregate) and term.aggregator in _ADDED:
+                yield from _chain(self._values(position), self._group())
+
+    def body(self) -> Iterator[str]:
+        """Yield what binds the variables ``C0``, ``C1``... of the columns of the head.
+
+        The sender, if there is one, is ``P``.
+        """
+        group = self._group()
+        for position, term in enumerate(self._terms):
+            if isinstance(term, Aggregate):
+                values, result = self._values(position), f"C{position}"
+                yield applied(values, [*group, "_", "t"])
+                if term.aggregator in _ADDED:
+                    added = f"{term.aggregator}_{values}"
+                    yield applied(added, [*group, result, "t"])
+                else:
+                    each = applied(values, [*group, "V", "t"])
+                    yield f"{result}=#{term.aggregator}{{V:{each}}}"
+
+    def _group(self) -> list[str]:
+        plain = [n for n, t in enumerate(self._terms) if not isinstance(t, Aggregate)]
+        return [*("P" for _ in self._place), *(f"C{n}" for n in plain)]
+
+    def _values(self, position: int) -> str:
+        return f"values{self._number}_{position}"
 
 
 def _chain(values: str, group: list[str]) -> Iterator[str]:
@@ -72,7 +92,5 @@ def _chain(values: str, group: list[str]) -> Iterator[str]:
         f"{one('W')},V<W,not {at('between', 'V', 'W')}."
     )
     last = f"{at('upto', 'V', 'S', 'N')},not {at('below', 'V')}"
-    head = applied(f"sum_{values}", [*group, "S"])
-    yield f"{head}:-{last}."
-    head = applied(f"avg_{values}", [*group, divided("S", "N")])
-    yield f"{head}:-{last}."
+    yield f"{at('sum', 'S')}:-{last}."
+    yield f"{at('avg', divided('S', 'N'))}:-{last}."

@@ -12,15 +12,14 @@ is used, and so that a budget can end it:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from worldline.dedalus.check import Checked
 from worldline.dedalus.places import place_of, protocol
-from worldline.dedalus.symbolic.aggregates import collected, results
-from worldline.dedalus.symbolic.faults import LIMITS, arrivals, choices
+from worldline.dedalus.symbolic.aggregates import Collection
+from worldline.dedalus.symbolic.faults import LIMITS, choices
 from worldline.dedalus.symbolic.words import Relations, Words, applied
 from worldline.dedalus.syntax import (
-    Aggregate,
     Atom,
     BodyPart,
     Comparison,
@@ -28,7 +27,7 @@ from worldline.dedalus.syntax import (
     Rule,
     When,
 )
-from worldline.dedalus.walk import CRASH, POST, PRE, aggregates, literals
+from worldline.dedalus.walk import CRASH, POST, PRE, aggregates, is_broadcast, literals
 from worldline.model.injection.scope import CrashSemantics, Scope
 
 
@@ -46,32 +45,26 @@ class Encoding:
         self._program = checked.program
         self._scope = scope
         self._relations = Relations(checked.program)
-        halts = scope.semantics is not CrashSemantics.MUTE
-        self._halting = {
-            rule
-            for rule, local in zip(checked.program.rules, checked.protocol, strict=True)
-            if local and halts and rule.when is not When.ASYNC
-        }
+        self._halts = scope.semantics is CrashSemantics.HALT
+        self._derived = {rule.head.relation for rule in checked.program.rules}
         self.text = "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
         yield "#program base."
-        yield from choices(self._scope)
+        yield from choices(self._scope, max(self._scope.eot, _last(self._program)))
         if self._checked.uses_crash:
             yield "crashed(O,N,T):-node(O),crash(N,T)."
         yield from self._facts()
-        now = list(arrivals(self._scope))
+        now: list[str] = []
         later: list[str] = []
         end: list[str] = []
-        always = _always(self._program)
+        always = lasting_needs(self._program)
         for number, rule in enumerate(self._program.rules):
             if rule.when is not When.NOW:
-                later += self._rule(rule, number)
-                now += self._results(rule, number)
+                part = later
             else:
                 part = now if rule.head.relation in always else end
-                part += self._rule(rule, number)
-                part += self._results(rule, number)
+            part += self._rule(rule, number)
         yield "#program now(t)."
         yield from now
         yield "#program later(t)."
@@ -82,10 +75,13 @@ class Encoding:
         yield LIMITS
 
     def _facts(self) -> Iterator[str]:
+        # Those after the end of time too: a rule may name their round.
         for fact in self._program.facts:
-            assert fact.time is not None
-            if fact.time <= self._scope.eot:
-                yield f"{self._atom(fact, Words())}."
+            words = Words()
+            up = ""
+            if self._halts:
+                up = f":-not down({words.term(fact.terms[0])},{fact.time})"
+            yield f"{self._atom(fact, words)}{up}."
 
     def _question(self) -> Iterator[str]:
         columns = [f"X{n}" for n in range(self._checked.columns.arity[PRE])]
@@ -95,45 +91,55 @@ class Encoding:
         yield f"broken:-{pre},not {post}."
         yield ":-not broken."
 
-    def _results(self, rule: Rule, number: int) -> Iterator[str]:
-        if aggregates(rule):
-            predicate = self._relations.predicate(rule.head.relation)
-            yield from results(rule, number, predicate)
-
     def _rule(self, rule: Rule, number: int) -> Iterator[str]:
-        """Yield a rule, or those that collect what its aggregates are over."""
+        """Yield a rule; one with aggregates in two steps."""
         words = Words()
+        place = place_of(rule)
         body = [self._part(part, words) for part in rule.body]
-        if rule in self._halting:
-            body.append(f"not down({words.term(place_of(rule))},t)")
-        for predicate, columns in self._heads(rule, number, words):
-            for round_, conditions in self._rounds(rule, words):
-                head = applied(predicate, [*columns, round_])
-                yield f"{head}:-{','.join([*body, *conditions])}."
+        body += self._silence(rule)
+        if self._halts and self._checked.protocol[number]:
+            body.append(f"not down({words.term(place)},t)")
+        if not aggregates(rule):
+            columns = words.terms(rule.head.terms)
+            yield from self._heads(rule, columns, words.term(place), body)
+            return
+        if is_broadcast(rule):
+            body.append(f"node({words.term(rule.head.terms[0])})")
+        sent = rule.when is When.ASYNC
+        collection = Collection(rule, number, place if sent else None)
+        for head in collection.collected(words):
+            yield f"{head}:-{','.join(body)}."
+        yield from collection.results()
+        columns = [f"C{n}" for n in range(len(rule.head.terms))]
+        yield from self._heads(rule, columns, "P", collection.body())
 
     def _heads(
-        self, rule: Rule, number: int, words: Words
-    ) -> Iterator[tuple[str, list[str]]]:
-        """Yield what a rule derives: predicates, and their arguments but for the round."""
-        terms = rule.head.terms
-        group = [words.term(t) for t in terms if not isinstance(t, Aggregate)]
-        if len(group) == len(terms):
-            yield self._relations.predicate(rule.head.relation), group
-        for position, term in enumerate(terms):
-            if isinstance(term, Aggregate):
-                each = words.variable(term.of.name)
-                yield collected(number, position), [*group, each]
+        self, rule: Rule, columns: list[str], place: str, body: Iterable[str]
+    ) -> Iterator[str]:
+        """Yield a rule for every round in which its head may hold, counted from t."""
+        rounds = {0: ""}
+        if rule.when is When.NEXT:
+            rounds = {1: f"not down({columns[0]},t+1)" if self._halts else ""}
+        elif rule.when is When.ASYNC:
+            rounds = {
+                1 + late: f"arrives({place},{columns[0]},t,{late})"
+                for late in range(self._scope.delay + 1)
+            }
+        premises = list(body)
+        predicate = self._relations.predicate(rule.head.relation)
+        for after, condition in rounds.items():
+            head = applied(predicate, [*columns, f"t+{after}"])
+            yield f"{head}:-{','.join([*premises, *filter(None, [condition])])}."
 
-    def _rounds(self, rule: Rule, words: Words) -> Iterator[tuple[str, list[str]]]:
-        """Yield the rounds in which the head may hold, and on which conditions."""
-        if rule.when is When.NOW:
-            yield "t", []
-        elif rule.when is When.NEXT:
-            yield "t+1", []
-        else:
-            link = f"{words.term(place_of(rule))},{words.term(rule.head.terms[0])}"
-            for late in range(self._scope.delay + 1):
-                yield f"t+{1 + late}", [f"arrives({link},t,{late})"]
+    def _silence(self, rule: Rule) -> Iterator[str]:
+        """Yield from when on a rule is carried out: rounds that it names are over."""
+        named = [
+            part.atom.time
+            for part in literals(rule)
+            if part.atom.time is not None and part.atom.relation in self._derived
+        ]
+        if named:
+            yield f"t>={max(named)}"
 
     def _part(self, part: BodyPart, words: Words) -> str:
         if isinstance(part, Comparison):
@@ -151,7 +157,7 @@ class Encoding:
         return applied(predicate, [*words.terms(atom.terms), round_])
 
 
-def _always(program: Program) -> set[str]:
+def lasting_needs(program: Program) -> set[str]:
     """Return the relations that matter in other rounds than the last."""
     wanted = set(protocol(program))
     wanted |= {
@@ -168,3 +174,9 @@ def _always(program: Program) -> set[str]:
                 wanted |= new
                 queue += sorted(new)
     return wanted
+
+
+def _last(program: Program) -> int:
+    """Return the last round that the text names; 0 where it names none."""
+    rules = (part.atom for rule in program.rules for part in literals(rule))
+    return max((atom.time or 0 for atom in (*program.facts, *rules)), default=0)

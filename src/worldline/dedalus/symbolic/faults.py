@@ -1,7 +1,7 @@
 """Faults as free choices of an answer-set program, and answers as faults.
 
-Which messages arrive follows from them: ``arrives(N, M, T, B)`` says that what N sends to
-M in round T arrives in round T + 1 + B.
+What they do follows in the same program: ``down(N, T)`` says that N has crashed,
+``arrives(N, M, T, B)`` that what N sends to M in round T arrives in round T + 1 + B.
 """
 
 from __future__ import annotations
@@ -24,11 +24,17 @@ from worldline.model.injection.scope import (
 if TYPE_CHECKING:
     import clingo
 
-SHOWN = ("lost/3", "late/4", "crash/2", "reaches/3")
+SHOWN = ("lost/3", "late/4", "crash/2")
 
 
-def choices(scope: Scope) -> Iterator[str]:
-    """Yield what may be chosen, and by what it can be counted."""
+def choices(scope: Scope, last: int) -> Iterator[str]:
+    """Yield what may be chosen, and what follows for nodes and messages.
+
+    Parameters
+    ----------
+    last
+        The last round that matters: the end of time, or one that the program names.
+    """
     yield from (f"node({value(node)})." for node in scope.nodes)
     yield from (f"#show {shown}." for shown in SHOWN)
     yield from (f"#defined {shown}." for shown in SHOWN)
@@ -41,23 +47,22 @@ def choices(scope: Scope) -> Iterator[str]:
         yield f"{{crash(N,T):node(N),T={rounds}}}{scope.crashes}."
         if scope.crashes > 1:
             yield f":-node(N),2{{crash(N,T):T={rounds}}}."
-    if scope.semantics is CrashSemantics.PARTIAL:
-        yield "{reaches(N,M,T):node(M),N!=M}:-crash(N,T)."
+    yield "down(N,T):-crash(N,T)."
+    yield f"down(N,T+1):-down(N,T),T<{last}."
     yield "disturbed(N,M,T):-lost(N,M,T)."
     yield "disturbed(N,M,T):-late(N,M,T,_)."
+    yield from _arrivals(scope)
 
 
-def arrivals(scope: Scope) -> Iterator[str]:
-    """Yield which messages of round t arrive, and when."""
-    yield "down(N,t):-crash(N,t)."
-    yield "down(N,t):-down(N,t-1)."
-    yield "sends(N,M,t):-node(N),node(M),N!=M,not down(N,t)."
-    if scope.semantics is CrashSemantics.PARTIAL:
-        yield "sends(N,M,t):-crash(N,t),reaches(N,M,t)."
-    halts = scope.semantics is not CrashSemantics.MUTE
-    yield f"arrives(N,N,t,0):-node(N){',not down(N,t)' if halts else ''}."
-    yield "arrives(N,M,t,0):-sends(N,M,t),not disturbed(N,M,t)."
-    yield f"arrives(N,M,t,B):-sends(N,M,t),late(N,M,t,B),t+1+B<={scope.eot}."
+def _arrivals(scope: Scope) -> Iterator[str]:
+    """Yield which messages arrive; a node that halts receives nothing, not its own."""
+    sends = f"node(N),node(M),N!=M,T=1..{scope.eot - 1},not down(N,T)"
+    own, up, then = "", "", ""
+    if scope.semantics is CrashSemantics.HALT:
+        own, up, then = ",not down(N,T+1)", ",not down(M,T+1)", ",not down(M,T+1+B)"
+    yield f"arrives(N,N,T,0):-node(N),T=1..{scope.eot - 1}{own}."
+    yield f"arrives(N,M,T,0):-{sends},not disturbed(N,M,T){up}."
+    yield (f"arrives(N,M,T,B):-{sends},late(N,M,T,B),T+1+B<={scope.eot}{then}.")
 
 
 LIMITS = """
@@ -77,43 +82,29 @@ LIMITS = """
 """Limits that can be switched on: how many faults, and from when on no message is lost."""
 
 
-def literal_terms(faults: FaultSet, scope: Scope) -> Iterator[tuple[str, bool]]:
-    """Yield the choices that make up faults: the atom, and whether it is chosen."""
+def chosen(faults: FaultSet) -> Iterator[str]:
+    """Yield the choices that make up faults."""
     for fault in in_order(faults):
         if isinstance(fault, Crash):
-            node = value(fault.node)
-            yield f"crash({node},{fault.time})", True
-            if scope.semantics is CrashSemantics.PARTIAL:
-                for other in scope.nodes:
-                    if other != fault.node:
-                        reached = other in fault.reaches
-                        yield f"reaches({node},{value(other)},{fault.time})", reached
+            yield f"crash({value(fault.node)},{fault.time})"
+            continue
+        link = f"{value(fault.src)},{value(fault.dst)},{fault.time}"
+        if isinstance(fault, Delay):
+            yield f"late({link},{fault.by})"
         else:
-            link = f"{value(fault.src)},{value(fault.dst)},{fault.time}"
-            if isinstance(fault, Delay):
-                yield f"late({link},{fault.by})", True
-            else:
-                yield f"lost({link})", True
+            yield f"lost({link})"
 
 
 def fault_set(symbols: Sequence[clingo.Symbol]) -> FaultSet:
     """Return the faults that an answer chose."""
-    reached: dict[tuple[int, str], list[str]] = {}
-    for symbol in symbols:
-        if symbol.name == "reaches":
-            src, dst, time = symbol.arguments
-            reached.setdefault((time.number, src.string), []).append(dst.string)
-    return frozenset(
-        _fault(symbol, reached) for symbol in symbols if symbol.name != "reaches"
-    )
+    return frozenset(map(_fault, symbols))
 
 
-def _fault(symbol: clingo.Symbol, reached: dict[tuple[int, str], list[str]]) -> Fault:
+def _fault(symbol: clingo.Symbol) -> Fault:
     if symbol.name == "crash":
-        node, time = symbol.arguments[0].string, symbol.arguments[1].number
-        return Crash(time, node, None, tuple(sorted(reached.get((time, node), ()))))
-    src, dst = symbol.arguments[0].string, symbol.arguments[1].string
-    time = symbol.arguments[2].number
+        node, time = symbol.arguments
+        return Crash(time.number, node.string)
+    src, dst, time = (argument for argument in symbol.arguments[:3])
     if symbol.name == "lost":
-        return Loss(time, src, dst)
-    return Delay(time, src, dst, symbol.arguments[3].number)
+        return Loss(time.number, src.string, dst.string)
+    return Delay(time.number, src.string, dst.string, symbol.arguments[3].number)

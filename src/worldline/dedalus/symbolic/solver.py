@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
 from worldline.dedalus.symbolic.encoding import Encoding
-from worldline.dedalus.symbolic.faults import fault_set, literal_terms
+from worldline.dedalus.symbolic.faults import chosen, fault_set
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import FaultSet, Scope
 
@@ -81,13 +81,10 @@ class Solver:
                 self._control.assign_external(limit, False)
 
     def exclude(self, faults: FaultSet) -> None:
-        """Leave out fault sets that contain these; crashes are equal as a whole."""
+        """Leave out fault sets that contain these."""
         with self._control.backend() as backend:
-            literals = []
-            for term, chosen in literal_terms(faults, self._scope):
-                atom = backend.add_atom(_parsed(term))
-                literals.append(atom if chosen else -atom)
-            backend.add_rule([], literals)
+            atoms = [backend.add_atom(_parsed(term)) for term in chosen(faults)]
+            backend.add_rule([], atoms)
 
     def _ground(self) -> None:
         if self._grounded:

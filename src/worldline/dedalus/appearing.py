@@ -1,0 +1,166 @@
+"""What may make a relation hold more than it does in a run.
+
+A row that is new under other faults is derived by a rule that fires anew: one of its
+premises is new, or one of its absences is. For each such trigger, and for what follows
+from it about the variables, the other premises must be possible too: they hold in the
+run at hand, or they are new as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worldline.dedalus.circuit import Circuit
+from worldline.dedalus.compile import CompiledRule
+from worldline.dedalus.matching import (
+    Known,
+    excluded,
+    is_decided,
+    pattern_of,
+    rows_like,
+    unified,
+)
+from worldline.dedalus.parts import All, Appearing, Part
+from worldline.dedalus.provenance import Fact, Provenance
+from worldline.dedalus.syntax import Comparison, Literal, When
+from worldline.dedalus.templates import Pattern, matches
+from worldline.dedalus.walk import CRASH
+from worldline.model.injection.scope import Crash, Delay, FaultSet, Scope, in_order
+
+
+class Appearances:
+    """Reasons for new rows.
+
+    Parameters
+    ----------
+    provenance, faults
+        The run, and what was injected.
+
+    Attributes
+    ----------
+    steady
+        The relations that no fault of the scope changes.
+    """
+
+    def __init__(
+        self, provenance: Provenance, circuit: Circuit, faults: FaultSet, scope: Scope
+    ) -> None:
+        self._provenance = provenance
+        self._execution = provenance.execution
+        self._circuit = circuit
+        self._faults = in_order(faults)
+        self._scope = scope
+        halting = self._execution.network.halting
+        compiled = self._execution.compiled
+        self.steady = frozenset[str]() if halting else compiled.steady
+
+    def parts(self, node: Appearing) -> Iterator[Part]:
+        """Yield the reasons for a new row, as parts of a disjunction."""
+        relation, pattern, time, _ = node
+        if relation in self.steady:
+            return
+        if relation == CRASH:
+            _, who, when = pattern
+            yield self._circuit.crash_row(who, when, frozenset(self._faults))
+            return
+        for rule in self._execution.compiled.heads[relation]:
+            if rule.rule.when is When.NOW:
+                yield from self._fires(rule, pattern, time)
+            elif rule.rule.when is When.NEXT:
+                yield from self._fires(rule, pattern, time - 1)
+            else:
+                yield from self._arrives(rule, pattern, time)
+        if self._execution.network.halting:
+            for fault in self._faults:
+                if isinstance(fault, Crash) and fault.time <= time:
+                    yield self._circuit.spared(fault)
+
+    def _arrives(
+        self, rule: CompiledRule, pattern: Pattern, time: int
+    ) -> Iterator[Part]:
+        """Yield what may bring a message in a round: on time, late, or not lost."""
+        for by in range(self._scope.delay + 1):
+            sent = time - 1 - by
+            if sent < 1 or (by and not self._scope.may_lose(sent)):
+                continue
+            yield from self._fires(rule, pattern, sent)
+            if by:
+                yield from self._late(rule, pattern, sent, by)
+        for fault in self._faults:
+            if isinstance(fault, Crash) or fault.time < time:
+                yield self._circuit.spared(fault)
+
+    def _late(
+        self, rule: CompiledRule, pattern: Pattern, sent: int, by: int
+    ) -> Iterator[Part]:
+        for head, derivation in self._provenance.fired(rule, sent):
+            src, dst = derivation.sender(), str(head[0])
+            if src is not None and src != dst and matches(head, pattern):
+                delay = Delay(sent, src, dst, by)
+                if delay not in self._faults:
+                    yield self._circuit.injected(delay)
+
+    def _fires(self, rule: CompiledRule, pattern: Pattern, time: int) -> Iterator[Part]:
+        """Yield what may make a rule derive in a round what it does not."""
+        known = unified(rule.rule.head, pattern, {})
+        if time < 1 or known is None:
+            return
+        yield from self.bodies(rule, known, time)
+        if rule.aggregating:
+            # A group without one of its values is another row.
+            for head, derivation in self._provenance.fired(rule, time):
+                if unified(rule.rule.head, head, known) is not None:
+                    for binding in derivation.bindings:
+                        yield from derivation.premises(binding)
+                        for absence in derivation.absences(binding):
+                            yield Appearing(*absence)
+
+    def bodies(self, rule: CompiledRule, known: Known, time: int) -> Iterator[Part]:
+        """Yield what may give a rule a binding in a round that it does not have."""
+        body = rule.rule.body
+        for number, part in enumerate(body):
+            if isinstance(part, Comparison) or part.atom.relation in self.steady:
+                continue
+            atom, at = part.atom, part.atom.time or time
+            pattern = pattern_of(atom, known)
+            others = [*body[:number], *body[number + 1 :]]
+            if not part.negated:
+                trigger = Appearing(atom.relation, pattern, at)
+                yield from self._if_possible(trigger, others, known, time)
+                continue
+            for row in rows_like(self._execution, atom.relation, pattern, at):
+                more = unified(atom, row, known)
+                if more is not None:
+                    fact = Fact(atom.relation, row, at)
+                    yield from self._if_possible(fact, others, more, time)
+
+    def _if_possible(
+        self,
+        trigger: Part,
+        others: list[Literal | Comparison],
+        known: Known,
+        time: int,
+    ) -> Iterator[Part]:
+        """Yield a trigger with all that must hold besides, if that can be."""
+        comparisons = [part for part in others if isinstance(part, Comparison)]
+        if excluded(comparisons, known):
+            return
+        needed = [trigger]
+        for part in others:
+            if isinstance(part, Literal):
+                changes = self._possible(part, known, time)
+                if changes and part.atom.relation in self.steady:
+                    return
+                needed += changes
+        yield All(tuple(needed)) if len(needed) > 1 else trigger
+
+    def _possible(self, part: Literal, known: Known, time: int) -> list[Part]:
+        """Return what must change for a premise to be true, if anything."""
+        atom, at = part.atom, part.atom.time or time
+        pattern = pattern_of(atom, known)
+        rows = rows_like(self._execution, atom.relation, pattern, at)
+        if not part.negated:
+            return [] if rows else [Appearing(atom.relation, pattern, at)]
+        if not is_decided(atom, known):
+            return []
+        return [Fact(atom.relation, row, at) for row in rows]

@@ -1,0 +1,113 @@
+"""Atoms against rows of which only some columns are known."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from worldline.dedalus.evaluate import Execution
+from worldline.dedalus.syntax import (
+    Aggregate,
+    Atom,
+    Comparison,
+    Constant,
+    Operation,
+    Term,
+    Value,
+    Variable,
+)
+from worldline.dedalus.templates import Pattern, Row
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_CALCULATE: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.floordiv,
+}
+
+Known = dict[str, Value]
+"""Variables of a rule, as far as they are known."""
+
+
+def unified(atom: Atom, pattern: Pattern, known: Known) -> Known | None:
+    """Return what is known where an atom is a row like this; ``None`` if it cannot be.
+
+    What is calculated or aggregated is taken to be anything.
+    """
+    found = dict(known)
+    for term, value in zip(atom.terms, pattern, strict=True):
+        if value is None:
+            continue
+        if isinstance(term, Constant):
+            if term.value != value:
+                return None
+        elif isinstance(term, Variable) and found.setdefault(term.name, value) != value:
+            return None
+    return found
+
+
+def pattern_of(atom: Atom, known: Known) -> Pattern:
+    """Return an atom as a row, with ``None`` for what is not known."""
+    return tuple([value_of(term, known) for term in atom.terms])
+
+
+def is_decided(atom: Atom, known: Known) -> bool:
+    """Say whether the absence of an atom is the absence of its pattern."""
+    return all(
+        value_of(term, known) is not None or (isinstance(term, Variable) and term.wild)
+        for term in atom.terms
+    )
+
+
+def value_of(term: Term, known: Known) -> Value | None:
+    """Return what a term is; ``None`` where that is not known."""
+    if isinstance(term, Constant):
+        return term.value
+    if isinstance(term, Variable):
+        return known.get(term.name)
+    if isinstance(term, Aggregate):
+        return None
+    return _calculated(term, known)
+
+
+def _calculated(term: Operation, known: Known) -> Value | None:
+    left, right = value_of(term.left, known), value_of(term.right, known)
+    if not isinstance(left, int) or not isinstance(right, int):
+        return None
+    if term.operator == "/" and right == 0:
+        return None
+    return _CALCULATE[term.operator](left, right)
+
+
+def excluded(parts: Iterable[Comparison], known: Known) -> bool:
+    """Say whether a comparison is already known to be false."""
+    for part in parts:
+        left, right = value_of(part.left, known), value_of(part.right, known)
+        if left is None or right is None:
+            continue
+        if not _COMPARE[part.operator](left, right):
+            return True
+    return False
+
+
+def rows_like(
+    execution: Execution, relation: str, pattern: Pattern, time: int
+) -> Iterable[Row]:
+    """Return the rows of a run that are like a pattern."""
+    table = execution.times[time][execution.compiled.relations[relation]]
+    columns = tuple([n for n, value in enumerate(pattern) if value is not None])
+    if not columns:
+        return table.rows
+    if len(columns) == len(pattern):
+        return [pattern] if pattern in table.rows else []  # type: ignore[list-item]
+    key = tuple([value for value in pattern if value is not None])
+    return table.index(columns).get(key[0] if len(key) == 1 else key, ())

@@ -1,0 +1,45 @@
+"""Formulas in the making: their parts are still to be worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from worldline.dedalus.provenance import Fact
+from worldline.dedalus.templates import Pattern
+from worldline.model.injection.formula import Formula
+
+
+class Appearing(NamedTuple):
+    """A relation holds a row like this in a round, and not in the run at hand."""
+
+    relation: str
+    pattern: Pattern
+    time: int
+    new: None = None  # never equal to a fact
+
+
+class All(NamedTuple):
+    """All parts are true."""
+
+    parts: tuple[Part, ...]
+
+
+class AnyOf(NamedTuple):
+    """Some part is true."""
+
+    parts: tuple[Part, ...]
+
+
+Node: TypeAlias = Fact | Appearing
+"""A fact stands for the formula that takes it away."""
+Part: TypeAlias = Formula | Node | All | AnyOf
+
+
+def nodes(part: Part) -> Iterator[Node]:
+    """Yield what a part refers to."""
+    if isinstance(part, Fact | Appearing):
+        yield part
+    elif isinstance(part, All | AnyOf):
+        for inner in part.parts:
+            yield from nodes(inner)
