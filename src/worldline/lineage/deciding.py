@@ -100,7 +100,10 @@ def decide(
         found = target.solve(scope, question, progress)
     else:
         found = _search(target, scope, engine, question, progress)
-    ordered = sorted(found.falsifiers, key=lambda one: (len(one), in_order(one)))
+    ordered = sorted(
+        found.falsifiers,
+        key=lambda one: (len(one), [(f.time, str(f)) for f in in_order(one)]),
+    )
     return replace(found, falsifiers=tuple(ordered))
 
 

@@ -10,8 +10,8 @@ With `every`, a state keeps all smallest fault sets that lead to it. No smallest
 falsifier is missed: were the part of it that is decided up to a round larger than
 another way to the same state, that way would make it smaller. Every fault is decided
 in one round: a loss where the message would arrive, a crash where it begins.
-Without `every`, the search is first made with at most 0, 1, 2 and 3 faults, as long as
-it finds nothing.
+The search is first made with at most 0, 1, 2 and 3 faults: what breaks it so need not
+be followed further. Without `every`, it ends with the first falsifier.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit
 from worldline.lineage.loop import smallest
-from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress
+from worldline.lineage.trials import Budget, Outcome, Progress
 from worldline.model.injection.scope import Fault, FaultSet
-from worldline.model.injection.stepper import State, Stepper
+from worldline.model.injection.stepper import Injection, State, Stepper
 from worldline.model.verdicts import Verdict
 
 FIRST_LIMITS = (0, 1, 2, 3)
@@ -33,8 +33,8 @@ FIRST_LIMITS = (0, 1, 2, 3)
 MOST_SETS = 100_000
 """How many smallest falsifiers are kept before the search for all of them ends."""
 
-_Ways: TypeAlias = list[FaultSet]
-_Follow: TypeAlias = Callable[[dict[State, _Ways], int], dict[State, _Ways]]
+_Ways: TypeAlias = list[int]
+"""Fault sets, each as bits: there are very many of them."""
 
 
 def states(
@@ -97,34 +97,30 @@ class _Search:
         self._progress = progress
         self._every = every
         self._began = time.monotonic()
-        self._found: list[FaultSet] = []
+        self._found: _Ways = []
+        self._faults: list[Fault] = []
+        self._bits: dict[Fault, int] = {}
+        self._masks: dict[Injection, int] = {}
         self._states = 0
         self._limit: int | None = None
         self.rounds = 0
 
     def run(self) -> None:
-        """Go through all rounds; for one falsifier, with few faults first."""
-        if self._every:
-            self._go_through(self._follow_all)
-            return
+        """Go through all rounds, with few faults first."""
+        follow = self._follow_all if self._every else self._follow_fewest
         for limit in (*FIRST_LIMITS, None):
             self._limit = limit
-            self._go_through(self._follow_fewest)
-            if self._found:
-                return
-
-    def _go_through(self, follow: _Follow) -> None:
-        self._states = self.rounds = 0
-        level: dict[State, _Ways] = {self._stepper.first(): [NO_FAULTS]}
-        for number in range(1, self._stepper.scope.eot + 1):
-            level = self._judged(follow(level, number), number)
-            self.rounds = number
-            if not level:
+            self._states = self.rounds = 0
+            level: dict[State, _Ways] = {self._stepper.first(): [0]}
+            for number in range(1, self._stepper.scope.eot + 1):
+                level = self._judged(follow(level, number), number)
+                self.rounds = number
+            if self._found and not self._every:
                 return
 
     def outcome(self, bound: str | None) -> Outcome:
         """Return the answer."""
-        falsifiers = smallest(self._found)
+        falsifiers = smallest([self._set_of(way) for way in self._found])
         if falsifiers:
             verdict = Verdict.VIOLATED
         else:
@@ -136,7 +132,7 @@ class _Search:
                 f"{self._states:,} states; rounds 1..{self.rounds} of {eot} are decided"
                 + ("" if self._limit is None else f" for up to {self._limit} faults")
             ]
-            if not self._every and self._limit != 0:
+            if self._limit != 0 and not falsifiers:
                 fewer = FIRST_LIMITS[-1] if self._limit is None else self._limit - 1
                 notes.append(f"with up to {fewer} faults nothing breaks")
         return Outcome(
@@ -154,36 +150,43 @@ class _Search:
         """Return the next states, each with one way of the fewest faults."""
         most = self._limit
         if self._found:
-            most = min(map(len, self._found)) - 1
-        found: dict[State, tuple[Fault, ...]] = {}
-        for state, ways in level.items():
+            most = min(map(int.bit_count, self._found)) - 1
+        found: dict[State, int] = {}
+        for state, (before,) in level.items():
             self._check()
-            before = tuple(ways[0])
-            room = None if most is None else most - len(before)
+            room = None if most is None else most - before.bit_count()
             if room is not None and room < 0:
                 continue
             for following, faults in self._stepper.after(
                 state, number, every=False, room=room
             ):
+                way = before | self._mask(faults)
                 known = found.get(following)
-                if known is None or len(before) + len(faults) < len(known):
-                    found[following] = (*before, *faults)
-        return {state: [frozenset(faults)] for state, faults in found.items()}
+                if known is None or way.bit_count() < known.bit_count():
+                    found[following] = way
+        return {state: [way] for state, way in found.items()}
 
     def _follow_all(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
         """Return the next states, each with all ways that have no smaller one in them."""
         found: dict[State, _Ways] = {}
+        limit = self._limit
         for state, ways in level.items():
             self._check()
+            room = None
+            if limit is not None:
+                room = limit - min(map(int.bit_count, ways))
             for following, faults in self._stepper.after(
-                state, number, every=True, room=None
+                state, number, every=True, room=room
             ):
+                more = self._mask(faults)
                 known = found.setdefault(following, [])
                 for before in ways:
-                    _add(known, before.union(faults))
-        for state, ways in found.items():
-            found[state] = [way for way in ways if not self._is_beyond(way)]
-        return {state: ways for state, ways in found.items() if ways}
+                    way = before | more
+                    if limit is None or way.bit_count() <= limit:
+                        _add(known, way)
+        return {
+            state: left for state, ways in found.items() if (left := self._open(ways))
+        }
 
     def _judged(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
         """Take out the states that break a promise, and remember how to get there."""
@@ -192,23 +195,40 @@ class _Search:
         for state, ways in level.items():
             self._check()
             if self._stepper.breaks(state, number):
-                self._found += ways
+                for way in ways:
+                    _add(self._found, way)
             else:
                 kept[state] = ways
-        self._found = smallest(self._found)
         if len(self._found) > MOST_SETS:
             raise BoundHit("falsifiers")
-        if self._every:
-            # A way that has a falsifier in it leads to no smallest one.
-            kept = {
-                state: left
-                for state, ways in kept.items()
-                if (left := [way for way in ways if not self._is_beyond(way)])
-            }
-        return kept
+        return {
+            state: left for state, ways in kept.items() if (left := self._open(ways))
+        }
 
-    def _is_beyond(self, way: FaultSet) -> bool:
-        return any(falsifier <= way for falsifier in self._found)
+    def _open(self, ways: _Ways) -> _Ways:
+        """Return the ways that have no falsifier in them: others lead to no smallest."""
+        if not self._every:
+            return ways
+        found = self._found
+        return [way for way in ways if not any(f & way == f for f in found)]
+
+    def _mask(self, faults: Injection) -> int:
+        """Return faults as bits."""
+        known = self._masks.get(faults)
+        if known is None:
+            known = 0
+            for fault in faults:
+                if fault not in self._bits:
+                    self._bits[fault] = len(self._faults)
+                    self._faults.append(fault)
+                known |= 1 << self._bits[fault]
+            self._masks[faults] = known
+        return known
+
+    def _set_of(self, mask: int) -> FaultSet:
+        return frozenset(
+            fault for bit, fault in enumerate(self._faults) if mask >> bit & 1
+        )
 
     def _check(self) -> None:
         seconds = time.monotonic() - self._began
@@ -229,8 +249,10 @@ class _Search:
             )
 
 
-def _add(sets: _Ways, new: FaultSet) -> None:
+def _add(sets: _Ways, new: int) -> None:
     """Add a set to those that have no other one in them."""
-    if not any(known <= new for known in sets):
-        sets[:] = [known for known in sets if not new <= known]
-        sets.append(new)
+    for known in sets:
+        if known & new == known:
+            return
+    sets[:] = [known for known in sets if new & known != new]
+    sets.append(new)

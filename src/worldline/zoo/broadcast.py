@@ -82,16 +82,16 @@ class Member:
         self.act(ctx)
 
     def act(self, ctx: wl.Context) -> None:
+        if self.variant == "redun":
+            # What arrives in the last round but one must be passed on at once.
+            self.casting = self.delivered
         needy = [peer for peer in self.peers if peer not in self.acks]
         if self.casting or (self.variant == "ack" and self.delivered):
             for peer in needy:
                 ctx.send(peer, Payload())
         if self.variant == "classic":
             self.relaying = self.casting
-        if self.variant == "redun":
-            # Whoever has the payload broadcasts it from the next round on.
-            self.casting = self.delivered
-        elif self.variant != "retry":
+        if self.variant != "retry":
             self.casting = False
 
 

@@ -81,7 +81,7 @@ class Cones:
             for mail in self._sent:
                 arrived = mail.arrived
                 if mail.dst == node and arrived is not None and arrived <= last:
-                    if mail.src != node:
+                    if mail.src != node and not mail.silenced:
                         found |= set(self._loss(mail.round, mail.src, node))
                     until[mail.src] = max(mail.round, until.get(mail.src, 0))
             seen[node] = last
@@ -105,7 +105,7 @@ class Cones:
         found: set[Fault] = set()
         speaks: dict[int, int] = {}
         for mail in self._sent:
-            if mail.src == mail.dst or mail.lost:
+            if mail.src == mail.dst or mail.lost or mail.silenced:
                 continue
             far = 1 if mail.dst in read else 2
             if mail.round + far <= end or self._breaks:

@@ -119,6 +119,9 @@ class RoundWorld:
             self.prologue += self.world.prepare(self.system.prologue)
             self._take_stock()
         self._schedule = self.run
+        for index, node in enumerate(self.system.ids):
+            if self._hidden(index).status is Status.NEW:
+                self._happen(Event(Kind.START, node))
 
     def play(self, number: int) -> None:
         """Let a round happen; a handler that fails ends it, and the run."""
@@ -135,11 +138,8 @@ class RoundWorld:
     def turn(self, index: int) -> None:
         """Let a node have its turn in the present round."""
         node = self.system.ids[index]
-        status = self._hidden(index).status
-        if status is Status.DOWN and self.plan.restarts(index, self.now):
+        if not self.is_up(index) and self.plan.restarts(index, self.now):
             self._happen(Event(Kind.RESTART, node))
-        elif status is Status.NEW:
-            self._happen(Event(Kind.START, node))
         if self.is_up(index):
             if self.breaks:
                 self._hear_of_errors(index)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.errors import UsageError
 from worldline.model.events import Event, Kind
 from worldline.model.hidden import Alarm
-from worldline.model.injection.scope import Crash, Fault, Loss, Scope
+from worldline.model.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
 from worldline.model.injection.stepper import Injection
 from worldline.model.message import Letter
 from worldline.worlds.direct import Snapshot
@@ -112,7 +112,12 @@ class Roundwise:
         if not self._scope.may_lose(round_ - 1):
             return []
         names = self._scope.nodes
-        falling = {crash.node for crash in crashes if isinstance(crash, Crash)}
+        muted = self._scope.semantics is CrashSemantics.MUTE
+        falling = {
+            crash.node
+            for crash in crashes
+            if isinstance(crash, Crash) and not (muted or crash.reaches)
+        }
         pairs = {
             (src, dst)
             for src, dst, _, age, lost in state[1]
