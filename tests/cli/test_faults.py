@@ -294,7 +294,7 @@ def test_python_nodes_are_searched_in_rounds(engine: str):
         (["zoo:2pc", "--engine", "random", "--all"], "leave --all out"),
         (["zoo:2pc", "--goals", "failure-free"], "knows all goals only"),
         (["zoo:2pc", "--nodes", "a,b"], "is a location, and no node"),
-        (["zoo:2pc", "--recovery"], "no durable fields"),
+        (["zoo:2pc", "--recovery"], "start again"),
         (["zoo:2pc", "--crash-semantics", "partial"], "no partial crashes"),
     ],
 )
