@@ -24,6 +24,7 @@ from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO
+from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace
 from worldline.worlds.dedalus import DedalusSubject
 
@@ -129,10 +130,16 @@ class DedalusTarget:
             for relation, row, time in execution.tuples()
         )
 
-    def harden(self, scope: Scope, budget: Budget) -> list[str]:
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
         """Return rules to add, after which the program holds."""
 
         def certify(changed: Checked) -> Outcome:
+            # What breaks it now is tried first: to solve takes longer than to run.
+            subject = DedalusSubject(changed, scope, IGNORE)
+            if any(subject.run(faults).broken for faults in falsifiers):
+                return Outcome(verdict=Verdict.VIOLATED)
             return _solved(changed, scope, budget, None, every=False)
 
         def owed(changed: Checked) -> frozenset[Goal]:
