@@ -64,7 +64,7 @@ def test_facts_and_firings_are_those_of_a_naive_evaluation(data):
 
 
 @pytest.mark.nightly
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(st.data())
 def test_facts_and_firings_are_those_of_a_naive_evaluation_on_many(data):
     same_as_the_oracle(data)

@@ -97,7 +97,7 @@ class Builder:
     def _part(self, tree: Node) -> BodyPart:
         if tree.data == "comparison":
             left, operator, right = tree.children
-            span = self._span(operator)
+            span = self._span(_first(left))
             return Comparison(
                 str(operator), self._expression(left), self._expression(right), span
             )
@@ -194,6 +194,12 @@ class Builder:
         self, span: Span | None, what: str, remedy: str = "", word: str = ""
     ) -> None:
         raise ProgramError(Problem(span, what, remedy, word=word), None)
+
+
+def _first(node: Node | Token) -> Token:
+    while not isinstance(node, str):
+        node = node.children[0]
+    return node
 
 
 def _trees(tree: Node) -> list[Node]:
