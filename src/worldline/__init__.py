@@ -52,12 +52,12 @@ from worldline.model.workload import invoke, script, whenever
 
 if TYPE_CHECKING:
     from worldline.lineage.faults import faults
-    from worldline.lineage.replaying import replay
     from worldline.lineage.report import FaultsReport
     from worldline.search.exhaustive import check
     from worldline.search.report import Report
     from worldline.search.walk_report import WalkReport
     from worldline.search.walks import walk
+    from worldline.trace.replay import replay
 
 _LAZY = {
     "check": "worldline.search.exhaustive",
@@ -66,7 +66,7 @@ _LAZY = {
     "Report": "worldline.search.report",
     "WalkReport": "worldline.search.walk_report",
     "walk": "worldline.search.walks",
-    "replay": "worldline.lineage.replaying",
+    "replay": "worldline.trace.replay",
 }
 
 __all__ = [

@@ -82,7 +82,7 @@ def _body(
     for _ in range(draw(st.integers(1, 2))):
         body.parts.append(_atom(draw, body, _pick(draw, needed), bind=True))
     body.places.append(place)
-    if denied and draw(st.booleans()):
+    if len(denied) > 0 and draw(st.booleans()):
         relation = _pick(draw, denied)
         body.parts.append(f"notin {_atom(draw, body, relation, bind=False)}")
     if body.numbers and draw(st.integers(0, 3)) == 0:
@@ -207,8 +207,8 @@ def scopes(draw: st.DrawFn, nodes: tuple[str, ...] = ("a", "b")) -> Scope:
     )
 
 
-def fault_sets(scope: Scope) -> Iterator[FaultSet]:
-    """Yield every fault set of a scope, those with fewer faults first."""
+def fault_sets(scope: Scope, largest: int | None = None) -> Iterator[FaultSet]:
+    """Yield every fault set of a scope up to a size, those with fewer faults first."""
     everywhere: list[list[Fault]] = [
         [Loss(t, n, m), *(Delay(t, n, m, by) for by in range(1, scope.delay + 1))]
         for t in range(1, scope.eff)
@@ -219,17 +219,20 @@ def fault_sets(scope: Scope) -> Iterator[FaultSet]:
         everywhere += [
             [Crash(t, node) for t in range(1, scope.eot + 1)] for node in scope.nodes
         ]
-    for size in range(len(everywhere) + 1):
+    sizes = len(everywhere) if largest is None else min(largest, len(everywhere))
+    for size in range(sizes + 1):
         for chosen in combinations(everywhere, size):
             if sum(isinstance(at[0], Crash) for at in chosen) <= scope.crashes:
                 yield from map(frozenset, product(*chosen))
 
 
-def smallest_by_force(checked: Checked, scope: Scope) -> set[FaultSet]:
-    """Return the smallest fault sets that break a program, by running all."""
+def smallest_by_force(
+    checked: Checked, scope: Scope, largest: int | None = None
+) -> set[FaultSet]:
+    """Return the smallest fault sets up to a size that break a program: run them all."""
     compiled = compile_program(checked)
     found: set[FaultSet] = set()
-    for faults in fault_sets(scope):
+    for faults in fault_sets(scope, largest):
         if any(smaller <= faults for smaller in found):
             continue
         run = evaluate(compiled, faults, scope.eot, scope.semantics)

@@ -15,12 +15,13 @@ from tests.dedalus.random_programs import (
 )
 
 from worldline.dedalus.check import Checked
-from worldline.dedalus.compile import Row, compile_program
+from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
 from worldline.dedalus.symbolic.encoding import Encoding, lasting_needs
 from worldline.dedalus.symbolic.faults import chosen
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.words import Relations
+from worldline.dedalus.templates import Row
 from worldline.model.injection.scope import FaultSet, Scope
 from worldline.model.verdicts import Verdict
 

@@ -35,8 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
-    from worldline.lineage.replaying import replay
     from worldline.trace.format import read
+    from worldline.trace.replay import replay
 
     if not arguments.partial:
         # A run that breaks off has no verdict; taking it for one that violates

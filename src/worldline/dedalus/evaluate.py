@@ -23,10 +23,14 @@ from worldline.dedalus.syntax import Aggregator, Value, When
 from worldline.dedalus.templates import Row
 from worldline.dedalus.text import value_text
 from worldline.dedalus.walk import CRASH
+from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet
 from worldline.model.injection.subject import Sent
 
 Key: TypeAlias = Value | Row
+
+_MOST_STEPS = 10_000
+"""A recursion that goes on for longer within a round makes new values without end."""
 
 
 class Table:
@@ -239,27 +243,39 @@ class _Evaluation:
 
     def _fixpoint(self, rules: tuple[CompiledRule, ...], time: int) -> None:
         now = self._times[time]
-        fresh: dict[int, list[Row]] = {}
         for rule in rules:
             for head, _ in self._found(rule, time):
-                if now[rule.head].add(head):
-                    fresh.setdefault(rule.head, []).append(head)
-        # What came from facts and messages is new to the group as well.
+                now[rule.head].add(head)
+        # Facts and messages are new to the group as well.
+        deltas = {relation for rule in rules for relation, _ in rule.deltas}
+        fresh = {relation: list(now[relation].rows) for relation in deltas}
+        for _ in range(_MOST_STEPS):
+            if not fresh:
+                return
+            fresh = self._step(rules, time, fresh)
+        names = ", ".join(dict.fromkeys(rule.rule.head.relation for rule in rules))
+        raise UsageError(
+            f"the derivation of {names} in round {time} has no end",
+            remedy="put @next on a head that calculates a new value",
+        )
+
+    def _step(
+        self, rules: tuple[CompiledRule, ...], time: int, fresh: dict[int, list[Row]]
+    ) -> dict[int, list[Row]]:
+        """Derive what follows from new rows, and return what of it is new."""
+        now = self._times[time]
+        derived: dict[int, list[Row]] = {}
         for rule in rules:
-            for relation, _ in rule.deltas:
-                fresh[relation] = list(now[relation].rows)
-        while fresh:
-            derived: dict[int, list[Row]] = {}
-            for rule in rules:
-                for relation, function in rule.deltas:
-                    delta = fresh.get(relation)
-                    if delta and time >= rule.waits:
-                        found: Found = []
-                        function(now, self._times, found, self._nodes, delta)
-                        for head, _ in found:
-                            if now[rule.head].add(head):
-                                derived.setdefault(rule.head, []).append(head)
-            fresh = derived
+            for relation, function in rule.deltas:
+                delta = fresh.get(relation)
+                if not delta or time < rule.waits:
+                    continue
+                found: Found = []
+                function(now, self._times, found, self._nodes, delta)
+                for head, _ in found:
+                    if now[rule.head].add(head):
+                        derived.setdefault(rule.head, []).append(head)
+        return derived
 
 
 def _grouped(rule: CompiledRule, found: Found) -> list[Group]:

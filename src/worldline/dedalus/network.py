@@ -27,6 +27,8 @@ class Network:
 
     Attributes
     ----------
+    faults
+        What is injected.
     crashed
         When each node crashes.
     latest
@@ -48,6 +50,7 @@ class Network:
                 "Dedalus programs have no partial crashes",
                 remedy="use --crash-semantics mute or halt",
             )
+        self.faults = faults
         self.crashed: dict[str, int] = {}
         self._lost: set[tuple[int, str, str]] = set()
         self._late: dict[tuple[int, str, str], int] = {}

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import final
 
 from worldline.dedalus.check import Checked, load
 from worldline.dedalus.derivations import DerivedFact
-from worldline.dedalus.evaluate import Execution, label_of
+from worldline.dedalus.evaluate import label_of
 from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
-from worldline.dedalus.walk import CRASH, POST
+from worldline.dedalus.walk import POST
 from worldline.lineage.frontier import Edge
 from worldline.lineage.graph import Arc, Lineage, Point
 from worldline.lineage.hardening import harden
-from worldline.lineage.recorded import Source, recorded
+from worldline.lineage.opening import name_of
+from worldline.lineage.program_system import ProgramRun, origin
 from worldline.lineage.target import IGNORE, Question, Report
 from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO
-from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
 from worldline.worlds.dedalus import DedalusSubject
 
@@ -68,7 +67,7 @@ class DedalusTarget:
             nodes = known.nodes if nodes is None else nodes
         self.checked = load(files, nodes)
         self.nodes = self.checked.nodes
-        self.name = "+".join(Path(name.removeprefix(ZOO)).stem for name in names)
+        self.name = name_of(names)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -112,18 +111,9 @@ class DedalusTarget:
 
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults, with the relations as fields."""
-        subject = self.subject(scope, IGNORE)
-        source = Source(
-            system=self.name,
-            target=self.command,
-            parameters={"nodes": ",".join(scope.nodes)},
-            source=_hash(self.checked),
-            kind="program",
-            engine=engine,
-            seed=seed,
-        )
-        states = _States(subject.execute(faults))
-        return recorded(subject.run(faults), scope, states, source)
+        run = ProgramRun(self.checked, scope, faults, self.name)
+        source = origin(self.command, scope, faults)
+        return run.trace(source, engine=engine, seed=seed)
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return why the goals that a run breaks hold in another one."""
@@ -196,25 +186,3 @@ def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage
 def is_goal(fact: DerivedFact, subject: DedalusSubject) -> bool:
     """Say whether a fact is the row of `post` that is read at the end."""
     return fact.relation == POST and fact.time == subject.scope.eot
-
-
-@final
-class _States:
-    """The relations of a run as the fields of its nodes."""
-
-    def __init__(self, execution: Execution) -> None:
-        self._fields: dict[tuple[str, int], dict[str, list[list[Json]]]] = {}
-        for relation, row, time in execution.tuples():
-            if relation != CRASH:
-                fields = self._fields.setdefault((str(row[0]), time), {})
-                fields.setdefault(relation, []).append(list(row[1:]))
-
-    def fields(self, node: str, time: int) -> Mapping[str, Json]:
-        """Return what each relation holds at a node, without the column of the node."""
-        found = self._fields.get((node, time), {})
-        return {name: sorted(rows, key=repr) for name, rows in sorted(found.items())}
-
-
-def _hash(checked: Checked) -> str:
-    text = "\n".join(checked.program.texts)
-    return hashlib.sha256(text.encode()).hexdigest()

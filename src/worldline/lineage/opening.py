@@ -40,24 +40,40 @@ def open_target(
         return RoundsTarget(target)
     given = [target] if isinstance(target, str | os.PathLike) else target
     names = [os.fspath(name) for name in given]
-    files = [_program(name) for name in names]
-    if names and None not in files:
+    if len(names) != 1 or _program(names[0]) is not None:
         from worldline.lineage.dedalus_target import DedalusTarget
 
         if parameters:
             raise UsageError(
                 "a Dedalus program has no parameters", remedy="leave -p out"
             )
-        return DedalusTarget(names, [file for file in files if file], nodes)
-    if len(names) != 1:
-        raise UsageError(
-            f"{', '.join(names) or 'nothing'} cannot be read as one program",
-            remedy=f"give one target, or several {SUFFIX} files",
-        )
+        return DedalusTarget(names, files_of(names), nodes)
     from worldline.lineage.rounds_target import RoundsTarget
 
     _refuse_nodes(nodes)
     return RoundsTarget(load(names[0], parameters))
+
+
+def files_of(names: Sequence[str]) -> list[Path]:
+    """Return the files of a program.
+
+    Raises
+    ------
+    UsageError
+        If one of them names something else.
+    """
+    files = [_program(name) for name in names]
+    if not files or None in files:
+        raise UsageError(
+            f"{', '.join(names) or 'nothing'} cannot be read as one program",
+            remedy=f"give one target, or several {SUFFIX} files",
+        )
+    return [file for file in files if file is not None]
+
+
+def name_of(names: Sequence[str]) -> str:
+    """Return what a program is called: the names of its files, without their folders."""
+    return "+".join(Path(name.removeprefix(ZOO)).stem for name in names)
 
 
 def _program(name: str) -> Path | None:

@@ -28,6 +28,7 @@ from worldline.dedalus.syntax import (
     When,
 )
 from worldline.dedalus.walk import CRASH, POST, PRE, aggregates, is_broadcast, literals
+from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, Scope
 
 
@@ -38,6 +39,11 @@ class Encoding:
     ----------
     text
         The whole of it.
+
+    Raises
+    ------
+    UsageError
+        If the scope has crash-recovery: nothing in a program is durable.
     """
 
     def __init__(self, checked: Checked, scope: Scope) -> None:
@@ -45,6 +51,11 @@ class Encoding:
         self._program = checked.program
         self._scope = scope
         self._relations = Relations(checked.program)
+        if scope.recovery:
+            raise UsageError(
+                "a crashed node of a Dedalus program does not start again",
+                remedy="leave crash-recovery to systems in Python",
+            )
         self._halts = scope.semantics is CrashSemantics.HALT
         self._derived = {rule.head.relation for rule in checked.program.rules}
         self.text = "\n".join(self._lines())
@@ -93,8 +104,8 @@ class Encoding:
 
     def _rule(self, rule: Rule, number: int) -> Iterator[str]:
         """Yield a rule; one with aggregates in two steps."""
-        words = Words()
         place = place_of(rule)
+        words = Words(place)
         body = [self._part(part, words) for part in rule.body]
         body += self._silence(rule)
         if self._halts and self._checked.protocol[number]:

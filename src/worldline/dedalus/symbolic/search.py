@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import final
 
 from worldline.dedalus.check import Checked
-from worldline.dedalus.compile import Row, compile_program
+from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
+from worldline.dedalus.templates import Row
 from worldline.dedalus.walk import POST, PRE
 from worldline.model.errors import InternalError
 from worldline.model.injection.scope import FaultSet, Scope, in_order

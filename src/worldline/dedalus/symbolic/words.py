@@ -43,9 +43,16 @@ class Relations:
 
 
 class Words:
-    """Terms of one rule: its variables are numbered."""
+    """Terms of one rule: its variables are numbered.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    place
+        Where the rule is carried out; it is needed by name even if the text has ``_``.
+    """
+
+    def __init__(self, place: Term | None = None) -> None:
+        self._place = place
         self._variables: dict[str, str] = {}
 
     def variable(self, name: str) -> str:
@@ -55,7 +62,7 @@ class Words:
     def term(self, term: Term) -> str:
         """Return a term of an atom; ``_`` where any value will do."""
         assert not isinstance(term, Aggregate)
-        if isinstance(term, Variable) and term.wild:
+        if isinstance(term, Variable) and term.wild and term != self._place:
             return "_"
         return self.expression(term)
 

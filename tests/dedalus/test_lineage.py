@@ -1,0 +1,276 @@
+"""Supports of goals: they miss nothing, and say no more than they must."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.dedalus.formulas import Judge, is_true, size
+from tests.dedalus.programs import fault_sets, programs, scopes
+
+from worldline.dedalus.lineage import Lineage, Negation
+from worldline.dedalus.parse import parse_text
+from worldline.dedalus.provenance import Fact
+from worldline.dedalus.text import program_text
+from worldline.model.injection.formula import NEVER
+from worldline.model.injection.scope import (
+    Crash,
+    CrashSemantics,
+    Fault,
+    FaultSet,
+    Loss,
+    Scope,
+)
+from worldline.worlds.dedalus import NOTHING_ELSE, DedalusSubject
+
+NODES = ("a", "b", "c")
+BROADCAST = """
+    node("a","b")@1; node("a","c")@1; node("b","a")@1;
+    node("b","c")@1; node("c","a")@1; node("c","b")@1;
+    told("a","hi")@1;
+    node(X,Y)@next :- node(X,Y);
+    log(X,P) :- told(X,P);
+    log(X,P)@next :- log(X,P);
+    log(Y,P)@async :- told(X,P), node(X,Y);
+    missing(Y,P) :- log(X,P), node(X,Y), notin log(Y,P);
+    pre(X,P) :- log(X,P), notin crash(X,X,_);
+    post(X,P) :- log(X,P), notin missing(_,P);
+"""
+RETRY = BROADCAST + "told(X,P)@next :- told(X,P);"
+
+
+def lineage_misses_nothing(data) -> None:
+    """What falls or appears between two runs is foreseen by the formulas of the first."""
+    checked = data.draw(programs())
+    scope = data.draw(scopes(delay=1))
+    subject = DedalusSubject(checked, scope)
+    faults = data.draw(fault_sets(scope))
+    first = subject.execute(faults)
+    lineage = Lineage(first, faults, scope, Negation.CONSERVATIVE)
+    own = Judge(faults)
+    assert not any(own(lineage.falls(Fact(*fact))) for fact in first.tuples())
+    for _ in range(3):
+        other = subject.execute(data.draw(fault_sets(scope)))
+        judge = Judge(frozenset(other.network.faults))
+        before, after = set(first.tuples()), set(other.tuples())
+        for fact in before - after:
+            assert judge(lineage.falls(Fact(*fact))), program_text(checked.program)
+        for fact in after - before:
+            assert judge(lineage.appears(*fact)), program_text(checked.program)
+            assert not own(lineage.appears(*fact))
+
+
+def supports_miss_nothing(data) -> None:
+    """What breaks a goal makes the formula of one of the kept goals true."""
+    checked = data.draw(programs())
+    scope = data.draw(scopes(delay=1))
+    subject = DedalusSubject(checked, scope)
+    run = subject.run(data.draw(fault_sets(scope)))
+    if run.broken:
+        return
+    formulas = {goal: run.support(goal) for goal in run.kept}
+    for _ in range(8):
+        other = subject.run(data.draw(fault_sets(scope)))
+        for goal in other.broken:
+            formula = formulas[goal if goal in formulas else NOTHING_ELSE]
+            assert is_true(formula, other.faults), program_text(checked.program)
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(st.data())
+def test_lineage_misses_nothing(data):
+    lineage_misses_nothing(data)
+
+
+@pytest.mark.nightly
+@settings(max_examples=1000)
+@given(st.data())
+def test_lineage_misses_nothing_on_many(data):
+    lineage_misses_nothing(data)
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(st.data())
+def test_supports_miss_nothing(data):
+    supports_miss_nothing(data)
+
+
+@pytest.mark.nightly
+@settings(max_examples=1000)
+@given(st.data())
+def test_supports_miss_nothing_on_many(data):
+    supports_miss_nothing(data)
+
+
+def without_negation_lineage_is_exact(data) -> None:
+    """The formulas of the run without faults tell of every other run what falls."""
+    checked = data.draw(programs(monotone=True))
+    scope = data.draw(scopes())
+    negation = data.draw(st.sampled_from(Negation))
+    subject = DedalusSubject(checked, scope, negation)
+    none: FaultSet = frozenset()
+    first = subject.execute(none)
+    lineage = Lineage(first, none, scope, negation)
+    for _ in range(4):
+        faults = data.draw(fault_sets(scope))
+        other, judge = subject.execute(faults), Judge(faults)
+        for relation, row, time in first.tuples():
+            falls = judge(lineage.falls(Fact(relation, row, time)))
+            assert falls == (row not in other.rows(relation, time))
+
+
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(st.data())
+def test_without_negation_lineage_is_exact(data):
+    without_negation_lineage_is_exact(data)
+
+
+@pytest.mark.nightly
+@settings(max_examples=500)
+@given(st.data())
+def test_without_negation_lineage_is_exact_on_many(data):
+    without_negation_lineage_is_exact(data)
+
+
+def subject(text: str, *, eot=4, eff=3, crashes=1, **options) -> DedalusSubject:
+    semantics = CrashSemantics(options.pop("semantics", "mute"))
+    scope = Scope(NODES, eot, eff, crashes, semantics)
+    return DedalusSubject(parse_text(text), scope, **options)
+
+
+def test_one_message_supports_a_delivery():
+    found = subject(BROADCAST, negation="ignore").run(frozenset())
+    formula = found.support(("b", "hi"))
+    cuts: list[Fault] = [Loss(1, "a", "b"), Crash(1, "a")]
+    assert all(is_true(formula, frozenset({cut})) for cut in cuts)
+    spared: list[Fault] = [
+        Loss(1, "a", "c"),
+        Loss(2, "a", "b"),
+        Crash(2, "a"),
+        Crash(1, "b"),
+    ]
+    assert not is_true(formula, frozenset(spared))
+
+
+def test_what_a_node_has_by_itself_cannot_be_taken_away():
+    found = subject(BROADCAST, negation="ignore").run(frozenset())
+    assert found.support(("a", "hi")) is NEVER
+
+
+def test_retries_are_alternatives():
+    found = subject(RETRY, negation="ignore").run(frozenset())
+    formula = found.support(("b", "hi"))
+    losses = [Loss(1, "a", "b"), Loss(2, "a", "b")]
+    assert not is_true(formula, frozenset(losses))
+    assert is_true(formula, frozenset([*losses, Crash(3, "a")]))
+
+
+def test_messages_after_the_last_loss_cannot_be_lost():
+    found = subject(RETRY, eff=2, crashes=0, negation="ignore").run(frozenset())
+    assert found.support(("b", "hi")) is NEVER
+
+
+def test_a_negated_premise_brings_the_lineage_of_what_it_is_not():
+    kept = ("a", "hi")
+    ignoring = subject(BROADCAST, negation="ignore").run(frozenset())
+    conserving = subject(BROADCAST).run(frozenset())
+    cut = frozenset({Loss(1, "a", "c")})
+    assert not is_true(ignoring.support(kept), cut)
+    assert is_true(conserving.support(kept), cut)
+
+
+def test_that_a_node_never_crashes_has_lineage():
+    text = """
+        n("a","b")@1; n(X,Y)@next :- n(X,Y);
+        pre(X,Y) :- n(X,Y); post(X,Y) :- n(X,Y), notin crash(X,Y,_);
+    """
+    run = DedalusSubject(parse_text(text), Scope(("a", "b"), 3, 0, 1)).run(frozenset())
+    formula = run.support(("a", "b"))
+    assert is_true(formula, frozenset({Crash(3, "b")}))
+    assert not is_true(formula, frozenset({Crash(3, "a")}))
+
+
+def test_a_halted_node_loses_what_it_has():
+    mute = subject(BROADCAST, negation="ignore").run(frozenset())
+    halt = subject(BROADCAST, negation="ignore", semantics="halt").run(frozenset())
+    crash = frozenset({Crash(4, "b")})
+    assert not is_true(mute.support(("b", "hi")), crash)
+    assert is_true(halt.support(("b", "hi")), crash)
+
+
+COUNTING = """
+    v("b",1)@1; v("c",2)@1; v("c",1)@1; to("b","a")@1; to("c","a")@1;
+    got(Y,X,I)@async :- v(X,I), to(X,Y);
+    got(Y,X,I)@next :- got(Y,X,I);
+    {aggregate}
+    pre(X,N) :- sum(X,N);
+    post(X,N) :- sum(X,N);
+"""
+
+
+def losing(aggregate: str, *lost: str) -> bool:
+    """Whether losses in round 1 may change an aggregate of 1 from b, 2 and 1 from c."""
+    text = COUNTING.replace("{aggregate}", aggregate)
+    scope = Scope(NODES, 3, 3)
+    run = DedalusSubject(parse_text(text), scope, "ignore").run(frozenset())
+    (goal,) = run.kept
+    return is_true(run.support(goal), frozenset(Loss(1, x, "a") for x in lost))
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "one", "other"),
+    [
+        ("sum(X,sum<I>) :- got(X,_,I);", False, True),
+        ("sum(X,count<I>) :- got(X,_,I);", False, True),
+        ("sum(X,max<I>) :- got(X,_,I);", False, True),
+        ("sum(X,min<I>) :- got(X,_,I);", False, False),
+        ("sum(X,count<Y>) :- got(X,Y,_);", True, True),
+    ],
+)
+def test_a_value_of_an_aggregate_falls_when_nothing_gives_it(aggregate, one, other):
+    assert losing(aggregate, "b") == one
+    assert losing(aggregate, "c") == other
+
+
+def test_formulas_grow_with_the_run_and_not_with_its_proofs():
+    relay = BROADCAST + "told(X,P)@next :- log(X,P);"
+    sizes = []
+    for eot in (10, 20, 40):
+        run = subject(relay, eot=eot, eff=eot - 1).run(frozenset())
+        sizes.append(size(*(run.support(goal) for goal in run.kept)))
+    assert sizes[2] - sizes[1] == 2 * (sizes[1] - sizes[0])
+
+
+def test_long_runs_need_no_deep_recursion():
+    run = subject(RETRY, eot=400, eff=300).run(frozenset())
+    assert run.support(("b", "hi")) is not NEVER
+
+
+def test_every_falsifier_is_foreseen_by_its_smaller_fault_sets():
+    """All fault sets of a small scope: what breaks a goal is in its support before."""
+    found = subject(RETRY, eot=4, eff=2, crashes=1)
+    pairs = [(s, d) for s in NODES for d in NODES if s != d]
+    losses = [Loss(1, s, d) for s, d in pairs if s == "a"]
+    crashes = [Crash(time, node) for time in range(1, 5) for node in NODES]
+    subsets = chain.from_iterable(combinations(losses, k) for k in range(3))
+    runs = [
+        found.run(frozenset([*lost, *crash]))
+        for lost in subsets
+        for crash in [(), *((c,) for c in crashes)]
+    ]
+    broken = [run for run in runs if run.broken]
+    assert {run.faults for run in broken} >= {
+        frozenset({Loss(1, "a", "b"), Crash(2, "a")})
+    }
+    for run in broken:
+        for before in runs:
+            if before.faults < run.faults and not before.broken:
+                kept = [
+                    g for g in before.kept if is_true(before.support(g), run.faults)
+                ]
+                assert kept
