@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import worldline as wl
+from worldline.lineage.space import fault_sets
 from worldline.model.injection.scope import CrashSemantics, Scope
+
+LARGEST = 250
+"""Fault sets of one scope."""
 
 STATES = 3
 KINDS = 2
@@ -86,23 +90,24 @@ class Case:
         self.scope = self._scope(rng, kind, len(ids))
 
     def _scope(self, rng: random.Random, kind: str, count: int) -> Scope:
-        crashes = rng.choice([0, 1, 1, 2]) if count == 2 else rng.choice([0, 1])
+        """A scope that is small enough to run all of its fault sets."""
         semantics = rng.choice(self.semantics)
         if kind == "streams":
             semantics = CrashSemantics.HALT
-        recovery = (
-            crashes == 1 and semantics is not CrashSemantics.MUTE and rng.random() < 0.4
-        )
-        eot = rng.choice([2, 3, 4]) if count == 2 else rng.choice([2, 3])
-        eff = rng.choice([1, 2, 3]) if count == 2 else 2
-        return Scope(
-            tuple("abc"[:count]),
-            eot,
-            min(eff, eot),
-            crashes,
-            semantics,
-            recovery=recovery,
-        )
+        while True:
+            crashes = rng.choice([0, 1, 1, 2][: 5 - count])
+            recovery = semantics is not CrashSemantics.MUTE and rng.random() < 0.4
+            eot = rng.choice([2, 3, 4][: 5 - count])
+            scope = Scope(
+                tuple("abc"[:count]),
+                eot,
+                min(rng.choice([1, 2, 3][: 5 - count]), eot),
+                crashes,
+                semantics,
+                recovery=recovery and crashes > 0,
+            )
+            if sum(1 for _ in fault_sets(scope)) <= LARGEST:
+                return scope
 
     def _system(
         self, rng: random.Random, kind: str, ids: tuple[wl.NodeId, ...]

@@ -296,9 +296,7 @@ def test_choices_take_the_first_option_and_clocks_show_the_round():
 
 def test_a_prologue_comes_before_round_1_and_its_mail_arrives_there():
     a, _ = wl.ids("a", "b")
-    system = pair(
-        {"a": ["early", "late"]}, prologue=[wl.events.call(a, Diarist.say)]
-    )
+    system = pair({"a": ["early", "late"]}, prologue=[wl.events.call(a, Diarist.say)])
     rounds = play(system, Loss(1, "a", "b"))
     assert notes(rounds) == [("say early", "say late"), ("a:early",)]
     assert [m.round for m in rounds.sent] == [0, 1]

@@ -13,6 +13,7 @@ from worldline.lineage.rounds_target import RoundsTarget
 from worldline.lineage.space import fault_sets
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
 from worldline.trace.format import read, write
+from worldline.trace.steps import steps
 from worldline.worlds.rounds.subject import RoundsSubject
 from worldline.zoo import broadcast
 
@@ -88,6 +89,7 @@ def test_a_trace_of_rounds_tells_what_was_injected(tmp_path: Path):
     assert kinds == ["crash", "drop"]
     assert trace.end is not None
     assert trace.end.property == "agreement"
+    assert any("injected: nodes a,b,c, rounds 1..4" in line for line in steps(trace))
     found = wl.replay(tmp_path / "run.wl", system)
     assert (found.reproduced, found.notes) == (True, ())
 
