@@ -15,7 +15,7 @@ from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
 from worldline.lineage.frontier import Edge
-from worldline.lineage.graph import Arc, Lineage, Point
+from worldline.lineage.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.hardening import harden
 from worldline.lineage.opening import name_of
 from worldline.lineage.program_system import ProgramRun, origin
@@ -185,7 +185,7 @@ def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage
             arcs.append(Arc(points[premise], target, number, is_message=sent))
         for absence in firing.absences:
             label, _, time = absence.rpartition("@")
-            absent = Point(int(time), target.node, f"not {label}")
+            absent = Point(int(time), target.node, f"{NOT}{label}")
             arcs.append(Arc(absent, target, number, is_absent=True))
     return Lineage(points[post], tuple(arcs)).restricted()
 
