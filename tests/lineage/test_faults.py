@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,6 +134,6 @@ def test_losses_are_named_where_crashes_are_excluded():
         ({"parameters": {"n": "3"}}, "no parameters"),
     ],
 )
-def test_a_wrong_argument_is_refused(wrong: dict[str, object], said: str):
+def test_a_wrong_argument_is_refused(wrong: dict[str, Any], said: str):
     with pytest.raises(wl.UsageError, match=said):
         wl.faults("zoo:2pc", **wrong)
