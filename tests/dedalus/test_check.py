@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from worldline.dedalus.check import check
 from worldline.dedalus.columns import Type
-from worldline.dedalus.lints import lasting
+from worldline.dedalus.lints import lasting, rounds
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.problems import ProgramError
 
@@ -134,3 +136,23 @@ def test_what_is_sent_again_in_each_round_lasts():
 def test_a_warning_shows_its_line():
     (text,) = checked('n("a","b")@1;\nm(X) :- n(X,_);' + KEPT + GOALS).warning_texts()
     assert text.split("\n")[1:] == [f"  m(X) :- n(X,_);{KEPT}{GOALS}", "  ^"]
+
+
+def test_a_rule_that_cannot_fire_is_noticed():
+    text = (
+        'n("a","b")@1; go("a")@1; m(Y)@async :- n(X,Y), go(X); n(X,X) :- m(X), go(X);'
+    )
+    assert warnings(text + KEPT + GOALS) == [
+        "the rule never fires: go holds until round 1, m from round 2 on"
+    ]
+
+
+def test_the_first_and_last_rounds_of_relations():
+    text = (
+        'f("a")@2; f("a")@5; g(X)@next :- f(X); h(X) :- g(X), k(X); k(X)@next :- k(X);'
+    )
+    first, last = rounds(
+        parse_text(text + 'k("a")@4; z(X) :- y(X); y(X)@next :- z(X);')
+    )
+    assert [(first[r], last[r]) for r in "fghk"] == [(2, 5), (3, 6), (4, 6), (4, inf)]
+    assert first["z"] == inf
