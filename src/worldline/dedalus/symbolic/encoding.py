@@ -90,7 +90,7 @@ class Encoding:
         now = list(self._arrived())
         later: list[str] = []
         end: list[str] = []
-        always = lasting_needs(self._program)
+        always = always_needed(self._program)
         for number, rule in enumerate(self._program.rules):
             if rule.when is not When.NOW:
                 part = later
@@ -220,7 +220,7 @@ class Encoding:
         return applied(predicate, [*words.terms(atom.terms), round_])
 
 
-def lasting_needs(program: Program) -> set[str]:
+def always_needed(program: Program) -> set[str]:
     """Return the relations that matter in other rounds than the last."""
     wanted = set(protocol(program))
     wanted |= {
