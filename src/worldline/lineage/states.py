@@ -30,6 +30,8 @@ from worldline.model.verdicts import Verdict
 FIRST_LIMITS = (0, 1, 2, 3)
 """Most falsifiers have few faults, and few states can be reached with so few."""
 
+_STEPS_BETWEEN_LOOKS = 1_024
+
 MOST_SETS = 100_000
 """How many smallest falsifiers are kept before the search for all of them ends."""
 
@@ -102,6 +104,7 @@ class _Search:
         self._bits: dict[Fault, int] = {}
         self._masks: dict[Injection, int] = {}
         self._states = 0
+        self._steps = 0
         self._limit: int | None = None
         self.rounds = 0
 
@@ -158,8 +161,9 @@ class _Search:
             if room is not None and room < 0:
                 continue
             for following, faults in self._stepper.after(
-                state, number, every=False, room=room
+                state, number, every=False, room=room, pulse=self._check
             ):
+                self._tick()
                 way = before | self._mask(faults)
                 known = found.get(following)
                 if known is None or way.bit_count() < known.bit_count():
@@ -176,8 +180,9 @@ class _Search:
             if limit is not None:
                 room = limit - min(map(int.bit_count, ways))
             for following, faults in self._stepper.after(
-                state, number, every=True, room=room
+                state, number, every=True, room=room, pulse=self._check
             ):
+                self._tick()
                 more = self._mask(faults)
                 known = found.setdefault(following, [])
                 for before in ways:
@@ -229,6 +234,12 @@ class _Search:
         return frozenset(
             fault for bit, fault in enumerate(self._faults) if mask >> bit & 1
         )
+
+    def _tick(self) -> None:
+        """Look at the budget from time to time."""
+        self._steps += 1
+        if self._steps % _STEPS_BETWEEN_LOOKS == 0:
+            self._check()
 
     def _check(self) -> None:
         seconds = time.monotonic() - self._began

@@ -6,7 +6,7 @@ at a time, so that runs which come to the same state need not be told apart.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Protocol, TypeAlias
 
 from worldline.model.injection.scope import Fault, Scope
@@ -16,6 +16,9 @@ State: TypeAlias = Hashable
 
 Injection: TypeAlias = tuple[Fault, ...]
 """The faults that are decided in one round."""
+
+Pulse: TypeAlias = Callable[[], None]
+"""Called now and then in long work, which it may end by raising."""
 
 
 class Stepper(Protocol):
@@ -33,7 +36,13 @@ class Stepper(Protocol):
         """Return the state before round 1."""
 
     def after(
-        self, state: State, round_: int, *, every: bool, room: int | None
+        self,
+        state: State,
+        round_: int,
+        *,
+        every: bool,
+        room: int | None,
+        pulse: Pulse = lambda: None,
     ) -> Iterable[tuple[State, Injection]]:
         """Return the states that a round can lead to, with what is injected for each.
 
@@ -44,6 +53,8 @@ class Stepper(Protocol):
             one with the fewest faults is enough.
         room
             How many faults an injection may have; None means any number.
+        pulse
+            Called whenever code of the system is about to run.
         """
 
     def breaks(self, state: State, round_: int) -> bool:

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import prod
 from typing import Any, final
 
 from worldline.model.injection.scope import Crash, CrashSemantics, Loss, Scope
-from worldline.model.injection.stepper import Injection
+from worldline.model.injection.stepper import Injection, Pulse
 from worldline.model.message import Letter
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
 from worldline.worlds.rounds.parts import Core, Incoming, Node, Out, Parts
 from worldline.worlds.rounds.subject import RoundsSubject
 from worldline.worlds.rounds.turns import Turn, Turns
+
+_AT_ONCE = 10_000
+"""How many combinations are made before the first is returned."""
 
 
 @final
@@ -54,9 +58,16 @@ class Nodewise:
         return self._turns.first
 
     def after(
-        self, state: Any, round_: int, *, every: bool, room: int | None
+        self,
+        state: Any,
+        round_: int,
+        *,
+        every: bool,
+        room: int | None,
+        pulse: Pulse = lambda: None,
     ) -> Iterator[tuple[tuple[int, ...], Injection]]:
         """Return the states that a round can lead to."""
+        self._turns.pulse = pulse
         if self._at != (round_, every):
             self._at = (round_, every)
             self._choices.clear()
@@ -194,6 +205,13 @@ def _product(
     choices: list[list[tuple[int, Injection]]], room: int | None
 ) -> Iterator[tuple[tuple[int, ...], Injection]]:
     """Return all combinations with at most so many faults."""
+    if prod(map(len, choices)) > _AT_ONCE:
+        for number, faults in choices[0]:
+            left = None if room is None else room - len(faults)
+            if left is None or left >= 0:
+                for state, more in _product(choices[1:], left):
+                    yield (number, *state), (*faults, *more)
+        return
     found: list[tuple[tuple[int, ...], Injection]] = [((), ())]
     for options in choices:
         found = [

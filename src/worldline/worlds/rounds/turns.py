@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash
+from worldline.model.injection.stepper import Pulse
 from worldline.model.message import Letter
 from worldline.worlds.rounds.fares import FRESH
 from worldline.worlds.rounds.parts import Core, Incoming, Out, Parts
@@ -37,6 +38,8 @@ class Turns:
     ----------
     executions
         How many turns were run.
+    pulse
+        Called before each.
     loses
         Whether the network loses messages at all.
     first
@@ -47,6 +50,7 @@ class Turns:
 
     def __init__(self, subject: RoundsSubject, parts: Parts) -> None:
         self.executions = 0
+        self.pulse: Pulse = lambda: None
         self._scope = subject.scope
         self._system = system = subject.system
         self._parts = parts
@@ -107,6 +111,7 @@ class Turns:
         key = index, core, arriving, again, round_ == 1
         known = self._turns.get(key)
         if known is None:
+            self.pulse()
             self.executions += 1
             boot = self.boot[index] if round_ == 1 else ()
             known = self._turns[key] = self._run(

@@ -15,7 +15,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event, Kind
 from worldline.model.hidden import Alarm
 from worldline.model.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
-from worldline.model.injection.stepper import Injection
+from worldline.model.injection.stepper import Injection, Pulse
 from worldline.model.message import Letter
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.rounds.cones import crashes_of
@@ -47,6 +47,7 @@ class Roundwise:
 
     def __init__(self, subject: RoundsSubject) -> None:
         self.executions = 0
+        self._pulse: Pulse = lambda: None
         self._scope = subject.scope
         self._system = subject.system
         self._rounds = RoundWorld(
@@ -66,9 +67,16 @@ class Roundwise:
         return self._first
 
     def after(
-        self, state: Any, round_: int, *, every: bool, room: int | None
+        self,
+        state: Any,
+        round_: int,
+        *,
+        every: bool,
+        room: int | None,
+        pulse: Pulse = lambda: None,
     ) -> Iterator[tuple[Whole, Injection]]:
         """Return the states that a round can lead to, by every injection."""
+        self._pulse = pulse
         for crashes in self._crashes(state, round_, room):
             left = None if room is None else room - len(crashes)
             arriving: list[tuple[Loss, ...]] = []
@@ -153,6 +161,7 @@ class Roundwise:
                 yield self._play(state, round_, faults), faults
 
     def _play(self, state: Whole, round_: int, faults: tuple[Fault, ...]) -> Whole:
+        self._pulse()
         self.executions += 1
         plan = self._plan(state[3], faults)
         self._restore(state, round_, plan)
