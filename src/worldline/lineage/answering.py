@@ -13,7 +13,7 @@ from worldline.lineage.page import Compared, write_report
 from worldline.lineage.report import FaultsReport
 from worldline.lineage.sweep import Swept, sweep
 from worldline.lineage.target import CONSERVATIVE, IGNORE, Question, Report, Target
-from worldline.lineage.trials import NO_FAULTS, Outcome
+from worldline.lineage.trials import NO_FAULTS, Outcome, Progress
 from worldline.model.errors import InternalError
 from worldline.model.injection.scope import FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
@@ -101,9 +101,22 @@ def _sweep(
         tried = replace(scope, eot=eot, eff=eff)
         budget = replace(question.budget, seconds=left)
         asked = replace(question, budget=budget, every=False)
-        return decide(target, tried, asked, progress)
+        return decide(target, tried, asked, _at(eot, eff, progress))
 
     return sweep(decided, seconds)
+
+
+def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
+    """Return what tells the progress of a search with the scope that it is in."""
+    if progress is None:
+        return None
+    tell = progress
+
+    def told(known: Progress) -> None:
+        phase = f"EOT {eot}, EFF {eff}"
+        tell(replace(known, phase=f"{phase}: {known.phase}" if known.phase else phase))
+
+    return told
 
 
 def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
