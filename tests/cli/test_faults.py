@@ -192,6 +192,21 @@ def test_what_holds_is_said_with_what_it_assumes():
     assert "assuming: messages arrive in the next round; crashed nodes" in result.out
 
 
+def test_late_messages_are_among_what_is_assumed():
+    result = run("faults", "zoo:redun-deliv", "--eff", "5", "--delay", "1")
+    assert "messages arrive in the next round or up to 1 later" in result.out
+
+
+def test_an_interrupt_after_the_verdict_keeps_it(monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("worldline.lineage.dedalus_target.frontier", interrupted)
+    result = run("faults", "zoo:simple-deliv", "--frontier")
+    assert result.status == 1
+    assert "note: interrupted: the verdict stands" in result.out
+
+
 def test_the_scope_of_a_program_of_the_zoo_is_the_papers():
     said = json.loads(run("faults", "zoo:2pc-ctp", "--json").out)
     assert (said["eot"], said["eff"], said["crashes"]) == (8, 0, 1)
@@ -237,6 +252,7 @@ def test_rules_that_make_it_hold_are_suggested():
     assert "    bcast(Node, X1)@next :- bcast(Node, X1);\n" in result.out
 
 
+@pytest.mark.slow
 def test_a_sweep_tells_the_smallest_scope_that_fails():
     result = run(
         "faults",

@@ -63,6 +63,14 @@ def answer(
         if traces:
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(recorded, trace)
+    notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
+    edges: tuple[Edge, ...] = ()
+    hardening: tuple[str, ...] | None = None
+    try:
+        edges = _frontier(target, question, scope) if question.frontier else ()
+        hardening = _hardening(target, question, scope, outcome)
+    except KeyboardInterrupt:
+        notes.append("interrupted: the verdict stands, but not all was found out")
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,
@@ -75,12 +83,12 @@ def answer(
         bound=outcome.bound,
         trace=trace,
         replay=None if trace is None else _replay(target, trace),
-        assumptions=target.assumptions,
-        notes=(*target.warnings, *outcome.notes, *_notes(outcome, question, engine)),
+        assumptions=target.assumptions(scope),
+        notes=tuple(notes),
         shown=shown,
         swept=swept,
-        frontier=_frontier(target, question, scope) if question.frontier else (),
-        hardening=_hardening(target, question, scope, outcome),
+        frontier=edges,
+        hardening=hardening,
     )
     if folder is not None:
         _write_page(folder, report, target, subject, runs)
