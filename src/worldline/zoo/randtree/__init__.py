@@ -41,7 +41,6 @@ from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
 _OPTIONS = {
     "rt1": "-p contacts=ring --max-depth 9",
-    "rt3": "-p size=2 --max-depth 8",
     "rt5": "-p contacts=ring --max-depth 12",
     "rt6": "-p start=rt14 --max-depth 8",
     "rt7": "-p start=rt7 -p resets=1 --max-depth 8",
@@ -61,9 +60,10 @@ _OPTIONS = {
 }
 _WALKS = {
     "rt2": "--max-steps 500",
+    "rt3": "-p start=rt3 --property one_spanning_tree --max-steps 500",
     "rt4": "-p start=rt4 --max-steps 500",
     "rt10": "-p start=rt10 --max-steps 500",
-    "rt12": "-p start=rt12 -p buffer=1 --max-steps 500",
+    "rt12": "-p contacts=all -p max_children=1 -p buffer=1 --depth 9 --max-steps 1000",
     "rt13": "-p start=rt13 -p resets=1 --max-steps 500",
 }
 BUGS = {
