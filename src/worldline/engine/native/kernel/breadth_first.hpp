@@ -1,59 +1,41 @@
 // Breadth-first exploration, level by level, on any number of threads.
 //
-// A batch of states is expanded into candidates, sorted by the shard of the visited set
-// that they belong to; then each shard takes in its candidates, by one thread. So no
-// two threads ever write to the same place. Of the parents that a state has in the level
-// before, the one with the least fingerprint is kept: so counts, depth and reported paths
-// depend on content alone, neither on threads nor on the order of work.
+// Threads take chunks of a level, and share nothing that is written to but the visited set:
+// what one leaves for another to read has to travel between their caches. They meet where
+// something is lacking, or the set has to grow. Of the parents that a state has in the
+// level before, the one with the least fingerprint is kept: so counts, depth and reported
+// paths depend on content alone, neither on threads nor on the order of work.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "canonical.hpp"
-#include "frontier.hpp"
-#include "parallel.hpp"
-#include "sample.hpp"
-#include "successors.hpp"
+#include "crew.hpp"
+#include "exact.hpp"
 #include "visited.hpp"
+#include "worker.hpp"
 
 namespace worldline {
-
-// A predicate evaluated on every state, and the verdict that is to be reported.
-struct Watch {
-    int32_t decision;
-    bool target;
-    bool is_over = false;          // something was found at an earlier level
-    uint64_t fingerprint = ~0ULL;  // of the state: the least of its level
-};
-
-// An outcome that is a failure, or (leaf -1) a state where only faults can happen.
-struct Ending {
-    uint64_t fingerprint;
-    int32_t leaf;
-};
 
 class BreadthFirst {
   public:
     BreadthFirst(Tables& tables, int32_t threads, int64_t worth_threads, int64_t most_states,
                  int32_t prune, int32_t done)
-        : misses(tables.width), tables_(tables), packing_(tables), row_(tables.width),
-          worth_threads_(worth_threads), most_states_(most_states), prune_(prune), done_(done) {
-        part_bits_ = threads > 1 ? kShardBits : 0;
-        for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables, 1 << part_bits_);
-        parts_.resize(size_t{1} << part_bits_);
+        : misses(tables.width), tables_(tables), packing_(tables), stock_(chunk_size()),
+          row_(tables.width), crew_(threads), worth_threads_(worth_threads),
+          most_states_(most_states), prune_(prune), done_(done) {
+        for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables);
     }
 
     Misses misses;
     std::vector<Watch> watches;
     std::vector<Ending> endings;
-    int64_t generated = 0, pruned = 0;
-    std::atomic<int64_t> states{0};
+    int64_t states = 0, generated = 0, pruned = 0;
     std::atomic<bool> is_full{false};  // one more state than allowed was met
     std::atomic<bool> has_collision{false};  // two states have one fingerprint
 
@@ -74,7 +56,7 @@ class BreadthFirst {
     }
 
     // Keeps whole states from now on, and compares them wherever fingerprints are equal.
-    void be_exact() { is_exact_ = true; }
+    void be_exact() { whole_ = std::make_unique<WholeStates>(tables_.width); }
 
     // With symmetry, the row is canonical.
     void add_root(const int32_t* row, int32_t number) {
@@ -82,28 +64,28 @@ class BreadthFirst {
         refit();
         const uint64_t fingerprint = tables_.fingerprint(row);
         ++generated;
-        State& slot = visited_.find(fingerprint);
-        if (is_exact_) compare(parts_[part_of(fingerprint)], row, fingerprint, slot.depth == 0);
-        if (slot.depth != 0) return;
+        Worker& worker = workers_[0];
+        worker.begin(watches.size());
+        if (whole_ && !whole_->agree(fingerprint, row)) has_collision = true;
+        if (visited_.knows(fingerprint)) return;
         if (states >= most_states_) {
             is_full = true;
             return;
         }
-        slot = State{fingerprint, 0, -1 - number, depth_};
+        visited_.put(State{fingerprint, 0, -1 - number, depth_});
+        visited_.note(fingerprint);
         ++states;
-        prepare(workers_[0]);
-        const size_t part = part_of(fingerprint);
-        packing_.pack(row, parts_[part].next.add(packing_, fingerprint));
-        examine(workers_[0], part, fingerprint);
-        collect(workers_[0]);
+        packing_.pack(row, worker.next.add(packing_, stock_, fingerprint));
+        examine(worker, fingerprint);
+        collect(worker);
     }
 
     // Makes the states found the level that is expanded next. Returns how many they are.
     int64_t advance() {
         level_.chunks.clear();
-        for (Part& part : parts_) level_.take(part.next);
+        for (Worker& worker : workers_) level_.take(worker.next);
         pending_ = 0;
-        for (const Chunk& chunk : level_.chunks) pending_ += chunk.size();
+        for (const Chunk& chunk : level_.chunks) pending_ += chunk.count;
         cursor_ = 0;
         ++depth_;
         for (Watch& watch : watches) watch.is_over |= watch.fingerprint != ~0ULL;
@@ -116,15 +98,15 @@ class BreadthFirst {
         misses.clear();
         tables_.settle();
         while (quota > 0 && !is_full && !has_collision) {
-            refit();
             if (!examine()) break;
             if (pending_ == 0) break;
-            quota -= batch();
+            quota -= batch(quota);
             misses.settle(tables_);
             if (!misses.empty()) break;
         }
         int64_t undecided = 0;
-        for (const Part& part : parts_) undecided += static_cast<int64_t>(part.undecided.size());
+        for (const Worker& worker : workers_)
+            undecided += static_cast<int64_t>(worker.undecided.size());
         return pending_ + undecided;
     }
 
@@ -142,108 +124,67 @@ class BreadthFirst {
     }
 
     size_t bytes() const {
-        size_t total = visited_.bytes() + level_.bytes();
-        for (const Part& part : parts_) total += part.next.bytes() + 4 * part.rows.capacity();
+        size_t total = visited_.bytes() + level_.bytes(packing_) + stock_.bytes();
+        for (const Worker& worker : workers_) total += worker.next.bytes(packing_);
+        if (whole_) total += whole_->bytes();
         return total;
     }
 
   private:
-    static constexpr size_t kMostMisses = 4096;
-
-    struct Candidate {
-        uint64_t fingerprint, parent;
-        int32_t leaf;
-        Position at;  // of the parent
-    };
-
-    struct Undecided {
-        Position at;
-        int32_t watch;
-    };
-
-    // A part of the visited set, whole shards, and the states of the next level there.
-    struct Part {
-        Frontier next;
-        std::vector<Undecided> undecided;
-        std::vector<int32_t> rows;  // of all its states, if they are compared
-        Map numbers;                // where in `rows` a state is, by fingerprint
-    };
-
-    // The candidates met last: neighbours have many successors in common. A state that is
-    // known from a lesser parent need not be looked up again.
-    class Recent {
-      public:
-        bool knows(uint64_t fingerprint, uint64_t parent) {
-            Edge& edge = edges_[fingerprint & (edges_.size() - 1)];
-            if (edge.fingerprint == fingerprint && edge.parent <= parent) return true;
-            edge = Edge{fingerprint, parent};
-            return false;
-        }
-
-      private:
-        struct Edge {
-            uint64_t fingerprint = 0, parent = ~0ULL;
-        };
-
-        std::vector<Edge> edges_ = std::vector<Edge>(1 << 12);
-    };
-
-    // What one thread needs for itself.
-    struct Worker {
-        Worker(const Tables& tables, int32_t parts)
-            : look(tables), row(tables.width), folded(tables.width), candidates(parts) {}
-
-        Successors look;
-        std::optional<Canonical> canonical;  // with symmetry
-        Sample expanded, examined;
-        std::vector<int32_t> row, folded;
-        std::vector<Successor> found;
-        Recent recent;
-        std::vector<std::vector<Candidate>> candidates;  // by part
-        std::vector<Position> retry;
-        std::vector<std::pair<uint32_t, uint32_t>> finished;  // chunk, how many of it
-        std::vector<Ending> endings;
-        std::vector<uint64_t> hits;  // for each watch, the least fingerprint that fits
-        size_t produced = 0;
-        int64_t tried = 0, generated = 0, pruned = 0;
-    };
-
     void refit() {
+        if (version_ == tables_.version) return;
+        version_ = tables_.version;
         if (packing_.fits(tables_)) return;
-        const Packing fresh(tables_);
-        level_.repack(packing_, fresh, row_);
-        for (Part& part : parts_) part.next.repack(packing_, fresh, row_);
-        packing_ = fresh;
+        const Packing before = packing_;
+        packing_ = Packing(tables_);
+        stock_.change(chunk_size());
+        level_.repack(before, packing_, stock_, row_);
+        for (Worker& worker : workers_) {
+            worker.next.repack(before, packing_, stock_, row_);
+            worker.judge.forget();
+        }
     }
 
-    // Expands a batch and takes in what was found. Returns how many states were tried.
-    int64_t batch() {
-        const size_t threads = pending_ < worth_threads_ ? 1 : workers_.size();
-        for (Worker& worker : workers_) prepare(worker);
-        std::atomic<size_t> next_retry{0}, next_chunk{cursor_};
+    // Work that threads share until one of them lacks something.
+    struct Batch {
         std::vector<Position> retry;
-        retry.swap(retry_);
-        parallel(threads, [&](size_t n) { expand(workers_[n], retry, next_retry, next_chunk); });
-        cursor_ = std::min(next_chunk.load(), level_.chunks.size());
-        for (size_t at = next_retry; at < retry.size(); ++at) retry_.push_back(retry[at]);
-        std::atomic<size_t> next_part{0};
-        parallel(threads, [&](size_t n) {
-            for (size_t part; (part = next_part++) < parts_.size();) take_in(workers_[n], part);
-        });
+        std::atomic<size_t> next_retry, next_chunk;
+        std::atomic<int64_t> quota;  // states to expand
+        std::atomic<int64_t> room;   // states that may be added
+        std::atomic<bool> is_over{false};
+    };
+
+    // Expands some states. Returns how many were tried.
+    int64_t batch(int64_t quota) {
+        refit();
+        const size_t threads = make_room(pending_ < worth_threads_ ? 1 : workers_.size());
+        const int64_t spare = static_cast<int64_t>(visited_.spare());
+        const int64_t room = is_scarce_ ? spare : std::min(spare, most_states_ - states);
+        Batch batch{std::move(retry_), {0}, {cursor_}, {quota}, {room}};
+        retry_.clear();
+        for (Worker& worker : workers_) worker.begin(watches.size());
+        crew_.run(threads, [&](size_t n) { expand(workers_[n], batch); });
+        cursor_ = std::min(batch.next_chunk.load(), level_.chunks.size());
+        for (size_t at = batch.next_retry; at < batch.retry.size(); ++at)
+            retry_.push_back(batch.retry[at]);
         int64_t tried = 0;
         for (Worker& worker : workers_) tried += collect(worker);
         return tried;
     }
 
-    void prepare(Worker& worker) {
-        worker.look.misses.clear();
-        worker.retry.clear();
-        worker.finished.clear();
-        worker.endings.clear();
-        for (auto& candidates : worker.candidates) candidates.clear();
-        worker.hits.assign(watches.size(), ~0ULL);
-        worker.produced = 0;
-        worker.tried = worker.generated = worker.pruned = 0;
+    // Lets the visited set grow if little is left. Returns on how many threads to go on:
+    // near to the last state that is allowed, one counts exactly.
+    size_t make_room(size_t threads) {
+        is_scarce_ = most_states_ - states < static_cast<int64_t>(need_ * threads);
+        if (is_scarce_) threads = 1;
+        crew_.run(threads, [&](size_t n) {
+            for (size_t at = n; at < kShards; at += threads) {
+                VisitedShard& shard = visited_.shard(at);
+                const size_t want = std::max(need_ * threads / kShards + 1, shard.size() / 16);
+                if (shard.spare() < want) shard.grow_for(want);
+            }
+        });
+        return threads;
     }
 
     // Takes over what a thread did in a batch. Returns how many states it tried.
@@ -254,11 +195,14 @@ class BreadthFirst {
         for (size_t at = 0; at < watches.size(); ++at)
             watches[at].fingerprint = std::min(watches[at].fingerprint, worker.hits[at]);
         for (const auto& part : worker.finished) {
-            level_.chunks[part.first].finish(part.second);
+            level_.finish(part.first, part.second, stock_);
             pending_ -= part.second;
         }
         generated += worker.generated;
         pruned += worker.pruned;
+        states += worker.states;
+        for (size_t at = 0; at < kShards; ++at) visited_.shard(at).count(worker.added[at]);
+        need_ = std::max(need_, static_cast<size_t>(worker.lacks));
         return worker.tried;
     }
 
@@ -272,27 +216,29 @@ class BreadthFirst {
         endings.push_back(ending);
     }
 
-    // Candidates of one thread. One alone goes in small steps, so that the slots which
-    // it has fetched ahead are still at hand.
-    size_t batch_size() const { return part_bits_ == 0 ? 1 << 13 : 1 << 16; }
-
-    void expand(Worker& worker, const std::vector<Position>& retry, std::atomic<size_t>& next_retry,
-                std::atomic<size_t>& next_chunk) {
-        const auto is_done = [&] {
-            return worker.produced >= batch_size() || worker.look.misses.size() >= kMostMisses;
-        };
-        for (size_t at; !is_done() && (at = next_retry++) < retry.size();)
-            expand_one(worker, retry[at]);
-        if (next_retry < retry.size()) return;
-        for (size_t at; !is_done() && (at = next_chunk++) < level_.chunks.size();)
-            for (uint32_t row = 0; row < level_.chunks[at].size(); ++row)
-                expand_one(worker, static_cast<Position>(at << kChunkBits | row));
+    void expand(Worker& worker, Batch& batch) {
+        const auto is_done = [&] { return batch.is_over || batch.quota <= 0 || is_full; };
+        for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
+            expand_one(worker, batch, batch.retry[at]);
+            --batch.quota;
+            if (worker.lacks_much()) batch.is_over = true;
+        }
+        if (batch.next_retry >= batch.retry.size())
+            for (size_t at; !is_done() && (at = batch.next_chunk++) < level_.chunks.size();) {
+                const uint32_t count = level_.chunks[at].count;
+                for (uint32_t row = 0; row < count; ++row)
+                    expand_one(worker, batch, static_cast<Position>(at << kChunkBits | row));
+                batch.quota -= count;
+                if (worker.lacks_much()) batch.is_over = true;
+            }
+        take_in(worker);
     }
 
-    void expand_one(Worker& worker, Position at) {
+    void expand_one(Worker& worker, Batch& batch, Position at) {
+        if (worker.lacks > 0) return worker.retry.push_back(at);
         ++worker.tried;
         packing_.unpack(level_.words(packing_, at), worker.row.data());
-        const uint64_t fingerprint = level_.fingerprint(at);
+        const uint64_t fingerprint = level_.fingerprint(packing_, at);
         if (prune_ != kUnknown) {
             const int32_t verdict = worker.look.decide(prune_, worker.row.data());
             if (verdict == kUnknown) return worker.retry.push_back(at);
@@ -305,21 +251,37 @@ class BreadthFirst {
             !ends_well(worker, fingerprint))
             return worker.retry.push_back(at);
         if (worker.canonical && !fold(worker)) return worker.retry.push_back(at);
+        if (!has_room(worker, batch)) return worker.retry.push_back(at);
         worker.expanded.add(sample_, tables_.width, fingerprint, [&](int32_t* out) {
             std::copy(worker.row.begin(), worker.row.end(), out);
         });
         finish(worker, at);
         worker.generated += static_cast<int64_t>(worker.found.size());
-        worker.produced += worker.found.size();
         for (const Successor& one : worker.found) {
             if (tables_.leaves[one.leaf].failed) {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }
-            if (!is_exact_ && worker.recent.knows(one.fingerprint, fingerprint)) continue;
-            worker.candidates[part_of(one.fingerprint)].push_back(
-                Candidate{one.fingerprint, fingerprint, one.leaf, at});
+            if (!whole_ && worker.recent.knows(one.fingerprint, fingerprint)) continue;
+            worker.candidates.push_back(Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
+        if (worker.candidates.size() >= kEnough) take_in(worker);
+    }
+
+    // Whether all that was found can be added, even if all of it is new.
+    bool has_room(Worker& worker, Batch& batch) {
+        const auto fresh = static_cast<int64_t>(worker.found.size());
+        if (static_cast<int64_t>(worker.candidates.size()) + fresh <= worker.room) return true;
+        take_in(worker);
+        const int64_t want = std::max(fresh, kSlice);
+        if (batch.room.fetch_sub(want) >= want)
+            worker.room += want;
+        else
+            batch.room += want;
+        if (fresh <= worker.room) return true;
+        worker.lacks = fresh;
+        batch.is_over = true;
+        return false;
     }
 
     // Gives successors the fingerprints of their canonical rows. False if something is
@@ -328,7 +290,7 @@ class BreadthFirst {
         bool is_known = true;
         for (Successor& one : worker.found) {
             const Leaf& leaf = tables_.leaves[one.leaf];
-            if (leaf.failed || visited_.find(one.fingerprint).depth != 0) continue;
+            if (leaf.failed || visited_.knows(one.fingerprint)) continue;
             worker.folded = worker.row;
             tables_.apply(leaf, worker.folded.data());
             is_known &= worker.canonical->canonical(worker.folded.data(), one.fingerprint);
@@ -353,50 +315,36 @@ class BreadthFirst {
         return verdict != kUnknown;
     }
 
-    size_t part_of(uint64_t fingerprint) const {
-        return part_bits_ == 0 ? 0 : fingerprint >> (64 - part_bits_);
-    }
-
-    // Adds the candidates of one part to the visited set and to the next level.
-    void take_in(Worker& worker, size_t part) {
-        for (const Worker& source : workers_) {
-            const Candidate* one = source.candidates[part].data();
-            const Candidate* end = one + source.candidates[part].size();
-            const Candidate* ahead = std::min(one + kAhead, end);
-            for (; one != end; ++one) {
-                if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
-                State& slot = visited_.find(one->fingerprint);
-                if (is_exact_)
-                    compare(parts_[part], row_of(worker, *one), one->fingerprint, slot.depth == 0);
-                if (slot.depth == depth_) {
-                    if (one->parent < slot.parent) {
-                        slot.parent = one->parent;
-                        slot.leaf = one->leaf;
-                    }
-                } else if (slot.depth == 0 && !add(worker, part, slot, *one)) {
-                    return;
-                }
+    // Adds the candidates of a thread to the visited set, and what is new to the next level.
+    void take_in(Worker& worker) {
+        const Candidate* ahead = worker.candidates.data();
+        const Candidate* end = ahead + worker.candidates.size();
+        for (size_t n = 0; n < kAhead && ahead != end; ++n) visited_.prefetch((ahead++)->fingerprint);
+        for (const Candidate& one : worker.candidates) {
+            if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
+            if (whole_ && !whole_->agree(one.fingerprint, row_of(worker, one))) has_collision = true;
+            if (is_scarce_ && states + worker.states >= most_states_ &&
+                !visited_.knows(one.fingerprint)) {
+                is_full = true;
+                break;
             }
+            if (visited_.put(State{one.fingerprint, one.parent, one.leaf, depth_})) add(worker, one);
         }
+        worker.candidates.clear();
     }
 
-    // Adds a new state; false if it is one too many.
-    bool add(Worker& worker, size_t part, State& slot, const Candidate& one) {
-        if (states.fetch_add(1) >= most_states_) {
-            --states;
-            is_full = true;
-            return false;
-        }
-        slot = State{one.fingerprint, one.parent, one.leaf, depth_};
-        uint64_t* words = parts_[part].next.add(packing_, one.fingerprint);
+    void add(Worker& worker, const Candidate& one) {
+        ++worker.states;
+        --worker.room;
+        ++worker.added[Visited::shard_of(one.fingerprint)];
+        uint64_t* words = worker.next.add(packing_, stock_, one.fingerprint);
         if (worker.canonical) {
             packing_.pack(row_of(worker, one), words);
         } else {
             std::memcpy(words, level_.words(packing_, one.at), 8 * packing_.words);
             packing_.apply(tables_, tables_.leaves[one.leaf], words);
         }
-        examine(worker, part, one.fingerprint);
-        return true;
+        examine(worker, one.fingerprint);
     }
 
     // The row that a candidate stands for.
@@ -408,38 +356,25 @@ class BreadthFirst {
         return worker.folded.data();
     }
 
-    // Keeps a new row, or compares it with the one that has its fingerprint.
-    void compare(Part& part, const int32_t* row, uint64_t fingerprint, bool is_new) {
-        const auto width = static_cast<size_t>(tables_.width);
-        if (is_new) {
-            part.numbers.put(fingerprint, static_cast<int32_t>(part.rows.size() / width));
-            part.rows.insert(part.rows.end(), row, row + width);
-            return;
-        }
-        const auto number = static_cast<size_t>(part.numbers.get(fingerprint));
-        if (!std::equal(row, row + width, part.rows.data() + number * width)) has_collision = true;
-    }
-
-    // Counts the state that was added to a part last, and evaluates all predicates on it.
-    void examine(Worker& worker, size_t number, uint64_t fingerprint) {
-        Part& part = parts_[number];
-        visited_.note_one(fingerprint);
-        const Position at = part.next.last();
+    // Evaluates all predicates on the state that was added last.
+    void examine(Worker& worker, uint64_t fingerprint) {
+        const Position at = worker.next.last();
         worker.examined.add(sample_, tables_.width, fingerprint, [&](int32_t* out) {
-            packing_.unpack(part.next.words(packing_, at), out);
+            packing_.unpack(worker.next.words(packing_, at), out);
         });
         for (size_t watch = 0; watch < watches.size(); ++watch)
-            if (!examine(worker, watch, part.next, at))
-                part.undecided.push_back(Undecided{at, static_cast<int32_t>(watch)});
+            if (!examine(worker, watch, worker.next, at))
+                worker.undecided.push_back(Undecided{at, static_cast<int32_t>(watch)});
     }
 
     // Evaluates a predicate on a new state. False if its verdict is missing.
     bool examine(Worker& worker, size_t at, const Frontier& states, Position state) {
         const Watch& watch = watches[at];
-        const uint64_t fingerprint = states.fingerprint(state);
-        if (watch.is_over || watch.fingerprint < fingerprint) return true;
-        const PackedRow row(packing_, states.words(packing_, state));
-        const int32_t verdict = worker.look.decide(watch.decision, row);
+        if (watch.is_over) return true;
+        const uint64_t fingerprint = states.fingerprint(packing_, state);
+        if (watch.fingerprint < fingerprint) return true;
+        const int32_t verdict = worker.judge.decide(
+            watch.decision, packing_, states.words(packing_, state), worker.look.misses);
         if (verdict == kUnknown) return false;
         if ((verdict == kTrue) == watch.target)
             worker.hits[at] = std::min(worker.hits[at], fingerprint);
@@ -448,39 +383,45 @@ class BreadthFirst {
 
     // Evaluates predicates on states whose verdicts were missing. False if some still are.
     bool examine() {
-        Worker& worker = workers_[0];
-        prepare(worker);
-        for (Part& part : parts_) {
+        Worker& judge = workers_[0];
+        judge.begin(watches.size());
+        for (Worker& worker : workers_) {
             std::vector<Undecided> left;
-            for (const Undecided& one : part.undecided)
-                if (worker.look.misses.size() >= kMostMisses ||
-                    !examine(worker, one.watch, part.next, one.at))
+            for (const Undecided& one : worker.undecided)
+                if (judge.lacks_much() || !examine(judge, one.watch, worker.next, one.at))
                     left.push_back(one);
-            part.undecided.swap(left);
+            worker.undecided.swap(left);
         }
-        collect(worker);
+        collect(judge);
         misses.settle(tables_);
         return misses.empty();
     }
 
-    static constexpr size_t kAhead = 16;
+    static constexpr size_t kEnough = 2048;  // candidates to look up together
+    static constexpr size_t kAhead = 16;     // slots that are being fetched
+    static constexpr int64_t kSlice = 4096;  // room that a thread takes for itself
+
+    size_t chunk_size() const { return kChunkRows * packing_.stride(); }
 
     Tables& tables_;
     Packing packing_;
+    int64_t version_ = -1;  // of the tables that rows are packed by
+    Stock stock_;
     std::vector<int32_t> row_;
+    Crew crew_;
     const int64_t worth_threads_, most_states_;
     const int32_t prune_, done_;
     int32_t sample_ = 0;
-    bool is_exact_ = false;
+    std::unique_ptr<WholeStates> whole_;  // if they are compared
     uint32_t depth_ = 1;
     Visited visited_;
     Frontier level_;
-    int32_t part_bits_;
-    std::vector<Part> parts_;
     std::vector<Worker> workers_;
     std::vector<Position> retry_;
     size_t cursor_ = 0;
     int64_t pending_ = 0;
+    bool is_scarce_ = false;  // near to `most_states_`
+    size_t need_ = kSlice;  // new states that a thread has to have room for
 };
 
 }  // namespace worldline

@@ -101,7 +101,7 @@ class DepthFirst {
         }
         known = State{fingerprint, 0, leaf, at};
         if (is_new) {
-            visited_.note_one(fingerprint);
+            visited_.note(fingerprint);
             ++states;
             depth = std::max<int64_t>(depth, at);
         }
@@ -206,7 +206,7 @@ class DepthFirst {
     std::vector<Frame> stack_;
     std::vector<int32_t> rows_;     // of the states on the stack
     std::vector<Successor> found_;  // of the states on the stack, one after another
-    std::vector<Successor> fresh_;
+    Found fresh_;
 };
 
 }  // namespace worldline

@@ -1,7 +1,10 @@
 // The states of one level that wait to be expanded, packed, in chunks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -11,20 +14,45 @@ namespace worldline {
 
 constexpr uint32_t kChunkBits = 10, kChunkRows = 1 << kChunkBits;
 
-struct Chunk {
-    std::vector<uint64_t> words, fingerprints;
-    uint32_t done = 0;
+// Memory of chunks that are done, for those to come: threads that gave it back to the
+// system and took it again would stop each other.
+class Stock {
+  public:
+    using Words = std::unique_ptr<uint64_t[]>;
 
-    uint32_t size() const { return static_cast<uint32_t>(fingerprints.size()); }
+    explicit Stock(size_t size) : size_(size) {}
 
-    // Frees the rows once all are expanded.
-    void finish(uint32_t count) {
-        done += count;
-        if (done < size()) return;
-        std::vector<uint64_t>().swap(words);
-        std::vector<uint64_t>().swap(fingerprints);
-        done = 0;
+    Words take() {
+        const std::lock_guard<std::mutex> held(mutex_);
+        if (free_.empty()) return Words(new uint64_t[size_]);
+        Words found = std::move(free_.back());
+        free_.pop_back();
+        return found;
     }
+
+    void give(Words words) {
+        const std::lock_guard<std::mutex> held(mutex_);
+        free_.push_back(std::move(words));
+    }
+
+    // From now on, chunks have another size.
+    void change(size_t size) {
+        free_.clear();
+        size_ = size;
+    }
+
+    size_t bytes() const { return 8 * size_ * free_.size(); }
+
+  private:
+    size_t size_;
+    std::vector<Words> free_;
+    std::mutex mutex_;
+};
+
+struct Chunk {
+    Stock::Words words;  // of each state, the fingerprint and then its packed row
+    uint32_t count = 0;
+    uint32_t done = 0;
 };
 
 // Where a state is in a frontier: number of its chunk, then place in it.
@@ -35,30 +63,34 @@ class Frontier {
     std::vector<Chunk> chunks;
 
     // Adds a state; returns its words, which the caller fills before the next call.
-    uint64_t* add(const Packing& packing, uint64_t fingerprint) {
-        if (chunks.empty() || chunks.back().size() == kChunkRows) {
+    uint64_t* add(const Packing& packing, Stock& stock, uint64_t fingerprint) {
+        if (chunks.empty() || chunks.back().count == kChunkRows) {
             chunks.emplace_back();
-            if (chunks.size() > 1) {
-                chunks.back().words.reserve(kChunkRows * packing.words);
-                chunks.back().fingerprints.reserve(kChunkRows);
-            }
+            chunks.back().words = stock.take();
         }
         Chunk& chunk = chunks.back();
-        chunk.fingerprints.push_back(fingerprint);
-        chunk.words.resize(chunk.words.size() + packing.words);
-        return &chunk.words[chunk.words.size() - packing.words];
+        uint64_t* words = &chunk.words[chunk.count++ * packing.stride()];
+        *words = fingerprint;
+        return words + 1;
     }
 
     Position last() const {
-        return static_cast<Position>((chunks.size() - 1) << kChunkBits | (chunks.back().size() - 1));
+        return static_cast<Position>((chunks.size() - 1) << kChunkBits | (chunks.back().count - 1));
     }
 
     const uint64_t* words(const Packing& packing, Position at) const {
-        return &chunks[at >> kChunkBits].words[(at & (kChunkRows - 1)) * packing.words];
+        return start(packing, at) + 1;
     }
 
-    uint64_t fingerprint(Position at) const {
-        return chunks[at >> kChunkBits].fingerprints[at & (kChunkRows - 1)];
+    uint64_t fingerprint(const Packing& packing, Position at) const { return *start(packing, at); }
+
+    // Notes that so many states of a chunk are done.
+    void finish(size_t number, uint32_t count, Stock& stock) {
+        Chunk& chunk = chunks[number];
+        chunk.done += count;
+        if (chunk.done < chunk.count) return;
+        stock.give(std::move(chunk.words));
+        chunk.done = chunk.count = 0;
     }
 
     // Moves the chunks of another to the end of this.
@@ -67,22 +99,32 @@ class Frontier {
         other.chunks.clear();
     }
 
-    void repack(const Packing& before, const Packing& after, std::vector<int32_t>& row) {
+    // Changes all rows, for chunks of another size.
+    void repack(const Packing& before, const Packing& after, Stock& stock, std::vector<int32_t>& row) {
         for (Chunk& chunk : chunks) {
-            std::vector<uint64_t> words(chunk.size() * after.words);
-            for (uint32_t at = 0; at < chunk.size(); ++at) {
-                before.unpack(&chunk.words[at * before.words], row.data());
-                after.pack(row.data(), &words[at * after.words]);
+            if (chunk.count == 0) continue;
+            Stock::Words words = stock.take();
+            for (uint32_t at = 0; at < chunk.count; ++at) {
+                const uint64_t* from = &chunk.words[at * before.stride()];
+                uint64_t* to = &words[at * after.stride()];
+                *to = *from;
+                before.unpack(from + 1, row.data());
+                after.pack(row.data(), to + 1);
             }
-            chunk.words.swap(words);
+            chunk.words = std::move(words);
         }
     }
 
-    size_t bytes() const {
+    size_t bytes(const Packing& packing) const {
         size_t total = 0;
         for (const Chunk& chunk : chunks)
-            total += 8 * (chunk.words.capacity() + chunk.fingerprints.capacity());
+            if (chunk.count > 0) total += 8 * kChunkRows * packing.stride();
         return total;
+    }
+
+  private:
+    const uint64_t* start(const Packing& packing, Position at) const {
+        return &chunks[at >> kChunkBits].words[(at & (kChunkRows - 1)) * packing.stride()];
     }
 };
 

@@ -11,11 +11,12 @@ namespace worldline {
 
 class Packing {
   public:
-    // The layout for the values there are now.
+    // The layout for the values there are now; and for as many again where they are many,
+    // since the rows of a whole level have to be packed anew when a layout is too small.
     explicit Packing(const Tables& tables) : width_(tables.width) {
         uint32_t word = 0, used = 0;
         for (int32_t column = 0; column < width_; ++column) {
-            const auto bits = static_cast<uint32_t>(bits_for(tables.columns[column].size()));
+            const auto bits = static_cast<uint32_t>(bits_for(roomy(tables.columns[column].size())));
             if (used + bits > 64) {
                 ++word;
                 used = 0;
@@ -28,6 +29,17 @@ class Packing {
     }
 
     size_t words;  // of a packed row
+
+    // Words of a packed row with its fingerprint.
+    size_t stride() const { return words + 1; }
+
+    // Where a column is: its word, how far from that's right end, and its bits.
+    struct Field {
+        uint32_t word, shift;
+        uint64_t mask;
+    };
+
+    const Field& field(int32_t column) const { return fields_[column]; }
 
     bool fits(const Tables& tables) const {
         for (int32_t column = 0; column < width_; ++column)
@@ -70,27 +82,11 @@ class Packing {
     }
 
   private:
-    struct Field {
-        uint32_t word, shift;
-        uint64_t mask;
-    };
+    static int32_t roomy(int32_t size) { return size > 16 ? 2 * size : size; }
 
     int32_t width_;
     std::vector<Field> fields_;      // by column
     std::vector<int32_t> varying_;  // the columns with more than one value
-};
-
-// A packed row that can be asked like any other.
-class PackedRow {
-  public:
-    PackedRow(const Packing& packing, const uint64_t* words) : packing_(packing), words_(words) {}
-
-    int32_t operator[](int32_t column) const { return packing_.get(words_, column); }
-    void unpack(int32_t* row) const { packing_.unpack(words_, row); }
-
-  private:
-    const Packing& packing_;
-    const uint64_t* words_;
 };
 
 }  // namespace worldline

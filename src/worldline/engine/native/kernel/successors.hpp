@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "misses.hpp"
-#include "packing.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -14,6 +13,33 @@ namespace worldline {
 struct Successor {
     uint64_t fingerprint;
     int32_t leaf;
+};
+
+// The successors of a row. Whoever adds some makes room first, and then need not look.
+class Found {
+  public:
+    Successor* begin() { return items_.data(); }
+    Successor* end() { return items_.data() + size_; }
+    const Successor* begin() const { return items_.data(); }
+    const Successor* end() const { return items_.data() + size_; }
+    size_t size() const { return size_; }
+    void clear() { size_ = 0; }
+
+    // Makes room for some more; returns where they go. Then `close` says where they end.
+    Successor* open(size_t count) {
+        if (size_ + count > items_.size()) items_.resize(2 * (size_ + count));
+        return end();
+    }
+    void close(const Successor* end) { size_ = static_cast<size_t>(end - items_.data()); }
+
+    void add(const Successor& one) {
+        *open(1) = one;
+        ++size_;
+    }
+
+  private:
+    std::vector<Successor> items_;
+    size_t size_ = 0;
 };
 
 // Looks up what can happen in a row. What is lacking goes to `misses`; then the row has
@@ -26,7 +52,7 @@ class Successors {
     Misses misses;
 
     // Gives every successor, in canonical order. False if something is lacking.
-    bool all(const int32_t* row, uint64_t fingerprint, std::vector<Successor>& out) {
+    bool all(const int32_t* row, uint64_t fingerprint, Found& out) {
         const size_t before = misses.size();
         out.clear();
         out_ = &out;
@@ -66,23 +92,16 @@ class Successors {
         return verdict;
     }
 
-    // The same for a packed row.
-    int32_t decide(int32_t decision, const PackedRow& packed) {
-        std::pair<int32_t, int32_t> stuck;
-        const int32_t verdict = tables_.decide(decision, packed, stuck);
-        if (verdict == kUnknown) {
-            packed.unpack(scratch_.data());
-            misses.add_verdict(decision, stuck, scratch_.data());
-        }
-        return verdict;
-    }
-
   private:
     // An outcome as far as the values of a group's columns decide it.
     struct Step {
         uint64_t change;
         int32_t leaf;          // -1 - event: nothing is decided
         int32_t begin, count;  // the operations on other columns
+    };
+
+    struct Rest {
+        int32_t operation, column;
     };
 
     void forget() {
@@ -140,7 +159,7 @@ class Successors {
                 const int32_t operation = tables_.changes[at];
                 const int32_t where = tables_.operations[operation].column;
                 if (!group.has(where)) {
-                    rest_.push_back(operation);
+                    rest_.push_back(Rest{operation, where});
                     ++step.count;
                     continue;
                 }
@@ -155,21 +174,27 @@ class Successors {
 
     void follow(int32_t plan, const int32_t* row, uint64_t fingerprint) {
         const Step* step = &steps_[plan] + 1;
-        for (const Step* end = step + step[-1].count; step != end; ++step) {
+        const Step* end = step + step[-1].count;
+        Successor* out = out_->open(step[-1].count);
+        for (; step != end; ++step) {
             if (step->leaf < 0) {
+                out_->close(out);
                 outcomes(-1 - step->leaf, row, fingerprint);
+                out = out_->open(end - step);
                 continue;
             }
             uint64_t changed = fingerprint ^ step->change;
             bool is_known = true;
-            const int32_t* operation = rest_.data() + step->begin;
-            for (const int32_t* last = operation + step->count; operation != last; ++operation) {
-                const Effect& effect = apply(*operation, row[tables_.operations[*operation].column]);
+            const Rest* rest = rest_.data() + step->begin;
+            for (const Rest* last = rest + step->count; rest != last; ++rest) {
+                const Effect& effect = apply(rest->operation, row[rest->column]);
                 is_known &= effect.after != kUnknown;
                 changed ^= effect.change;
             }
-            if (is_known) out_->push_back(Successor{changed, step->leaf});
+            *out = Successor{changed, step->leaf};
+            out += is_known;
         }
+        out_->close(out);
     }
 
     void outcomes(int32_t event, const int32_t* row, uint64_t fingerprint) {
@@ -235,7 +260,7 @@ class Successors {
             if (effect.after == kUnknown) return;
             fingerprint ^= effect.change;
         }
-        out_->push_back(Successor{fingerprint, number});
+        out_->add(Successor{fingerprint, number});
     }
 
     // Adds a leaf that changes a column more than once.
@@ -252,16 +277,16 @@ class Successors {
             fingerprint ^= effect.change;
             value = effect.after;
         }
-        out_->push_back(Successor{fingerprint, number});
+        out_->add(Successor{fingerprint, number});
     }
 
     const Tables& tables_;
     std::vector<int32_t> scratch_;
-    std::vector<Successor>* out_ = nullptr;
+    Found* out_ = nullptr;
     uint64_t gap_ = 0;
     int64_t version_ = -1;
     std::vector<Step> steps_;
-    std::vector<int32_t> rest_;
+    std::vector<Rest> rest_;
     std::vector<std::vector<int32_t>> plans_;  // of each small group, by key
 };
 

@@ -172,19 +172,20 @@ class Tables {
 
     // Follows a decision as far as it is known. Returns kTrue, kFalse or kUnknown; then
     // `stuck` is the question without an answer, and the value it was asked of.
-    template <typename Row>
-    int32_t decide(int32_t decision, const Row& row, std::pair<int32_t, int32_t>& stuck) const {
+    int32_t decide(int32_t decision, const int32_t* row, std::pair<int32_t, int32_t>& stuck) const {
         int32_t number = decisions[decision];
         stuck = {kUnknown, decision};
         while (number > kTrue) {
-            const Question& question = questions[number];
-            const int32_t value = row[question.column];
-            stuck = {number, value};
-            const int32_t answer = answers.get(question.answers, value);
-            if (answer == kUnknown) return kUnknown;
-            number = branches.get(number, answer);
+            stuck = {number, row[questions[number].column]};
+            number = next(number, stuck.second);
         }
         return number;
+    }
+
+    // The question that comes after one, or the verdict; kUnknown if that is not known.
+    int32_t next(int32_t question, int32_t value) const {
+        const int32_t answer = answers.get(questions[question].answers, value);
+        return answer == kUnknown ? kUnknown : branches.get(question, answer);
     }
 
   private:

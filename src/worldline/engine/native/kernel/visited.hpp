@@ -1,15 +1,14 @@
 // The set of all states met, by fingerprint, with how each was reached.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <utility>
 #include <vector>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+
+#include "memory.hpp"
 
 namespace worldline {
 
@@ -22,57 +21,12 @@ struct State {
     uint32_t depth;   // from 1 on; 0: a free slot
 };
 
-// Zeroed memory that goes back to the system when it is freed.
-class Slots {
+// One part of the set. The slots are in order of fingerprints but for collisions, so
+// growing moves each of them a little up. It lies in lines of the cache of its own, for
+// its neighbours are written to by other threads.
+class alignas(128) VisitedShard {
   public:
-    explicit Slots(size_t count) : count_(count) {
-#ifdef __linux__
-        const int way = MAP_PRIVATE | MAP_ANONYMOUS;
-        void* got = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, way, -1, 0);
-        if (got == MAP_FAILED) throw std::bad_alloc();
-        if (bytes() >= kHuge) madvise(got, bytes(), MADV_HUGEPAGE);
-#else
-        void* got = std::calloc(count, sizeof(State));
-        if (got == nullptr) throw std::bad_alloc();
-#endif
-        slots_ = static_cast<State*>(got);
-    }
-    Slots(Slots&& other) noexcept : slots_(other.slots_), count_(other.count_) {
-        other.slots_ = nullptr;
-    }
-    Slots(const Slots&) = delete;
-    Slots& operator=(const Slots&) = delete;
-    ~Slots() { release(); }
-
-    void swap(Slots& other) {
-        std::swap(slots_, other.slots_);
-        std::swap(count_, other.count_);
-    }
-    State& operator[](size_t at) { return slots_[at]; }
-    const State& operator[](size_t at) const { return slots_[at]; }
-    size_t size() const { return count_; }
-    size_t bytes() const { return count_ * sizeof(State); }
-
-  private:
-    static constexpr size_t kHuge = size_t{1} << 21;
-
-    void release() {
-        if (slots_ == nullptr) return;
-#ifdef __linux__
-        munmap(slots_, bytes());
-#else
-        std::free(slots_);
-#endif
-    }
-
-    State* slots_ = nullptr;
-    size_t count_;
-};
-
-// One part of the set; only one thread at a time writes to it.
-class VisitedShard {
-  public:
-    VisitedShard() : slots_(170) {}
+    VisitedShard() : slots_(kFirst + kTail), homes_(kFirst) {}
 
     // Fetches the first slots where a state can be: one line of the cache, and the next.
     void prefetch(uint64_t fingerprint) const {
@@ -81,35 +35,116 @@ class VisitedShard {
         __builtin_prefetch(reinterpret_cast<const char*>(at) + 63);
     }
 
-    // Returns the state of a fingerprint, or a free slot for it. The slot holds until
-    // the next call of `grow_for_one`.
+    // Returns the state of a fingerprint, or a free slot for it.
     State& find(uint64_t fingerprint) {
-        for (size_t at = home(fingerprint);;) {
-            State& slot = slots_[at];
-            if (slot.depth == 0 || slot.fingerprint == fingerprint) return slot;
-            if (++at == slots_.size()) at = 0;
+        State* slot = &slots_[home(fingerprint)];
+        while (slot->depth != 0 && slot->fingerprint != fingerprint) slot = after(slot);
+        return *slot;
+    }
+
+    // The same as `find`, then filling the slot; but other threads may do so, too.
+    // Returns whether the state is new. One that has the same depth takes over a lesser
+    // parent.
+    bool put(const State& state) {
+        State* slot = &slots_[home(state.fingerprint)];
+        while (true) {
+            uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_ACQUIRE);
+            if (depth == 0 && seize(slot, depth)) {
+                slot->fingerprint = state.fingerprint;
+                __atomic_store_n(&slot->parent, state.parent, __ATOMIC_RELAXED);
+                slot->leaf = state.leaf;
+                __atomic_store_n(&slot->depth, state.depth, __ATOMIC_RELEASE);
+                return true;
+            }
+            while (depth == kBusy) depth = __atomic_load_n(&slot->depth, __ATOMIC_ACQUIRE);
+            if (slot->fingerprint == state.fingerprint) {
+                if (depth == state.depth) lower(slot, state);
+                return false;
+            }
+            slot = after(slot);
         }
     }
 
-    // Makes room for one more; call it after a slot was filled.
-    void note_one() {
-        if (10 * ++count_ <= 7 * slots_.size()) return;
-        Slots old(slots_.size() + slots_.size() / 3 + 64);
-        old.swap(slots_);
-        for (size_t at = 0; at < old.size(); ++at)
-            if (old[at].depth != 0) find(old[at].fingerprint) = old[at];
+    // Whether a state is there, seen while other threads add some; perhaps not yet.
+    bool knows(uint64_t fingerprint) {
+        State* slot = &slots_[home(fingerprint)];
+        while (true) {
+            const uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_ACQUIRE);
+            if (depth == 0 || depth == kBusy) return false;
+            if (slot->fingerprint == fingerprint) return true;
+            slot = after(slot);
+        }
+    }
+
+    void count(size_t added) { count_ += added; }
+
+    // How many more there is room for.
+    size_t spare() const { return count_ < most(homes_) ? most(homes_) - count_ : 0; }
+
+    size_t size() const { return homes_; }
+
+    // Makes room for so many more.
+    void grow_for(size_t added) {
+        size_t homes = homes_;
+        while (most(homes) < count_ + added) homes += homes / 2 + 64;
+        if (homes > homes_) grow(homes);
     }
 
     size_t bytes() const { return slots_.bytes(); }
 
   private:
+    static constexpr size_t kFirst = 170;
+    static constexpr size_t kTail = 512;  // slots for collisions at the end
+    static constexpr uint32_t kBusy = ~0U;  // instead of the depth: a thread writes here
+
+    static size_t most(size_t homes) { return 7 * homes / 10; }
+
+    State* after(State* slot) {
+        if (++slot == &slots_[0] + slots_.size()) throw std::bad_alloc();
+        return slot;
+    }
+
+    static bool seize(State* slot, uint32_t& depth) {
+        return __atomic_compare_exchange_n(&slot->depth, &depth, kBusy, false, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_ACQUIRE);
+    }
+
+    static void lower(State* slot, const State& state) {
+        if (__atomic_load_n(&slot->parent, __ATOMIC_RELAXED) <= state.parent) return;
+        for (uint32_t depth = state.depth; !seize(slot, depth);) depth = state.depth;
+        if (slot->parent > state.parent) {
+            __atomic_store_n(&slot->parent, state.parent, __ATOMIC_RELAXED);
+            slot->leaf = state.leaf;
+        }
+        __atomic_store_n(&slot->depth, state.depth, __ATOMIC_RELEASE);
+    }
+
+    void grow(size_t homes) {
+        const size_t before = slots_.size();
+        slots_.grow(homes + kTail);
+        homes_ = homes;
+        std::vector<State> later;  // those whose place is not above their old one
+        for (size_t at = before; at-- > 0;) {
+            State& slot = slots_[at];
+            if (slot.depth == 0) continue;
+            const State state = slot;
+            slot.depth = 0;
+            if (home(state.fingerprint) >= at)
+                find(state.fingerprint) = state;
+            else
+                later.push_back(state);
+        }
+        for (const State& state : later) find(state.fingerprint) = state;
+    }
+
     // The upper bits choose the shard, so the others are spread over the slots.
     size_t home(uint64_t fingerprint) const {
         const uint64_t rest = fingerprint << kShardBits;
-        return static_cast<size_t>(static_cast<unsigned __int128>(rest) * slots_.size() >> 64);
+        return static_cast<size_t>(static_cast<unsigned __int128>(rest) * homes_ >> 64);
     }
 
-    Slots slots_;
+    Growing<State> slots_;
+    size_t homes_;  // slots where a state can be without a collision
     size_t count_ = 0;
 };
 
@@ -117,9 +152,28 @@ class Visited {
   public:
     Visited() : shards_(kShards) {}
 
-    void prefetch(uint64_t fingerprint) const { shards_[number(fingerprint)].prefetch(fingerprint); }
-    State& find(uint64_t fingerprint) { return shards_[number(fingerprint)].find(fingerprint); }
-    void note_one(uint64_t fingerprint) { shards_[number(fingerprint)].note_one(); }
+    void prefetch(uint64_t fingerprint) const { shards_[shard_of(fingerprint)].prefetch(fingerprint); }
+    State& find(uint64_t fingerprint) { return shards_[shard_of(fingerprint)].find(fingerprint); }
+    bool put(const State& state) { return shards_[shard_of(state.fingerprint)].put(state); }
+    bool knows(uint64_t fingerprint) { return shards_[shard_of(fingerprint)].knows(fingerprint); }
+
+    // Counts one that was added; this may move all of them.
+    void note(uint64_t fingerprint) {
+        VisitedShard& shard = shards_[shard_of(fingerprint)];
+        shard.count(1);
+        if (shard.spare() == 0) shard.grow_for(1);
+    }
+
+    VisitedShard& shard(size_t number) { return shards_[number]; }
+    static size_t shard_of(uint64_t fingerprint) { return fingerprint >> (64 - kShardBits); }
+
+    // How many more there is room for. Fingerprints spread evenly, so a shard that gets
+    // more than its share gets a little more.
+    size_t spare() const {
+        size_t total = 0;
+        for (const VisitedShard& shard : shards_) total += shard.spare();
+        return total;
+    }
 
     size_t bytes() const {
         size_t total = 0;
@@ -128,8 +182,6 @@ class Visited {
     }
 
   private:
-    static size_t number(uint64_t fingerprint) { return fingerprint >> (64 - kShardBits); }
-
     std::vector<VisitedShard> shards_;
 };
 

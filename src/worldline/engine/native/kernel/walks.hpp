@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "misses.hpp"
-#include "parallel.hpp"
+#include "crew.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -109,7 +109,7 @@ class Walker {
 
     int32_t decide(int32_t decision, const Walk& walk) {
         std::pair<int32_t, int32_t> stuck;
-        const int32_t verdict = tables_.decide(decision, walk.row, stuck);
+        const int32_t verdict = tables_.decide(decision, walk.row.data(), stuck);
         if (verdict == kUnknown) misses.add_verdict(decision, stuck, walk.row.data());
         return verdict;
     }
@@ -344,7 +344,8 @@ class Walker {
 
 class Walks {
   public:
-    explicit Walks(Tables& tables, int32_t threads) : misses(tables.width), tables_(tables) {
+    explicit Walks(Tables& tables, int32_t threads)
+        : misses(tables.width), tables_(tables), crew_(threads) {
         for (int32_t n = 0; n < threads; ++n) walkers_.emplace_back(tables, options);
     }
     Walks(const Walks&) = delete;
@@ -379,7 +380,7 @@ class Walks {
                 if (walk.end == End::kNone) todo.push_back(&walk);
             if (todo.empty() || !misses.empty()) return static_cast<int64_t>(todo.size());
             std::atomic<size_t> next{0};
-            parallel(std::min(walkers_.size(), todo.size()), [&](size_t n) {
+            crew_.run(std::min(walkers_.size(), todo.size()), [&](size_t n) {
                 for (size_t at; (at = next++) < todo.size();) walkers_[n].go(*todo[at]);
             });
             for (Walker& walker : walkers_) {
@@ -392,6 +393,7 @@ class Walks {
 
   private:
     Tables& tables_;
+    Crew crew_;
     std::vector<Walker> walkers_;
 };
 

@@ -1,0 +1,109 @@
+// What each thread of a breadth-first search has for itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "canonical.hpp"
+#include "frontier.hpp"
+#include "judge.hpp"
+#include "sample.hpp"
+#include "successors.hpp"
+#include "visited.hpp"
+
+namespace worldline {
+
+// A predicate evaluated on every state, and the verdict that is to be reported.
+struct Watch {
+    int32_t decision;
+    bool target;
+    bool is_over = false;          // something was found at an earlier level
+    uint64_t fingerprint = ~0ULL;  // of the state: the least of its level
+};
+
+// An outcome that is a failure, or (leaf -1) a state where only faults can happen.
+struct Ending {
+    uint64_t fingerprint;
+    int32_t leaf;
+};
+
+struct Candidate {
+    uint64_t fingerprint, parent;
+    int32_t leaf;
+    Position at;  // of the parent
+};
+
+struct Undecided {
+    Position at;
+    int32_t watch;
+};
+
+// The candidates met last: neighbours have many successors in common. A state that is
+// known from a lesser parent need not be looked up again.
+class Recent {
+  public:
+    bool knows(uint64_t fingerprint, uint64_t parent) {
+        Edge& edge = edges_[fingerprint & (edges_.size() - 1)];
+        if (edge.fingerprint == fingerprint && edge.parent <= parent) return true;
+        edge = Edge{fingerprint, parent};
+        return false;
+    }
+
+  private:
+    struct Edge {
+        uint64_t fingerprint = 0, parent = ~0ULL;
+    };
+
+    std::vector<Edge> edges_ = std::vector<Edge>(1 << 12);
+};
+
+// What one thread needs for itself, in lines of the cache that no other writes to.
+struct alignas(128) Worker {
+    explicit Worker(const Tables& tables)
+        : look(tables), judge(tables), row(tables.width), folded(tables.width) {}
+
+    Successors look;
+    Judge judge;
+    std::optional<Canonical> canonical;  // with symmetry
+    Sample expanded, examined;
+    std::vector<int32_t> row, folded;
+    Found found;
+    Recent recent;
+    std::vector<Candidate> candidates;  // not yet looked up
+    Frontier next;                      // the states it found, of the next level
+    std::vector<Undecided> undecided;   // among them
+
+    // Of one batch:
+    std::vector<Position> retry;
+    std::vector<std::pair<uint32_t, uint32_t>> finished;  // chunk, how many of it
+    std::vector<Ending> endings;
+    std::vector<uint64_t> hits;  // for each watch, the least fingerprint that fits
+    std::array<uint32_t, kShards> added;
+    int64_t tried = 0, generated = 0, pruned = 0, states = 0;
+    int64_t room = 0;   // how many states it may still add
+    int64_t lacks = 0;  // how many a state needs room for that was not expanded therefore
+
+    void begin(size_t watches) {
+        look.misses.clear();
+        retry.clear();
+        finished.clear();
+        endings.clear();
+        hits.assign(watches, ~0ULL);
+        added.fill(0);
+        tried = generated = pruned = states = room = lacks = 0;
+    }
+
+    // Whether others would soon lack the same.
+    bool lacks_much() const {
+        const size_t lacking = look.misses.size();
+        return lacking >= kMostMisses || (lacking > 0 && tried >= kEnough);
+    }
+
+    static constexpr size_t kMostMisses = 4096;
+    static constexpr int64_t kEnough = 1024;  // states to try
+};
+
+}  // namespace worldline
