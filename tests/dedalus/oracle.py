@@ -55,9 +55,10 @@ class Oracle:
 
     def run(self) -> None:
         for fact in self.program.facts:
-            row = tuple(term.value for term in fact.terms)
-            if not self.dead(row[0], fact.time):
-                self.holds(fact.relation, fact.time).add(row)
+            row = tuple(value(term, {}) for term in fact.terms)
+            time = fact.time or 1
+            if not self.dead(row[0], time):
+                self.holds(fact.relation, time).add(row)
         for time in range(1, self.eot + 1):
             for level in sorted(set(self.level.values())):
                 while self.saturate(level, time):
@@ -156,14 +157,15 @@ class Oracle:
     def true(self, part, env: dict, time: int) -> bool:
         if isinstance(part, Comparison):
             left, right = value(part.left, env), value(part.right, env)
-            return {
+            compare = {
                 "==": lambda: left == right,
                 "!=": lambda: left != right,
                 "<": lambda: left < right,
                 "<=": lambda: left <= right,
                 ">": lambda: left > right,
                 ">=": lambda: left >= right,
-            }[part.operator]()
+            }
+            return bool(compare[part.operator]())
         if not part.negated:
             return True
         rows = self.holds(part.atom.relation, part.atom.time or time)

@@ -17,6 +17,7 @@ from worldline.dedalus.syntax import (
     Program,
     Rule,
     Term,
+    Value,
     Variable,
     When,
 )
@@ -30,7 +31,7 @@ from worldline.model.injection.scope import (
 )
 
 NODES = ("a", "b", "c")
-CONSTANTS = {"L": NODES, "S": ("x", "y"), "I": (1, 2)}
+CONSTANTS: dict[str, tuple[Value, ...]] = {"L": NODES, "S": ("x", "y"), "I": (1, 2)}
 VARIABLES = {"L": ("X", "Y", "Z"), "S": ("P", "Q"), "I": ("I", "J")}
 # Lower ones may be negated by higher ones within a round.
 GIVEN = {"n": "LL", "e": "LS", "k": "LI"}
@@ -46,15 +47,8 @@ RANK = {name: rank for rank, name in enumerate(COLUMNS)}
 def programs(draw, *, monotone: bool = False) -> Checked:
     """Programs with messages, state, recursion and, unless monotone, negation."""
     facts = draw(st.lists(given_facts(), min_size=3, max_size=8))
-    facts += [
-        Atom(name, tuple(Constant(value) for value in row), 1)
-        for name, *row in [
-            ("n", "a", "b"),
-            ("n", "a", "c"),
-            ("e", "a", "x"),
-            ("k", "b", 1),
-        ]
-    ]
+    facts += [stated("n", "a", "b"), stated("n", "a", "c")]
+    facts += [stated("e", "a", "x"), stated("k", "b", 1)]
     rules = [keeps("n", "LL"), keeps(draw(st.sampled_from("pm")), "LS")]
     for name in (*DERIVED, draw(st.sampled_from([*DERIVED]))):
         rules.append(draw(local_rules(name, When.NOW, monotone)))
@@ -73,6 +67,10 @@ def programs(draw, *, monotone: bool = False) -> Checked:
     kept = (owed, Literal(atom("n", ["Y", "X"])), Literal(atom("m", [holder, "P"])))
     rules.append(Rule(atom("post", ["Y", "P"]), When.NOW, kept))
     return check(Program(tuple(rules), tuple(dict.fromkeys(facts))), NODES)
+
+
+def stated(name: str, *values: Value) -> Atom:
+    return Atom(name, tuple(map(Constant, values)), 1)
 
 
 def atom(name: str, variables: list[str]) -> Atom:
@@ -202,10 +200,10 @@ def bound(body: tuple[BodyPart, ...] | list[BodyPart], column: str) -> list[str]
 def heads(draw, name: str, body, place: Variable, grows: bool) -> Atom:
     columns: list[Term] = [place]
     for column in COLUMNS[name][1:]:
-        options: list[Term] = [Variable(v) for v in bound(body, column)]
-        if column == "I" and options and grows:
-            options.append(Operation("+", options[0], Constant(1)))
-        options = options or [Constant(v) for v in CONSTANTS[column]]
+        known = [Variable(v) for v in bound(body, column)]
+        options: list[Term] = [*known] or [Constant(v) for v in CONSTANTS[column]]
+        if column == "I" and known and grows:
+            options.append(Operation("+", known[0], Constant(1)))
         columns.append(draw(st.sampled_from(options)))
     return Atom(name, tuple(columns))
 

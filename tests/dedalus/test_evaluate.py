@@ -64,7 +64,7 @@ def test_facts_and_firings_are_those_of_a_naive_evaluation(data):
 
 
 @pytest.mark.nightly
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(st.data())
 def test_facts_and_firings_are_those_of_a_naive_evaluation_on_many(data):
     same_as_the_oracle(data)
@@ -217,3 +217,20 @@ def test_a_fault_that_names_no_node_is_refused():
         executed(BROADCAST, semantics="partial")
     with pytest.raises(UsageError, match="cannot be injected"):
         executed(BROADCAST, Crash(1, "a", until=3))
+
+
+def test_no_text_of_a_program_becomes_python():
+    text = """
+        r.k0?("a","now); raise SystemExit(")@1; out("a","out = found")@1;
+        r0(X, now, "0,)): raise") :- r.k0?(X, now), now != "k1";
+        out(X, nodes.v0_1) :- r.k0?(X, nodes.v0_1);
+    """
+    run = executed(text, eot=1)
+    assert rows(run, "r0")[0] == {("a", "now); raise SystemExit(", "0,)): raise")}
+    assert len(rows(run, "out")[0]) == 2
+
+
+def test_a_rule_may_have_18_premises():
+    body = ", ".join(f"n(X, Y{number})" for number in range(18))
+    run = executed(f'n("a",3)@1; p(X, Y0+Y17) :- {body}, Y0 == Y1;', eot=1)
+    assert rows(run, "p")[0] == {("a", 6)}

@@ -86,7 +86,7 @@ def test_lineage_misses_nothing(data):
 
 
 @pytest.mark.nightly
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(st.data())
 def test_lineage_misses_nothing_on_many(data):
     lineage_misses_nothing(data)
@@ -100,7 +100,7 @@ def test_supports_miss_nothing(data):
 
 
 @pytest.mark.nightly
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(st.data())
 def test_supports_miss_nothing_on_many(data):
     supports_miss_nothing(data)
@@ -131,7 +131,7 @@ def test_without_negation_lineage_is_exact(data):
 
 
 @pytest.mark.nightly
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(st.data())
 def test_without_negation_lineage_is_exact_on_many(data):
     without_negation_lineage_is_exact(data)

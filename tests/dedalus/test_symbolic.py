@@ -307,6 +307,30 @@ def test_partial_crashes_and_recovery_are_refused():
         search(checked, Scope(("a", "b"), 3, 0, 1, recovery=True))
 
 
+@pytest.mark.parametrize(
+    ("rule", "eot"),
+    [
+        ("n(N, X * X)@next :- n(N, X);", 6),
+        ("n(N, X + X)@next :- n(N, X);", 30),
+        ("n(N, sum<X>)@next :- n(N, X); n(N, X)@next :- n(N, X);", 32),
+        ("n(N, X * 100000)@next :- n(N, X);", 3),
+    ],
+)
+def test_numbers_that_outgrow_the_solver_are_refused(rule: str, eot: int):
+    rules = """
+        n("a", 7)@1; n("a", 8)@1;
+        pre(N, X) :- n(N, X);
+        post(N, X) :- n(N, X), X > 0;
+    """
+    with pytest.raises(UsageError, match="beyond what the solver can count to"):
+        search(program(rules, rule), scope(eot))
+
+
+def test_a_number_that_is_too_large_is_refused():
+    with pytest.raises(UsageError, match="cannot count to 3000000000"):
+        search(program(SEND, 'start("a", 3000000000)@1;', ARRIVES), scope(3))
+
+
 def test_a_missing_solver_is_told_with_the_line_that_installs_it(monkeypatch):
     imported = builtins.__import__
 

@@ -17,7 +17,7 @@ from tests.dedalus.random_programs import (
 from worldline.dedalus.check import Checked
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
-from worldline.dedalus.symbolic.encoding import Encoding, lasting_needs
+from worldline.dedalus.symbolic.encoding import Encoding, always_needed
 from worldline.dedalus.symbolic.faults import chosen
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.words import Relations
@@ -123,7 +123,7 @@ def means_the_same(text: str, scope: Scope, data: st.DataObject) -> None:
     run = evaluate(compile_program(program), faults, scope.eot, scope.semantics)
     expected = {fact for fact in run.tuples() if fact[0] != "crash"}
     derived = world_of_solver(program, scope, faults)
-    always = lasting_needs(program.program)
+    always = always_needed(program.program)
     # What only the specification reads, the encoding derives at the end alone.
     for found in (expected, derived):
         for name, row, time in sorted(found, key=repr):

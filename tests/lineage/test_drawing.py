@@ -56,6 +56,14 @@ def test_what_another_run_lacks_is_told_but_not_what_was_absent():
     assert LINEAGE.lacking([GIVEN]) == [SENT, OTHER, GOAL]
 
 
+def test_what_was_absent_and_holds_in_another_run_is_told():
+    absent = Point(4, "c", "not y(_, 1)")
+    lineage = Lineage(GOAL, (LAST, Arc(absent, GOAL, 4, is_absent=True)))
+    there = [Point(4, "a", 'y("b", 1)'), Point(4, "a", 'y("b", 2)'), GOAL]
+    assert lineage.appearing(there) == {absent: [there[0]]}
+    assert lineage.appearing([Point(3, "a", 'y("b", 1)')]) == {}
+
+
 def test_only_what_has_a_part_in_the_goal_is_kept():
     beside = Arc(GIVEN, Point(9, "a", "z(a)"), 7)
     assert Lineage(GOAL, (*LINEAGE.arcs, beside)).restricted() == LINEAGE

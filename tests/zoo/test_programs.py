@@ -27,7 +27,7 @@ SMALLEST = {
     "classic-deliv": (3, 2),
     "2pc": (1, 9),
     "2pc-ctp": (1, 9),
-    "3pc": (2, 54),
+    "3pc": (2, 66),
     "kafka": (3, 2),
 }
 """How many faults a smallest counterexample has, and how many there are."""

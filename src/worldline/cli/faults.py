@@ -92,8 +92,8 @@ def _configure_scope(parser: argparse.ArgumentParser) -> None:
         "--crashes",
         type=_count,
         metavar="N",
-        help="how many nodes may crash (default: 1); programs and systems of the zoo "
-        "have defaults of their own",
+        help="how many nodes may crash (default: 1); the programs of the zoo have "
+        "defaults of their own",
     )
     scope.add_argument(
         "--crash-semantics",

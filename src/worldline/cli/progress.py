@@ -90,6 +90,8 @@ def faults_line(progress: FaultsProgress) -> str:
     >>> faults_line(Progress(executions=1200, found=1, seconds=2.0, waiting=3))
     '1,200 executions, 600/s, 1 found, 3 good runs waiting, 2 s'
     """
+    if progress.phase:
+        return progress.phase
     rate = progress.executions / progress.seconds if progress.seconds > 0 else 0.0
     runs = (
         f"{progress.executions:,} executions, {rate:,.0f}/s, {progress.found:,} found"
@@ -97,5 +99,4 @@ def faults_line(progress: FaultsProgress) -> str:
     waiting = ""
     if progress.waiting is not None:
         waiting = f", {progress.waiting:,} good runs waiting"
-    phase = f"{progress.phase}: " if progress.phase else ""
-    return f"{phase}{runs}{waiting}, {progress.seconds:,.0f} s"
+    return f"{runs}{waiting}, {progress.seconds:,.0f} s"

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = Tree[Token]
 
+DEEPEST = 50
+"""Operations in operations; and rules become Python, which nests no deeper than that."""
+WIDEST = 18
+"""Atoms in a body, each of which may become a loop: Python nests 20 blocks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Include:
@@ -92,12 +97,15 @@ class Builder:
                 "write @next, @async or nothing",
             )
         body = tuple(self._part(part) for part in parts[1:])
+        if sum(isinstance(part, Literal) for part in body) > WIDEST:
+            what = f"the rule has more than {WIDEST} premises"
+            self._refuse(head.span, what, "derive some of them together first")
         return Rule(head, when or When.NOW, body, head.span)
 
     def _part(self, tree: Node) -> BodyPart:
         if tree.data == "comparison":
             left, operator, right = tree.children
-            span = self._span(operator)
+            span = self._span(_first(left))
             return Comparison(
                 str(operator), self._expression(left), self._expression(right), span
             )
@@ -164,8 +172,11 @@ class Builder:
             self._refuse(self._span(of), "an aggregate is over a named variable")
         return Aggregate(Aggregator(str(name)), Variable(str(of)))
 
-    def _expression(self, tree: Node | Token) -> Expression:
+    def _expression(self, tree: Node | Token, depth: int = 0) -> Expression:
         assert not isinstance(tree, str)
+        if depth > DEEPEST:
+            span = self._span(_first(tree))
+            self._refuse(span, "the calculation is too long", "split the rule")
         if tree.data == "variable":
             return self._variable(str(tree.children[0]))
         if tree.data == "number":
@@ -173,12 +184,13 @@ class Builder:
         if tree.data == "string":
             return Constant(str(tree.children[0])[1:-1])
         if tree.data == "minus":
-            of = self._expression(_trees(tree)[0])
+            of = self._expression(_trees(tree)[0], depth + 1)
             if isinstance(of, Constant) and isinstance(of.value, int):
                 return Constant(-of.value)
             return Operation("-", Constant(0), of)
         left, operator, right = tree.children
-        return Operation(str(operator), self._expression(left), self._expression(right))
+        one = self._expression(left, depth + 1)
+        return Operation(str(operator), one, self._expression(right, depth + 1))
 
     def _variable(self, name: str) -> Variable:
         if name != "_":
@@ -194,6 +206,12 @@ class Builder:
         self, span: Span | None, what: str, remedy: str = "", word: str = ""
     ) -> None:
         raise ProgramError(Problem(span, what, remedy, word=word), None)
+
+
+def _first(node: Node | Token) -> Token:
+    while not isinstance(node, str):
+        node = node.children[0]
+    return node
 
 
 def _trees(tree: Node) -> list[Node]:

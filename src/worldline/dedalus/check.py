@@ -80,7 +80,7 @@ def check(
         With the first error in the order of the text.
     """
     columns = Columns(program)
-    raise_first([*columns.problems, *odd_places(program)], program)
+    raise_first([*odd_places(program), *columns.problems], program)
     groups = strata(program)
     problems = [
         *_undefined(program),

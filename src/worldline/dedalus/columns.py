@@ -55,6 +55,7 @@ class Columns:
         self._parent: dict[Slot, Slot] = {}
         self._type: dict[Slot, tuple[Type, Span | None]] = {}
         self._constants: list[tuple[Slot, Constant, Atom]] = []
+        self._places = _places(program)
         for atom in [*program.facts, *_atoms(program)]:
             self._count(atom)
         if self.problems:
@@ -75,9 +76,14 @@ class Columns:
         return self._known((relation, column))
 
     def located(self) -> Iterator[tuple[Constant, Atom]]:
-        """Yield every constant that names a place, and where it stands."""
+        """Yield every constant that is used as a place, and where it stands.
+
+        That is one in a first column, or in a column whose values a rule takes for
+        places. It is narrower than the type: what is owed may be a name of a node in
+        one row and other text in another.
+        """
         for slot, constant, atom in self._constants:
-            if self._known(slot) is Type.LOCATION:
+            if slot in self._places:
                 yield constant, atom
 
     def _count(self, atom: Atom) -> None:
@@ -192,6 +198,31 @@ class Columns:
         before = f" (see {where})" if where is not None and where != span else ""
         what = f"{name} is a {one} here, and a {other} elsewhere{before}"
         self.problems.append(Problem(span, what, "a column holds one type"))
+
+
+def _places(program: Program) -> set[Slot]:
+    """Return the columns whose values become first columns, directly or on the way."""
+    found: set[Slot] = {(atom.relation, 0) for atom in _atoms(program)}
+    found |= {(fact.relation, 0) for fact in program.facts}
+    while True:
+        before = len(found)
+        for rule in program.rules:
+            atoms = list(_atoms_of(rule))
+            places = {atom.terms[0] for atom in atoms}
+            places |= {atom.terms[1] for atom in atoms if atom.relation == CRASH}
+            places |= {
+                term
+                for column, term in enumerate(rule.head.terms)
+                if (rule.head.relation, column) in found
+            }
+            found |= {
+                (part.atom.relation, column)
+                for part in literals(rule)
+                for column, term in enumerate(part.atom.terms)
+                if isinstance(term, Variable) and term in places
+            }
+        if len(found) == before:
+            return found
 
 
 def _of(constant: Constant) -> Type:

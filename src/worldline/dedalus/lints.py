@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from math import inf
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import Atom, Program, Rule, When
@@ -20,6 +21,7 @@ def suspicious(program: Program) -> Iterator[Problem]:
     yield from _fleeting_goals(program)
     yield from _unread(program)
     yield from _same_round(program)
+    yield from _dead(program)
 
 
 def lasting(program: Program) -> frozenset[str]:
@@ -124,3 +126,63 @@ def _same_round(program: Program) -> Iterator[Problem]:
                 _persist(first),
                 fatal=False,
             )
+
+
+def _dead(program: Program) -> Iterator[Problem]:
+    """Rules whose premises cannot hold in one round, whatever happens."""
+    first, last = rounds(program)
+    for rule in program.rules:
+        atoms = [a for a in positive(rule) if a.time is None and a.relation != CRASH]
+        if not atoms or any(first[atom.relation] == inf for atom in atoms):
+            continue
+        ends = min(atoms, key=lambda atom: last[atom.relation])
+        begins = max(atoms, key=lambda atom: first[atom.relation])
+        end, begin = last[ends.relation], first[begins.relation]
+        if end < begin:
+            yield Problem(
+                ends.span,
+                f"the rule never fires: {ends.relation} holds until round {end:.0f}, "
+                f"{begins.relation} from round {begin:.0f} on",
+                _persist(ends),
+                fatal=False,
+            )
+
+
+def rounds(program: Program) -> tuple[dict[str, float], dict[str, float]]:
+    """Return in which round each relation can hold a fact first, and last.
+
+    Both are bounds that hold whatever faults there are, but for late messages, which
+    make what is sent last longer. Infinite is "never" for the first, and "always from
+    then on" for the last.
+    """
+    names = {rule.head.relation for rule in program.rules}
+    names |= {atom.relation for rule in program.rules for atom in positive(rule)}
+    names |= {fact.relation for fact in program.facts}
+    first, last = dict.fromkeys(names, inf), dict.fromkeys(names, -inf)
+    first[CRASH], last[CRASH] = 1, inf
+    for fact in program.facts:
+        time = fact.time or 1
+        first[fact.relation] = min(first[fact.relation], time)
+        last[fact.relation] = max(last[fact.relation], time)
+    changed, turn = True, 0
+    while changed:
+        changed, turn = False, turn + 1
+        for rule in program.rules:
+            head, after = rule.head.relation, int(rule.when is not When.NOW)
+            begin = max((_first(a, first) for a in positive(rule)), default=1) + after
+            end = min((_last(a, last) for a in positive(rule)), default=inf) + after
+            if begin < first[head]:
+                first[head], changed = begin, True
+            if end > last[head] and begin < inf:
+                # What still grows after a turn for every relation grows for ever.
+                last[head] = end if turn <= len(names) else inf
+                changed = True
+    return first, last
+
+
+def _first(atom: Atom, first: dict[str, float]) -> float:
+    return first[atom.relation] if atom.time is None else atom.time
+
+
+def _last(atom: Atom, last: dict[str, float]) -> float:
+    return last[atom.relation] if atom.time is None else inf

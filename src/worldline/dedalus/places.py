@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worldline.dedalus.problems import Problem
-from worldline.dedalus.syntax import Atom, Constant, Program, Rule, Term, When
+from worldline.dedalus.syntax import Atom, Constant, Program, Rule, Term, Variable, When
 from worldline.dedalus.text import term_text
 from worldline.dedalus.walk import CRASH, POST, PRE, literals
 
@@ -105,20 +105,21 @@ def _shown(place: Term) -> str:
 
 
 def odd_places(program: Program) -> Iterator[Problem]:
-    """Yield locations that are calculated."""
+    """Yield locations that are numbers, calculated or aggregated."""
+    atoms = list(program.facts)
     for rule in program.rules:
-        for atom in [rule.head, *(part.atom for part in literals(rule))]:
-            if not _names_a_place(atom):
-                yield Problem(
-                    atom.span,
-                    f"the location {_shown(atom.terms[0])} of {atom.relation} "
-                    "is no name of a node",
-                    "write a variable or a string",
-                )
+        atoms += [rule.head, *(part.atom for part in literals(rule))]
+    for atom in atoms:
+        if not _names_a_place(atom.terms[0]):
+            yield Problem(
+                atom.span,
+                f"the location {_shown(atom.terms[0])} of {atom.relation} is no name "
+                "of a node",
+                "the first column of a relation is a string or a variable",
+            )
 
 
-def _names_a_place(atom: Atom) -> bool:
-    place = atom.terms[0]
-    if isinstance(place, Constant):
-        return isinstance(place.value, str)
-    return hasattr(place, "name")
+def _names_a_place(term: Term) -> bool:
+    if isinstance(term, Constant):
+        return isinstance(term.value, str)
+    return isinstance(term, Variable)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import (
-    Aggregate,
     Atom,
     Comparison,
     Operation,
@@ -48,9 +47,6 @@ def _in_rule(rule: Rule) -> Iterator[Problem]:
 
 def _in_head(rule: Rule, bound: set[str]) -> Iterator[Problem]:
     for column, term in enumerate(rule.head.terms):
-        if column == 0 and isinstance(term, Aggregate):
-            yield Problem(rule.span, "a location cannot be an aggregate")
-            continue
         for variable in variables(term):
             broadcast = (
                 column == 0

@@ -144,7 +144,7 @@ def _hardening(
         return None
     if outcome.verdict is not Verdict.VIOLATED:
         return ()
-    return tuple(target.harden(scope, question.budget))
+    return tuple(target.harden(scope, outcome.falsifiers, question.budget))
 
 
 # ------------------------------------------------------------------------ what is said

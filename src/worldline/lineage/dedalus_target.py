@@ -15,7 +15,7 @@ from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
 from worldline.lineage.frontier import Edge
-from worldline.lineage.graph import Arc, Lineage, Point
+from worldline.lineage.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.hardening import harden
 from worldline.lineage.opening import name_of
 from worldline.lineage.program_system import ProgramRun, origin
@@ -24,6 +24,7 @@ from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO
+from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace
 from worldline.worlds.dedalus import DedalusSubject
 
@@ -129,10 +130,16 @@ class DedalusTarget:
             for relation, row, time in execution.tuples()
         )
 
-    def harden(self, scope: Scope, budget: Budget) -> list[str]:
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
         """Return rules to add, after which the program holds."""
 
         def certify(changed: Checked) -> Outcome:
+            # What breaks it now is tried first: to solve takes longer than to run.
+            subject = DedalusSubject(changed, scope, IGNORE)
+            if any(subject.run(faults).broken for faults in falsifiers):
+                return Outcome(verdict=Verdict.VIOLATED)
             return _solved(changed, scope, budget, None, every=False)
 
         def owed(changed: Checked) -> frozenset[Goal]:
@@ -178,7 +185,7 @@ def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage
             arcs.append(Arc(points[premise], target, number, is_message=sent))
         for absence in firing.absences:
             label, _, time = absence.rpartition("@")
-            absent = Point(int(time), target.node, f"not {label}")
+            absent = Point(int(time), target.node, f"{NOT}{label}")
             arcs.append(Arc(absent, target, number, is_absent=True))
     return Lineage(points[post], tuple(arcs)).restricted()
 

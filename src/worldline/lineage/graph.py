@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
+
+NOT = "not "
+"""What the label of a point begins with that stands for an absence."""
 
 
 @final
@@ -64,6 +68,22 @@ class Lineage:
         absent = {arc.source for arc in self.arcs if arc.is_absent}
         return [p for p in self.points if p not in known and p not in absent]
 
+    def appearing(self, there: Iterable[Point]) -> dict[Point, list[Point]]:
+        """Return what was absent and holds in another run, of which all points are given.
+
+        By the point that stands for the absence: what is there instead.
+        """
+        by_time: dict[int, list[Point]] = {}
+        for point in there:
+            by_time.setdefault(point.time, []).append(point)
+        found: dict[Point, list[Point]] = {}
+        for absent in dict.fromkeys(a.source for a in self.arcs if a.is_absent):
+            pattern = _pattern(absent.label.removeprefix(NOT))
+            here = by_time.get(absent.time, [])
+            if known := sorted(p for p in here if pattern.fullmatch(p.label)):
+                found[absent] = known
+        return found
+
     def restricted(self) -> Lineage:
         """Return it without what has no part in the goal."""
         by_target: dict[Point, list[Arc]] = {}
@@ -104,6 +124,12 @@ class Lineage:
                 found.add(arc)
                 waiting.append(arc.source)
         return frozenset(found)
+
+
+def _pattern(label: str) -> re.Pattern[str]:
+    """Return what matches the label of a fact; ``_`` stands for any column."""
+    parts = re.split(r"(?<=[(,\s])_(?=[,)])", label)
+    return re.compile(".*".join(map(re.escape, parts)))
 
 
 def _is_known(

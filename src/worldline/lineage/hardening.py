@@ -89,15 +89,9 @@ def harden(
 
 def patches(checked: Checked) -> Iterator[Patch]:
     """Yield changes to try, the simplest first."""
-    rules = [
-        rule
-        for rule, is_protocol in zip(
-            checked.program.rules, checked.protocol, strict=True
-        )
-        if is_protocol
-    ]
+    rules = checked.program.rules
     kept = {rule.head.relation for rule in rules if _is_persistence(rule)}
-    yield from _persistence(checked, rules, kept)
+    yield from _persistence(checked, kept)
     sending = [rule for rule in rules if rule.when is When.ASYNC]
     for number, rule in enumerate(sending, 1):
         if any(negated(rule)) or any(a.relation not in kept for a in positive(rule)):
@@ -108,13 +102,14 @@ def patches(checked: Checked) -> Iterator[Patch]:
 # --------------------------------------------------------------------------- the kinds
 
 
-def _persistence(
-    checked: Checked, rules: Sequence[Rule], kept: set[str]
-) -> Iterator[Patch]:
-    """Keep a relation that the protocol reads and forgets."""
-    read = dict.fromkeys(atom.relation for rule in rules for atom in positive(rule))
+def _persistence(checked: Checked, kept: set[str]) -> Iterator[Patch]:
+    """Keep a relation that some rule reads, and that is given or sent and then gone."""
+    program = checked.program
+    fleeting = {fact.relation for fact in program.facts}
+    fleeting |= {r.head.relation for r in program.rules if r.when is not When.NOW}
+    read = dict.fromkeys(a.relation for rule in program.rules for a in positive(rule))
     for relation in read:
-        if relation not in kept and relation in checked.columns.arity:
+        if relation in fleeting - kept:
             atom = Atom(relation, _fresh(checked.columns.arity[relation]))
             keeping = Rule(atom, When.NEXT, (Literal(atom),))
             yield Patch(f"keep {relation}", (keeping,))

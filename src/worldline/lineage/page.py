@@ -17,6 +17,9 @@ from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash, Loss, Scope, in_order
 from worldline.model.injection.subject import Run
 
+_MOST_LISTED = 40
+"""How many points a sentence names."""
+
 PAGE, RUNS = "index.html", "runs.json"
 
 _STYLE = """
@@ -121,16 +124,28 @@ def _falsifier(one: Compared, number: int, scope: Scope) -> list[str]:
     ]
     for lineage in one.lineages:
         lacking = lineage.lacking(one.points)
-        listed = ", ".join(map(str, lacking[:40]))
-        more = "" if len(lacking) <= 40 else f" and {len(lacking) - 40} more"
-        drawn = lineage_drawing(lineage, lacking, lineage.support())
+        instead = lineage.appearing(one.points)
+        listed = ", ".join(map(str, lacking[:_MOST_LISTED]))
+        left = len(lacking) - _MOST_LISTED
+        more = f" and {left} more" if left > 0 else ""
+        drawn = lineage_drawing(lineage, [*lacking, *instead], lineage.support())
         parts += [
             f"<h3>Why {escape(str(lineage.goal))} holds without faults</h3>",
             f"<p>{_KEY}</p>",
             _figure(drawn),
             f"<p>The run with faults lacks: {escape(listed) or 'nothing'}{more}.</p>",
+            *_appearing(instead),
         ]
     return parts
+
+
+def _appearing(instead: dict[Point, list[Point]]) -> list[str]:
+    """Say what holds in the run with faults that must not."""
+    found = dict.fromkeys(point for points in instead.values() for point in points)
+    if not found:
+        return []
+    listed = ", ".join(map(str, [*found][:_MOST_LISTED]))
+    return [f"<p>It has what must be absent: {escape(listed)}.</p>"]
 
 
 def _figure(drawing: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 from worldline.lineage.graph import Lineage, Point
@@ -87,7 +88,9 @@ class RoundsTarget:
         """Return nothing."""
         return frozenset()
 
-    def harden(self, scope: Scope, budget: Budget) -> list[str]:
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
         """Refuse: how Python code could be changed is not known."""
         raise UsageError(
             f"{self.name} is no Dedalus program, whose rules could be changed",

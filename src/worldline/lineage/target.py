@@ -6,7 +6,7 @@ knows a subject only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
@@ -115,5 +115,13 @@ class Target(Protocol):
     def points(self, scope: Scope, run: Run) -> frozenset[Point]:
         """Return all that holds in a run, as far as it can be told."""
 
-    def harden(self, scope: Scope, budget: Budget) -> list[str]:
-        """Return changes, as text, after which it holds in a scope that breaks it."""
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
+        """Return changes, as text, after which it holds in a scope.
+
+        Parameters
+        ----------
+        falsifiers
+            Fault sets that break it now.
+        """

@@ -34,6 +34,8 @@ class Progress:
     waiting
         Good runs whose hazards are still to be looked at; None where a search has no
         such queue.
+    phase
+        What a search that makes no runs is doing; empty for one that does.
     """
 
     executions: int

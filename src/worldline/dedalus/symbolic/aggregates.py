@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from worldline.dedalus.symbolic.numbers import LARGEST
 from worldline.dedalus.symbolic.words import Words, applied, divided
 from worldline.dedalus.syntax import Aggregate, Aggregator, Rule, Term
 
@@ -91,6 +92,7 @@ def _chain(values: str, group: list[str]) -> Iterator[str]:
         f"{at('upto', 'W', 'S+W', 'N+1')}:-{at('upto', 'V', 'S', 'N')},"
         f"{one('W')},V<W,not {at('between', 'V', 'W')}."
     )
+    yield f"huge:-{at('upto', 'V', 'S', 'N')},|S|>{LARGEST}."
     last = f"{at('upto', 'V', 'S', 'N')},not {at('below', 'V')}"
     yield f"{at('sum', 'S')}:-{last}."
     yield f"{at('avg', divided('S', 'N'))}:-{last}."

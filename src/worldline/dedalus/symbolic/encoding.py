@@ -6,28 +6,43 @@ is used, and so that a budget can end it:
 
 - ``base``: the facts of the program, and the faults;
 - ``now(t)``: what holds in round t because of what else holds in it;
-- ``later(t)``: what round t leads to;
+- ``later(t)``: what round t leads to. A grounder takes ``r(X,t+1)`` to be any round, hence
+  ``r`` to be recursive, and then it simplifies little; so what is to come has a predicate
+  of its own, and becomes ``r`` in its round;
 - ``end(t)``: the specification, at the end of time only, and the question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from worldline.dedalus.check import Checked
 from worldline.dedalus.places import place_of, protocol
 from worldline.dedalus.symbolic.aggregates import Collection
 from worldline.dedalus.symbolic.faults import LIMITS, choices
+from worldline.dedalus.symbolic.numbers import LARGEST, guards, too_large
 from worldline.dedalus.symbolic.words import Relations, Words, applied
 from worldline.dedalus.syntax import (
     Atom,
     BodyPart,
     Comparison,
+    Literal,
+    Operation,
     Program,
     Rule,
+    Variable,
     When,
 )
-from worldline.dedalus.walk import CRASH, POST, PRE, aggregates, is_broadcast, literals
+from worldline.dedalus.walk import (
+    CRASH,
+    POST,
+    PRE,
+    aggregates,
+    is_broadcast,
+    literals,
+    positive,
+)
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, Scope
 
@@ -43,7 +58,8 @@ class Encoding:
     Raises
     ------
     UsageError
-        If the scope has crash-recovery: nothing in a program is durable.
+        If the scope has crash-recovery: nothing in a program is durable. If the program
+        has a number that is too large.
     """
 
     def __init__(self, checked: Checked, scope: Scope) -> None:
@@ -56,6 +72,11 @@ class Encoding:
                 "a crashed node of a Dedalus program does not start again",
                 remedy="leave crash-recovery to systems in Python",
             )
+        for number in too_large(checked.program):
+            raise UsageError(
+                f"the solver cannot count to {number}",
+                remedy=f"use numbers up to {LARGEST}",
+            )
         self._halts = scope.semantics is CrashSemantics.HALT
         self._derived = {rule.head.relation for rule in checked.program.rules}
         self.text = "\n".join(self._lines())
@@ -66,10 +87,10 @@ class Encoding:
         if self._checked.uses_crash:
             yield "crashed(O,N,T):-node(O),crash(N,T)."
         yield from self._facts()
-        now: list[str] = []
+        now = list(self._arrived())
         later: list[str] = []
         end: list[str] = []
-        always = lasting_needs(self._program)
+        always = always_needed(self._program)
         for number, rule in enumerate(self._program.rules):
             if rule.when is not When.NOW:
                 part = later
@@ -94,6 +115,18 @@ class Encoding:
                 up = f":-not down({words.term(fact.terms[0])},{fact.time})"
             yield f"{self._atom(fact, words)}{up}."
 
+    def _arrived(self) -> Iterator[str]:
+        """Yield that what was to come is there in its round."""
+        for relation in dict.fromkeys(
+            rule.head.relation
+            for rule in self._program.rules
+            if rule.when is not When.NOW
+        ):
+            columns = [f"X{n}" for n in range(self._checked.columns.arity[relation])]
+            row = [*columns, "t"]
+            head = applied(self._relations.predicate(relation), row)
+            yield f"{head}:-{applied(self._relations.to_come(relation), row)}."
+
     def _question(self) -> Iterator[str]:
         columns = [f"X{n}" for n in range(self._checked.columns.arity[PRE])]
         row = [*columns, "t"]
@@ -110,6 +143,7 @@ class Encoding:
         body += self._silence(rule)
         if self._halts and self._checked.protocol[number]:
             body.append(f"not down({words.term(place)},t)")
+        yield from self._guards(rule, words)
         if not aggregates(rule):
             columns = words.terms(rule.head.terms)
             yield from self._heads(rule, columns, words.term(place), body)
@@ -124,6 +158,20 @@ class Encoding:
         columns = [f"C{n}" for n in range(len(rule.head.terms))]
         yield from self._heads(rule, columns, "P", collection.body())
 
+    def _guards(self, rule: Rule, words: Words) -> Iterator[str]:
+        """Yield rules that tell where calculations may go too far."""
+        premises = []
+        for atom in positive(rule):
+            plain = [
+                Variable("_", wild=True) if isinstance(term, Operation) else term
+                for term in atom.terms
+            ]
+            premises.append(
+                self._part(Literal(replace(atom, terms=tuple(plain))), words)
+            )
+        for guard in guards(rule, words):
+            yield f"huge:-{','.join([*premises, guard])}."
+
     def _heads(
         self, rule: Rule, columns: list[str], place: str, body: Iterable[str]
     ) -> Iterator[str]:
@@ -137,7 +185,11 @@ class Encoding:
                 for late in range(self._scope.delay + 1)
             }
         premises = list(body)
-        predicate = self._relations.predicate(rule.head.relation)
+        relation = rule.head.relation
+        if rule.when is When.NOW:
+            predicate = self._relations.predicate(relation)
+        else:
+            predicate = self._relations.to_come(relation)
         for after, condition in rounds.items():
             head = applied(predicate, [*columns, f"t+{after}"])
             yield f"{head}:-{','.join([*premises, *filter(None, [condition])])}."
@@ -168,7 +220,7 @@ class Encoding:
         return applied(predicate, [*words.terms(atom.terms), round_])
 
 
-def lasting_needs(program: Program) -> set[str]:
+def always_needed(program: Program) -> set[str]:
     """Return the relations that matter in other rounds than the last."""
     wanted = set(protocol(program))
     wanted |= {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.faults import chosen, fault_set
+from worldline.dedalus.symbolic.numbers import LARGEST
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import FaultSet, Scope
 
@@ -69,6 +70,8 @@ class Solver:
         ------
         OutOfTime
             If there is no time left.
+        UsageError
+            If the program may calculate with numbers that are too large for clingo.
         """
         self._ground()
         switched = [self._limit(name, k) for name, k in limits.items() if k is not None]
@@ -96,6 +99,11 @@ class Solver:
             now = _number(t)
             self._parts([("now", [now])])
             self._parts([("later", [now])] if t < eot else [("end", [now])])
+            if self._control.symbolic_atoms[_parsed("huge")] is not None:
+                raise UsageError(
+                    f"in round {t} numbers may grow beyond what the solver can count to",
+                    remedy=f"keep them within {LARGEST}, and factors smaller still",
+                )
             if self._progress is not None:
                 self._progress(t)
         self._grounded = True

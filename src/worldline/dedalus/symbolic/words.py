@@ -41,6 +41,10 @@ class Relations:
         """Return the predicate of a relation; its last argument is the round."""
         return self._predicates[relation]
 
+    def to_come(self, relation: str) -> str:
+        """Return the predicate of what earlier rounds lead to; also with its round."""
+        return f"n{self._predicates[relation]}"
+
 
 class Words:
     """Terms of one rule: its variables are numbered.
