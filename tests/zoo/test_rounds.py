@@ -122,6 +122,7 @@ def test_two_phases_block_when_the_coordinator_crashes(protocol: str):
     )
 
 
+@pytest.mark.slow
 def test_three_phases_hold_without_losses_and_not_with_them():
     system = atomic_commit.system(protocol="3pc")
     assert ask(system, 8, 0, 1).verdict is wl.Verdict.HOLDS
@@ -140,6 +141,7 @@ def test_the_run_of_figure_9_breaks_three_phases_and_needs_one_loss_less(last: i
     assert not any(subject.run(less - {fault}).broken for fault in less)
 
 
+@pytest.mark.slow
 def test_a_write_is_lost_where_one_replica_is_enough():
     """Figure 10: b and c never register; a acknowledges alone, and crashes."""
     found = ask(replication.system(minimum=1), 6, 4, 1, every=True)
