@@ -10,18 +10,18 @@ each state once. From each, one more walk goes on without faults, as those of
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, final
 
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.native.walks import Walks
-from worldline.engine.tables import Row
+from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, WalkOptions
 from worldline.model.properties import PropertyKind
 from worldline.search.certify import without_faults
 from worldline.search.start import starts
-from worldline.search.walks import all_of
+from worldline.search.walkers import all_of
 from worldline.search.weights import weigher
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -82,7 +82,7 @@ class Sample:
         options = WalkOptions(
             seed=0,
             most_steps=MOST_STEPS,
-            weight=weigher(self._system, unbiased=unbiased, weights=None),
+            weight=self._weight(unbiased=unbiased),
             goal=self._goal,
         )
         walks = Walks(self._world.tables, self._world, options)
@@ -96,6 +96,10 @@ class Sample:
                 break
         walks.close()
         return Curve(name, tuple(sorted(steps)), number)
+
+    def _weight(self, *, unbiased: bool) -> Callable[[Entry], int]:
+        weigh = weigher(self._system, unbiased=unbiased, weights=None)
+        return lambda entry: weigh(entry.event)
 
     def _drawn(self, paths: int) -> list[Row]:
         """Return the states after random paths that were not live on the way."""
@@ -111,7 +115,7 @@ class Sample:
         options = WalkOptions(
             seed=0,
             most_steps=self._depth,
-            weight=weigher(self._system, unbiased=True, weights=None),
+            weight=self._weight(unbiased=True),
             goal=self._goal,
         )
         walks = Walks(world.tables, world, options)

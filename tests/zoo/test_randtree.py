@@ -30,7 +30,7 @@ FOUND: dict[str, tuple[str, int]] = {
 }
 """By bug: the property that fails, and the events of the shortest run."""
 
-DIVERGENT = {"rt1": 8, "rt5": 11, "rt6": 4, "rt7": 3, "rt8": 3}
+DIVERGENT = {"rt1": 8, "rt5": 11, "rt6": 4, "rt7": 3, "rt8": 3, "rt9": 3}
 """By bug: the events until the join timer's handler does not return."""
 
 EVERY_FAULT: dict[str, Any] = {"resets": 1, "silent_resets": 1, "connection_errors": 1}

@@ -167,6 +167,27 @@ def test_ov1_is_found_at_the_lost_unlock():
     assert wl.walk(fixed, depth=2, traces=False).verdict is wl.Verdict.UNKNOWN
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", ["rt15", "rt16", "rt17"])
+def test_bugs_that_need_a_whole_tree_are_found_from_live_runs(bug: str, tmp_path: Path):
+    def six(*bugs: str) -> wl.System:
+        return randtree.system(bugs=bugs, size=6, resets=2)
+
+    live: dict[str, Any] = {"emit_live": 2, "properties": ["one_spanning_tree"]}
+    for bugs in ((bug,), ()):
+        folder = tmp_path / "-".join(bugs)
+        runs = wl.walk(six(*bugs), depth=2, out=folder, **live).live_traces
+        assert len(runs) == 2
+        for run in runs:
+            out = folder / "found.wl"
+            report = wl.check(six(*bugs), from_=run, max_depth=4, out=out)
+            if not bugs:
+                assert report.verdict is wl.Verdict.UNKNOWN
+                continue
+            report.expect_violated("joins_as_its_own_root")
+            assert wl.replay(out, six(*bugs)).reproduced
+
+
 FIXED: dict[str, tuple[Callable[..., wl.System], dict[str, Any], int]] = {
     "rt4": (randtree.system, {"start": "rt4", "resets": 1}, 8),
     "rt10": (randtree.system, {"start": "rt10", "resets": 1}, 8),

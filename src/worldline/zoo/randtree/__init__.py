@@ -45,6 +45,7 @@ _OPTIONS = {
     "rt6": "-p start=rt14 --max-depth 8",
     "rt7": "-p start=rt7 -p resets=1 --max-depth 8",
     "rt8": "-p start=rt8 -p resets=1 --max-depth 8",
+    "rt9": "-p start=rt9 --max-depth 6",
     "rt11": "-p contacts=ring --max-depth 8",
     "rt14": "-p start=rt14 -p resets=1 --max-depth 8",
     "rt15": "-p start=cb4 -p resets=1 --max-depth 8",
