@@ -1,7 +1,8 @@
 """Find, explain, minimise and prevent bugs in distributed systems.
 
 Layers, bottom to top: ``model`` (what the user writes), ``engine`` (integers),
-``worlds`` (run a system), ``trace`` (runs as files), ``search``, ``debug``, ``cli``.
+``worlds`` (run a system), ``trace`` (runs as files), ``search``, ``lineage``,
+``debug``, ``cli``.
 Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
@@ -50,6 +51,8 @@ from worldline.model.view import View
 from worldline.model.workload import invoke, script, whenever
 
 if TYPE_CHECKING:
+    from worldline.lineage.faults import faults
+    from worldline.lineage.report import FaultsReport
     from worldline.search.exhaustive import check
     from worldline.search.report import Report
     from worldline.search.walk_report import WalkReport
@@ -58,6 +61,8 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "check": "worldline.search.exhaustive",
+    "faults": "worldline.lineage.faults",
+    "FaultsReport": "worldline.lineage.report",
     "Report": "worldline.search.report",
     "WalkReport": "worldline.search.walk_report",
     "walk": "worldline.search.walks",
@@ -70,6 +75,7 @@ __all__ = [
     "Duration",
     "Event",
     "Faults",
+    "FaultsReport",
     "FrozenMap",
     "InputError",
     "InternalError",
@@ -94,6 +100,7 @@ __all__ = [
     "datagrams",
     "durable",
     "events",
+    "faults",
     "field",
     "ghost",
     "histories",

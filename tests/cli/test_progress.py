@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from worldline.cli.progress import line, shown
+from worldline.cli.progress import faults_line, line, shown
+from worldline.lineage.trials import Progress as FaultsProgress
 from worldline.search.report import Progress
 
 HALFWAY = Progress(
@@ -25,6 +26,17 @@ class Terminal(io.StringIO):
 
 def test_a_line_says_how_far_a_search_is():
     assert line(HALFWAY) == "1,200 states, 600/s, depth 7, frontier 90, 42 MiB, 2 s"
+
+
+def test_a_line_says_how_far_a_search_for_faults_is():
+    searching = FaultsProgress(executions=1200, found=1, seconds=2.0)
+    assert faults_line(searching) == "1,200 executions, 600/s, 1 found, 2 s"
+    looping = FaultsProgress(executions=10, found=0, seconds=0.0, waiting=3)
+    assert faults_line(looping) == (
+        "10 executions, 0/s, 0 found, 3 good runs waiting, 0 s"
+    )
+    solving = FaultsProgress(executions=0, found=0, seconds=0.0, phase="round 3 of 9")
+    assert faults_line(solving) == "round 3 of 9"
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch):

@@ -81,7 +81,9 @@ class OracleDoor:
     def now(self) -> wl.Time:
         return wl.Time()
 
-    def compare(self, value: float, other: float | None, *, less: bool) -> bool:
+    def compare(
+        self, value: float, other: float | None, *, less: bool, equal: bool
+    ) -> bool:
         return self.choose(2, None) == 0
 
     def log(self, text: str) -> None:

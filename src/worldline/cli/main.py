@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from worldline._version import __version__
-from worldline.cli import check, debug, replay, show, walk, zoo
+from worldline.cli import check, debug, faults, replay, show, walk, zoo
 from worldline.model.errors import InternalError, WorldlineError
 from worldline.model.user_errors import escaped
 
 VERBS = {
     "check": check,
     "debug": debug,
+    "faults": faults,
     "replay": replay,
     "show": show,
     "walk": walk,
@@ -40,6 +41,7 @@ examples:
   worldline check lock.py -p clients=2          your own: lock.py has system(clients=...)
   worldline show worldline-out/lock-mutex.wl    the steps of the run that was found
   worldline replay worldline-out/lock-mutex.wl  run it again, with the present code
+  worldline faults zoo:kafka                    the fewest faults that break a program
   worldline zoo list                            the built-in systems and their bugs
 
 exit codes:

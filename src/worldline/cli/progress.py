@@ -5,20 +5,39 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from worldline.lineage.trials import Progress as FaultsProgress
     from worldline.search.report import Progress
+
+T = TypeVar("T")
+
+
+def shown(
+    title: str,
+) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
+    """Show the progress of a search; see `told`."""
+    return told(title, line)
+
+
+def shown_faults(
+    title: str,
+) -> contextlib.AbstractContextManager[Callable[[FaultsProgress], None] | None]:
+    """Show the progress of a search for faults; see `told`."""
+    return told(title, faults_line)
 
 
 @contextlib.contextmanager
-def shown(title: str) -> Iterator[Callable[[Progress], None] | None]:
-    """Show the progress of a search on standard error while the block runs.
+def told(title: str, words: Callable[[T], str]) -> Iterator[Callable[[T], None] | None]:
+    """Show how far something is on standard error while the block runs.
 
     Parameters
     ----------
     title
         What is being searched.
+    words
+        Says how far it is, on one line.
 
     Yields
     ------
@@ -32,7 +51,7 @@ def shown(title: str) -> Iterator[Callable[[Progress], None] | None]:
 
     console = Console(stderr=True)
     with console.status(f"{title}: searching") as status:
-        yield lambda progress: status.update(f"{title}: {line(progress)}")
+        yield lambda progress: status.update(f"{title}: {words(progress)}")
 
 
 def line(progress: Progress) -> str:
@@ -66,3 +85,24 @@ def line(progress: Progress) -> str:
         f"frontier {progress.frontier:,}, {progress.memory_mb:,.0f} MiB, "
         f"{progress.seconds:,.0f} s"
     )
+
+
+def faults_line(progress: FaultsProgress) -> str:
+    """Say how far a search for faults has come.
+
+    Examples
+    --------
+    >>> from worldline.lineage.trials import Progress
+    >>> faults_line(Progress(executions=1200, found=1, seconds=2.0, waiting=3))
+    '1,200 executions, 600/s, 1 found, 3 good runs waiting, 2 s'
+    """
+    if progress.phase:
+        return progress.phase
+    rate = progress.executions / progress.seconds if progress.seconds > 0 else 0.0
+    runs = (
+        f"{progress.executions:,} executions, {rate:,.0f}/s, {progress.found:,} found"
+    )
+    waiting = ""
+    if progress.waiting is not None:
+        waiting = f", {progress.waiting:,} good runs waiting"
+    return f"{runs}{waiting}, {progress.seconds:,.0f} s"

@@ -92,9 +92,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """Name the systems."""
+    from worldline.zoo.programs import PROGRAMS
+
     systems = list(_systems())
+    programs = {name: known.about for name, known in PROGRAMS.items()}
     if arguments.json:
-        print_json({"systems": systems})
+        print_json({"systems": systems, "programs": programs})
         return 0
     for system in systems:
         print(f"zoo:{system['name']}  {system['summary']}")
@@ -102,6 +105,9 @@ def run_list(arguments: argparse.Namespace) -> int:
             print(f"    -p {parameter}")
         for bug, command in system["bugs"].items():
             print(f"    {bug}: worldline {command}")
+    for name, about in programs.items():
+        print(f"zoo:{name}  {about[0].upper()}{about[1:]}: a Dedalus program.")
+        print(f"    worldline faults zoo:{name}")
     return 0
 
 

@@ -6,7 +6,7 @@ from worldline.debug.session import Session
 from worldline.debug.timeline import Report, Timeline
 from worldline.model.system import System
 from worldline.trace.format import Place, read
-from worldline.trace.rerun import system_of
+from worldline.trace.rerun import as_recorded, system_of
 
 
 def open_session(
@@ -38,7 +38,7 @@ def open_session(
     trace = read(place, partial=partial)
     call = "open_session(path, system=...)"
     mine = system_of(trace.header, call=call) if system is None else system
-    timeline = Timeline(trace, mine, report)
+    timeline = Timeline(trace, as_recorded(trace.header, mine), report)
     if other is None:
         return Session(timeline)
     second = read(other, partial=partial)
@@ -48,4 +48,4 @@ def open_session(
         trace.header.parameters,
     )
     theirs = mine if same or system is not None else system_of(header, call=call)
-    return Session(timeline, Timeline(second, theirs, report))
+    return Session(timeline, Timeline(second, as_recorded(header, theirs), report))

@@ -1,5 +1,5 @@
-"""Lineage-driven fault injection: from a good outcome back to the faults that undo it.
+"""Which faults could undo a good outcome: found backwards, from its lineage.
 
-Knows faults, goals and support graphs. What runs a system under faults is a
-`worldline.model.injection.subject.Subject`; no front end is known here.
+The searches here know faults, goals and support formulas (`worldline.model.injection`),
+and nothing of what runs. Start reading at `loop`.
 """

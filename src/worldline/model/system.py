@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
@@ -10,7 +12,13 @@ from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind, Layout
-from worldline.model.network import Capability, Mailbox, Network, datagrams
+from worldline.model.network import (
+    Capability,
+    Mailbox,
+    Network,
+    datagrams,
+    permits,
+)
 from worldline.model.node import NodeType, node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
@@ -22,6 +30,9 @@ from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
 
 Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
 Unhandled: TypeAlias = Literal["drop", "wait", "error"]
+
+INJECTED = ("drops", "connection_errors", "crashes", "restarts")
+"""The faults that can be injected, by their names in `Faults`."""
 
 
 @final
@@ -81,6 +92,11 @@ class System:
         every script is finished and nothing is in flight.
     name
         For reports and file names.
+
+    Attributes
+    ----------
+    injected
+        Which faults are injected, in words; None where `faults` says what may happen.
     """
 
     def __init__(
@@ -120,6 +136,7 @@ class System:
         self.prologue = tuple(prologue)
         self.done = done
         self.origin: Origin | None = None
+        self.injected: str | None = None
         self.layout = Layout(len(self.ids), len(self.observers))
         validate(self)
         self.prototypes = [self.nodes[node] for node in self.ids]
@@ -136,6 +153,27 @@ class System:
         ]
         self.symmetry = groups_of(symmetry, self.index)
         check_symmetry(self)
+
+    def under_injection(self, scope: str) -> System:
+        """Return this system with its faults decided by whoever injects them.
+
+        Messages may be lost, connections break, nodes crash and start again as often
+        as they are told to, as far as the network has such faults.
+
+        Parameters
+        ----------
+        scope
+            Which faults are injected, in words; traces tell it.
+        """
+        free = [f for f in INJECTED if permits(self.network, f)]
+        changed = copy.copy(self)
+        changed.faults = dataclasses.replace(
+            self.faults,
+            nodes=None,
+            **dict.fromkeys(free),  # type: ignore[arg-type]
+        )
+        changed.injected = scope
+        return changed
 
     def cell(self, column: int) -> Cell:
         """Return a fresh cell for a column that is not local, in its initial state."""

@@ -2,7 +2,8 @@
 
 While checking, all times are one canonical token, so a stored time never separates
 two states, and every comparison is a fresh binary choice (MaceMC, section 3.2).
-In a deployment the same expressions compare real clocks.
+In a deployment the same expressions compare real clocks, and in synchronous rounds
+the number of the round.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from worldline.model import activity
 from worldline.model.errors import ModelError
 
 
-def _compare(value: float, other: float | None, *, less: bool) -> bool:
+def _compare(
+    value: float, other: float | None, *, less: bool, equal: bool = False
+) -> bool:
     door = activity.door
     if door is None or activity.guarding:
         raise ModelError(
             "a time was compared outside a handler",
             remedy="guards and properties may not compare times; use a timer",
         )
-    return door.compare(value, other, less=less)
+    return door.compare(value, other, less=less, equal=equal)
 
 
 def _refuse(what: str) -> NoReturn:
@@ -47,13 +50,13 @@ class _Opaque:
         return _compare(self.seconds, self._other(other), less=True)
 
     def __le__(self, other: object) -> bool:
-        return _compare(self.seconds, self._other(other), less=True)
+        return _compare(self.seconds, self._other(other), less=True, equal=True)
 
     def __gt__(self, other: object) -> bool:
         return _compare(self.seconds, self._other(other), less=False)
 
     def __ge__(self, other: object) -> bool:
-        return _compare(self.seconds, self._other(other), less=False)
+        return _compare(self.seconds, self._other(other), less=False, equal=True)
 
     def __eq__(self, other: object) -> bool:
         if other is None:

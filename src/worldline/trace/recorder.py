@@ -20,6 +20,7 @@ from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode, encode_value
 from worldline.trace.records import (
+    INJECTED,
     PROLOGUE,
     STATUS,
     FailureRecord,
@@ -224,12 +225,7 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
         ),
         network=_network(system.network),
         faults=_faults(system),
-        options={
-            "unhandled": system.unhandled,
-            "boot": system.boot,
-            "timed": system.timed,
-            "ignore_noops": system.ignore_noops,
-        },
+        options=_options(system),
         cuts=tuple(
             tuple(n.name for n in system.ids if n in cut) for cut in system.cuts
         ),
@@ -238,6 +234,18 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
             for known in system.properties
         ),
     )
+
+
+def _options(system: System) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "unhandled": system.unhandled,
+        "boot": system.boot,
+        "timed": system.timed,
+        "ignore_noops": system.ignore_noops,
+    }
+    if system.injected is not None:
+        found[INJECTED] = system.injected
+    return found
 
 
 def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:

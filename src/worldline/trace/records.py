@@ -38,6 +38,9 @@ BOOT, PROLOGUE, RUN = "boot", "prologue", "run"
 STATUS = "(status)"
 """Stands among the changed fields for whether a node is new, up or down."""
 
+INJECTED = "injected"
+"""Stands among a header's options, where faults were injected, for which ones."""
+
 _LOWEST = -(2**40)
 _result = one_of("handled", "unhandled", "failed")
 

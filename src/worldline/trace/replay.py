@@ -16,6 +16,7 @@ from worldline.trace.records import End, Trace
 from worldline.trace.replayed import Divergence, Replayed
 from worldline.trace.rerun import (
     Rerun,
+    as_recorded,
     changes_since,
     check_nodes,
     source_changed,
@@ -45,6 +46,7 @@ def replay(path: Place, system: System | None = None) -> Replayed:
     header, end = trace.header, trace.end
     if system is None:
         system = system_of(header)
+    system = as_recorded(header, system)
     check_nodes(header, system)
     begin = time.perf_counter()
     world, verified, divergence, cycle = _rerun(trace, system)

@@ -13,7 +13,7 @@ from worldline.trace.json_text import shorten, show
 from worldline.trace.phrases import event_phrase, facet_phrases
 from worldline.trace.record import DIVERGENCE
 from worldline.trace.recorder import Recorder, header_of
-from worldline.trace.records import PROLOGUE, Header, StepRecord
+from worldline.trace.records import INJECTED, PROLOGUE, Header, StepRecord
 from worldline.trace.replayed import Divergence
 from worldline.trace.schedule import Events
 from worldline.worlds.direct import DirectWorld, NotEnabled
@@ -42,7 +42,15 @@ def system_of(header: Header, *, call: str = "wl.replay(path, system=...)") -> S
     # Loading runs user code; reading and showing traces must not even import it.
     from worldline.model.loader import load
 
-    return load(header.target, header.parameters)
+    return as_recorded(header, load(header.target, header.parameters))
+
+
+def as_recorded(header: Header, system: System) -> System:
+    """Return a system with the faults of a run in which they were injected."""
+    scope = header.options.get(INJECTED)
+    if not isinstance(scope, str) or system.injected is not None:
+        return system
+    return system.under_injection(scope)
 
 
 def check_nodes(header: Header, system: System) -> None:

@@ -14,7 +14,16 @@ from worldline.trace.phrases import (
     timer_phrase,
     verdict_phrase,
 )
-from worldline.trace.records import BOOT, RUN, STATUS, End, Header, StepRecord, Trace
+from worldline.trace.records import (
+    BOOT,
+    INJECTED,
+    RUN,
+    STATUS,
+    End,
+    Header,
+    StepRecord,
+    Trace,
+)
 
 
 def steps(trace: Trace) -> Iterator[str]:
@@ -100,6 +109,8 @@ def _network(header: Header) -> str:
 
 
 def _faults(header: Header) -> str:
+    if INJECTED in header.options:
+        return f"; injected: {header.options[INJECTED]}"
     allowed = [
         f"{name}={'any' if amount is None else amount}"
         for name, amount in header.faults.items()

@@ -42,6 +42,9 @@ from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop
 
+_OWN = frozenset({Kind.CALL, Kind.CRASH, Kind.RESTART, Kind.DISCONNECT})
+"""Kinds of events for which it is enough to look at one node."""
+
 _UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
@@ -294,8 +297,8 @@ class DirectWorld:
         if index is None:
             return event in self.enabled(charge=charge)
         hidden: Hidden = self._hidden[index]
+        inbox: Mailbox = self._inboxes[index]
         if event.kind is Kind.DELIVER and event.letter is not None:
-            inbox: Mailbox = self._inboxes[index]
             partition: Partition = self.cells[Layout.PARTITION]
             return (
                 hidden.status is Status.UP
@@ -307,6 +310,12 @@ class DirectWorld:
             return hidden.status is Status.NEW
         if event.kind is Kind.TIMER and not hidden.timed:
             return Alarm(event.part, event.name, event.payload) in hidden.timers
+        budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        if event.kind is Kind.DROP and event.letter is not None:
+            return budget.allows("drops") and event.letter in inbox.losable()
+        if event.kind in _OWN:
+            own = own_events(self.system, index, hidden, inbox, budget)
+            return event in own and not self._is_idle(event)
         return event in self.enabled(charge=charge)
 
     def _observe(self, event: Event, outcome: Outcome) -> None:

@@ -37,11 +37,20 @@ class HandlerDoor(ABC):
     ----------
     system
         The system that is run.
+
+    Attributes
+    ----------
+    clock
+        What the clocks of all nodes show, in seconds; None in a world without time.
+    clock_read
+        Whether a handler has looked at it.
     """
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.freeze = freeze
+        self.clock: float | None = None
+        self.clock_read = False
         self.begin(0)
 
     def begin(self, index: int) -> None:
@@ -138,10 +147,23 @@ class HandlerDoor(ABC):
         return number
 
     def now(self) -> Time:
-        return EPOCH
+        if self.clock is None:
+            return EPOCH
+        self.clock_read = True
+        return Time(self.clock)
 
-    def compare(self, value: float, other: float | None, *, less: bool) -> bool:
-        return self.choose(2, None) == 0
+    def compare(
+        self, value: float, other: float | None, *, less: bool, equal: bool
+    ) -> bool:
+        if self.clock is None or other is None:
+            return self.choose(2, None) == 0
+        # Written down as the choice that it is in a world without a clock, where the
+        # same run must be possible.
+        holds = value < other if less else value > other
+        holds = holds or (equal and value == other)
+        self._choices.append(int(not holds))
+        self._widths.append(2)
+        return holds
 
     def log(self, text: str) -> None:
         self._log.append(text)

@@ -1,0 +1,170 @@
+"""From a question to an outcome: which scope, and which engine searches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from worldline.lineage.exhaustive import exhaustive
+from worldline.lineage.loop import loop
+from worldline.lineage.minimal import minimal
+from worldline.lineage.randomly import randomly
+from worldline.lineage.target import (
+    CONSERVATIVE,
+    IGNORE,
+    SEARCHES,
+    Question,
+    Report,
+    Target,
+)
+from worldline.lineage.trials import Budget, Outcome
+from worldline.model.errors import UsageError
+from worldline.model.injection.scope import CrashSemantics, Scope, in_order
+
+
+def question_of(
+    *,
+    nodes: Sequence[str] | None = None,
+    eot: int | None = None,
+    eff: int | None = None,
+    crashes: int | None = None,
+    crash_semantics: str | None = None,
+    delay: int = 0,
+    recovery: bool = False,
+    engine: str | None = None,
+    negation: str = CONSERVATIVE,
+    goals: str = "all",
+    every: bool = False,
+    max_executions: int | None = None,
+    max_seconds: float | None = None,
+    seed: int = 0,
+    sweep: float | None = None,
+    frontier: bool = False,
+    harden: bool = False,
+) -> Question:
+    """Return a question from the options of the command or of `faults`.
+
+    Raises
+    ------
+    UsageError
+        If an option has no such value.
+    """
+    return Question(
+        nodes=None if nodes is None else tuple(nodes),
+        eot=eot,
+        eff=eff,
+        crashes=crashes,
+        semantics=_semantics(crash_semantics),
+        delay=delay,
+        recovery=recovery,
+        engine=engine,
+        negation=_one_of("negation", negation, (CONSERVATIVE, IGNORE)),
+        failure_free_goals=_one_of("goals", goals, ("all", "failure-free")) != "all",
+        every=every,
+        budget=Budget(executions=max_executions, seconds=max_seconds),
+        seed=seed,
+        sweep=sweep,
+        frontier=frontier,
+        harden=harden,
+    )
+
+
+def scope_of(target: Target, question: Question) -> Scope:
+    """Return the scope of a question, with what the target says where it says nothing."""
+    last, quiet, most = target.default_scope
+    eot = last if question.eot is None else question.eot
+    eff = min(quiet, max(eot - 1, 0)) if question.eff is None else question.eff
+    return Scope(
+        target.nodes,
+        eot,
+        eff,
+        most if question.crashes is None else question.crashes,
+        question.semantics or target.semantics,
+        question.delay,
+        question.recovery,
+    )
+
+
+def decide(
+    target: Target, scope: Scope, question: Question, progress: Report | None = None
+) -> Outcome:
+    """Search a scope; falsifiers have nothing to leave out, the smallest is first."""
+    engine = question.engine or target.engine
+    if engine == target.engine:
+        if question.failure_free_goals:
+            raise UsageError(
+                f"the engine {engine} knows all goals only",
+                remedy=f"choose one of {', '.join(SEARCHES)}, or --goals all",
+            )
+        found = target.solve(scope, question, progress)
+    else:
+        found = _search(target, scope, engine, question, progress)
+    ordered = sorted(
+        found.falsifiers,
+        key=lambda one: (len(one), [(f.time, str(f)) for f in in_order(one)]),
+    )
+    return replace(found, falsifiers=tuple(ordered))
+
+
+def _search(
+    target: Target,
+    scope: Scope,
+    engine: str,
+    question: Question,
+    progress: Report | None,
+) -> Outcome:
+    subject = target.subject(scope, question.negation)
+    goals, budget = question.failure_free_goals, question.budget
+    if engine == "ldfi":
+        found = loop(
+            subject,
+            every=question.every,
+            failure_free_goals=goals,
+            budget=budget,
+            progress=progress,
+        )
+    elif engine == "random":
+        if question.every:
+            raise UsageError(
+                "random search cannot tell that it found all falsifiers",
+                remedy="choose another engine, or leave --all out",
+            )
+        found = randomly(
+            subject,
+            Random(question.seed),
+            failure_free_goals=goals,
+            budget=budget,
+            progress=progress,
+        )
+    elif engine == "exhaustive":
+        return exhaustive(
+            subject,
+            every=question.every,
+            failure_free_goals=goals,
+            budget=budget,
+            progress=progress,
+        )
+    else:
+        raise UsageError(
+            f"{target.name} cannot be searched by the engine {engine!r}",
+            remedy=f"choose one of {', '.join((target.engine, *SEARCHES))}",
+        )
+    if question.every or not found.falsifiers:
+        return found
+    first = minimal(lambda some: bool(subject.run(some).broken), found.falsifiers[0])
+    return replace(found, falsifiers=(first,))
+
+
+def _semantics(name: str | None) -> CrashSemantics | None:
+    if name is None:
+        return None
+    return CrashSemantics(_one_of("crash semantics", name, tuple(CrashSemantics)))
+
+
+def _one_of(what: str, given: str, allowed: Sequence[str]) -> str:
+    if given not in allowed:
+        raise UsageError(
+            f"there are no {what} {given!r}", remedy=f"choose {' or '.join(allowed)}"
+        )
+    return given

@@ -1,0 +1,195 @@
+"""A Dedalus program as a target of fault injection."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import final
+
+from worldline.dedalus.check import Checked, load
+from worldline.dedalus.derivations import DerivedFact
+from worldline.dedalus.evaluate import label_of
+from worldline.dedalus.symbolic.frontier import frontier
+from worldline.dedalus.symbolic.search import search
+from worldline.dedalus.symbolic.solver import OutOfTime
+from worldline.dedalus.walk import POST
+from worldline.lineage.frontier import Edge
+from worldline.lineage.graph import NOT, Arc, Lineage, Point
+from worldline.lineage.hardening import harden
+from worldline.lineage.opening import name_of
+from worldline.lineage.program_system import ProgramRun, origin
+from worldline.lineage.target import IGNORE, Question, Report
+from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress
+from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
+from worldline.model.injection.subject import Goal, Run
+from worldline.model.loader import ZOO
+from worldline.model.verdicts import Verdict
+from worldline.trace.records import Trace
+from worldline.worlds.dedalus import DedalusSubject
+
+EOT, EFF, CRASHES = 6, 4, 1
+"""The scope where the user gives none: the example of the paper, section 2.1.1."""
+
+_SYNCHRONOUS = "messages arrive in the next round"
+_FOR_GOOD = "crashed nodes stay down"
+
+
+@final
+class DedalusTarget:
+    """A program.
+
+    Parameters
+    ----------
+    names
+        What the user called its files; they are given back in commands.
+    files
+        The files.
+    nodes
+        Its nodes, where they are not to be inferred.
+    """
+
+    engine = "symbolic"
+    semantics = CrashSemantics.MUTE
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        files: Sequence[Path],
+        nodes: tuple[str, ...] | None,
+    ) -> None:
+        self._names = tuple(names)
+        self.default_scope = (EOT, EFF, CRASHES)
+        if len(names) == 1 and names[0].startswith(ZOO):
+            from worldline.zoo.programs import PROGRAMS
+
+            known = PROGRAMS[names[0].removeprefix(ZOO)]
+            self.default_scope = (known.eot, known.eff, known.crashes)
+            nodes = known.nodes if nodes is None else nodes
+        self.checked = load(files, nodes)
+        self.nodes = self.checked.nodes
+        self.name = name_of(names)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is probably not meant in the program."""
+        return tuple(self.checked.warning_texts())
+
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
+        """Return under what a program holds."""
+        late = f" or up to {scope.delay} later, if sent before EFF"
+        return (_SYNCHRONOUS + late * (scope.delay > 0), _FOR_GOOD)
+
+    @property
+    def command(self) -> str:
+        """What names it on a command line."""
+        return shlex.join(self._names)
+
+    def subject(self, scope: Scope, negation: str) -> DedalusSubject:
+        """Return what the searches run."""
+        return DedalusSubject(self.checked, scope, negation)
+
+    def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
+        """Decide a scope by solving for all faults at once."""
+        return _solved(
+            self.checked, scope, question.budget, report, every=question.every
+        )
+
+    def frontier(self, scope: Scope, budget: Budget) -> list[Edge]:
+        """Return the resilience frontier, as far as time allows."""
+        edges: list[Edge] = []
+        try:
+            for corner in frontier(self.checked, scope, seconds=budget.seconds):
+                found = corner.crashes, corner.losses, corner.eff, corner.faults
+                edges.append(Edge(*found, exact=True))
+        except OutOfTime:
+            first = len(edges)
+            edges += [
+                Edge(crashes, None, None, None, exact=False)
+                for crashes in range(first, scope.crashes + 1)
+            ]
+        return edges
+
+    def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
+        """Return the run under faults, with the relations as fields."""
+        run = ProgramRun(self.checked, scope, faults, self.name)
+        source = origin(self.command, scope, faults)
+        return run.trace(source, engine=engine, seed=seed)
+
+    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
+        """Return why the goals that a run breaks hold in another one."""
+        subject = self.subject(scope, IGNORE)
+        kept = sorted(bad.broken & good.kept, key=repr)
+        return [lineage_of(subject, good.faults, goal) for goal in kept]
+
+    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
+        """Return all facts of a run."""
+        execution = self.subject(scope, IGNORE).execute(run.faults)
+        return frozenset(
+            Point(time, str(row[0]), label_of(relation, row))
+            for relation, row, time in execution.tuples()
+        )
+
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
+        """Return rules to add, after which the program holds."""
+
+        def certify(changed: Checked) -> Outcome:
+            # What breaks it now is tried first: to solve takes longer than to run.
+            subject = DedalusSubject(changed, scope, IGNORE)
+            if any(subject.run(faults).broken for faults in falsifiers):
+                return Outcome(verdict=Verdict.VIOLATED)
+            return _solved(changed, scope, budget, None, every=False)
+
+        def owed(changed: Checked) -> frozenset[Goal]:
+            return DedalusSubject(changed, scope, IGNORE).run(NO_FAULTS).owed
+
+        return [str(patch) for patch in harden(self.checked, certify, owed)]
+
+
+def _solved(
+    checked: Checked,
+    scope: Scope,
+    budget: Budget,
+    report: Report | None,
+    *,
+    every: bool,
+) -> Outcome:
+    def tell(phase: str) -> None:
+        if report is not None:
+            report(Progress(executions=0, found=0, seconds=0.0, phase=phase))
+
+    found = search(checked, scope, every=every, seconds=budget.seconds, progress=tell)
+    return Outcome(
+        verdict=found.verdict,
+        falsifiers=found.falsifiers,
+        executions=found.executions,
+        seconds=found.seconds,
+        bound=found.bound,
+        vacuous=found.vacuous,
+        notes=found.notes,
+    )
+
+
+def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage:
+    """Return the derivations of a row of `post`, as a graph."""
+    found = subject.derivations(faults, [goal])
+    points = [Point(fact.time, fact.node, fact.label) for fact in found.facts]
+    (post,) = (n for n, fact in enumerate(found.facts) if is_goal(fact, subject))
+    arcs = []
+    for number, firing in enumerate(found.firings):
+        target = points[firing.fact]
+        for premise in firing.premises:
+            sent = firing.message is not None
+            arcs.append(Arc(points[premise], target, number, is_message=sent))
+        for absence in firing.absences:
+            label, _, time = absence.rpartition("@")
+            absent = Point(int(time), target.node, f"{NOT}{label}")
+            arcs.append(Arc(absent, target, number, is_absent=True))
+    return Lineage(points[post], tuple(arcs)).restricted()
+
+
+def is_goal(fact: DerivedFact, subject: DedalusSubject) -> bool:
+    """Say whether a fact is the row of `post` that is read at the end."""
+    return fact.relation == POST and fact.time == subject.scope.eot

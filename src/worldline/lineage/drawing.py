@@ -1,0 +1,173 @@
+"""Drawings of runs and lineage as SVG, written directly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from html import escape
+
+from worldline.lineage.graph import Arc, Lineage, Point
+from worldline.model.injection.scope import Crash, Scope
+from worldline.model.injection.subject import Run, Sent
+
+_LANE, _ROUND, _TOP, _LEFT = 150, 46, 50, 90
+_ROW, _CHARACTER = 54, 6.6
+
+
+def spacetime(run: Run, scope: Scope) -> str:
+    """Return the space-time diagram of a run: a line for each node, time downwards."""
+    at = {node: _LEFT + i * _LANE for i, node in enumerate(scope.nodes)}
+    down = {f.node: f for f in run.faults if isinstance(f, Crash)}
+    parts = []
+    for node, x in at.items():
+        parts.append(_text(x, 22, node, "name"))
+        end = _y(scope.eot)
+        crash = down.get(node)
+        alive = end if crash is None else _y(crash.time)
+        parts.append(_line(x, _y(1), x, alive, "lane"))
+        if crash is not None:
+            again = end if crash.until is None else _y(crash.until)
+            parts += [
+                _line(x, alive, x, again, "lane dead"),
+                _line(x, again, x, end, "lane"),
+            ]
+        for time in range(1, scope.eot + 1):
+            parts.append(f'<circle class="event" cx="{x}" cy="{_y(time)}" r="3.5"/>')
+        if crash is not None:
+            parts += [
+                (
+                    f'<rect class="crash" x="{x - 36}" y="{_y(crash.time) - 10}" '
+                    'width="72" height="20" rx="3"/>'
+                ),
+                _text(x, _y(crash.time) + 4, "CRASHED", "crashed"),
+            ]
+    for time in range(1, scope.eot + 1):
+        parts.append(_text(28, _y(time) + 4, str(time), "time"))
+    for sent, labels in _messages(run, scope):
+        parts += _arrow(sent, labels, at)
+    width, height = _LEFT + len(at) * _LANE, _y(scope.eot) + 40
+    return _svg(width, height, parts)
+
+
+def _messages(run: Run, scope: Scope) -> list[tuple[Sent, list[str]]]:
+    """Join what goes the same way at the same time to one arrow."""
+    found: dict[tuple[str, str, int, int | None], tuple[Sent, list[str]]] = {}
+    for sent in run.sent:
+        if sent.src != sent.dst and sent.time < scope.eot:
+            key = sent.src, sent.dst, sent.time, sent.arrived
+            found.setdefault(key, (sent, []))[1].append(sent.label)
+    return list(found.values())
+
+
+def _arrow(sent: Sent, labels: list[str], at: dict[str, int]) -> list[str]:
+    start, end = at[sent.src], at[sent.dst]
+    arrives = sent.time + 1 if sent.arrived is None else sent.arrived
+    y1, y2 = _y(sent.time), _y(arrives)
+    title = f"<title>{escape(', '.join(labels))}</title>"
+    if sent.arrived is not None:
+        return [f"<g>{title}{_line(start, y1, end, y2, 'message', arrow=True)}</g>"]
+    # A lost message ends before it arrives, in a cross.
+    x, y = start + (end - start) * 0.6, y1 + (y2 - y1) * 0.6
+    cross = f"M{x - 5:.1f},{y - 5:.1f}l10,10m0,-10l-10,10"
+    return [
+        (
+            f"<g>{title}{_line(start, y1, x, y, 'message lost')}"
+            f'<path class="cross" d="{cross}"/></g>'
+        )
+    ]
+
+
+def lineage_drawing(
+    lineage: Lineage, lacking: Collection[Point], support: Collection[Arc]
+) -> str:
+    """Return a lineage as a graph, the goal on top and time going down to the past.
+
+    Parameters
+    ----------
+    lacking
+        Points to mark as missing in the other run.
+    support
+        Arcs to highlight: one derivation.
+    """
+    rows = _rows(lineage)
+    at: dict[Point, tuple[float, float]] = {}
+    widest = 0.0
+    for number, row in enumerate(rows):
+        x = 10.0
+        for point in row:
+            wide = _wide(point)
+            at[point] = (x + wide / 2, 30 + number * _ROW)
+            x += wide + 16
+        widest = max(widest, x)
+    parts = [_arc(arc, at, arc in support) for arc in lineage.arcs]
+    lost = set(lacking)
+    chosen = {p for arc in support for p in (arc.source, arc.target)}
+    for point, (x, y) in at.items():
+        marks = ["point"]
+        marks += ["lacking"] * (point in lost) + ["support"] * (point in chosen)
+        wide = _wide(point)
+        parts += [
+            (
+                f'<rect class="{" ".join(marks)}" x="{x - wide / 2:.1f}" y="{y - 13:.1f}" '
+                f'width="{wide:.1f}" height="26" rx="6"/>'
+            ),
+            _text(x, y + 4, str(point), "label"),
+        ]
+    return _svg(widest, 30 + len(rows) * _ROW, parts)
+
+
+def _rows(lineage: Lineage) -> list[list[Point]]:
+    """Lay points out by how far they are from the goal, later ones higher.
+
+    An arc leads from a lower row to a higher one: what a point needs is below it.
+    """
+    height = dict.fromkeys(lineage.points, 0)
+    for _ in range(len(height)):
+        changed = False
+        for arc in lineage.arcs:
+            if height[arc.target] <= height[arc.source] < len(height):
+                height[arc.target] = height[arc.source] + 1
+                changed = True
+        if not changed:
+            break
+    rows: dict[int, list[Point]] = {}
+    for point in lineage.points:
+        rows.setdefault(height[point], []).append(point)
+    return [sorted(rows[key], key=lambda p: (p.node, p)) for key in sorted(rows)][::-1]
+
+
+def _arc(arc: Arc, at: dict[Point, tuple[float, float]], is_chosen: bool) -> str:
+    (x1, y1), (x2, y2) = at[arc.source], at[arc.target]
+    kind = "arc" + " over" * arc.is_message + " absent" * arc.is_absent
+    return _line(x1, y1 - 13, x2, y2 + 13, kind + " chosen" * is_chosen, arrow=True)
+
+
+def _wide(point: Point) -> float:
+    return len(str(point)) * _CHARACTER + 16
+
+
+def _y(time: int) -> int:
+    return _TOP + (time - 1) * _ROUND
+
+
+def _line(
+    x1: float, y1: float, x2: float, y2: float, kind: str, *, arrow: bool = False
+) -> str:
+    head = ' marker-end="url(#head)"' if arrow else ""
+    return (
+        f'<line class="{kind}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"{head}/>'
+    )
+
+
+def _text(x: float, y: float, text: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(text)}</text>'
+
+
+def _svg(width: float, height: float, parts: Iterable[str]) -> str:
+    head = (
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
+        'markerHeight="7" orient="auto"><path d="M0,0L8,4L0,8z"/></marker></defs>'
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}">{head}{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,53 @@
+"""Every fault set of a scope, run one after another: slow, and beyond doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from worldline.engine.bounds import BoundHit
+from worldline.lineage.space import fault_sets
+from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress, Trials
+from worldline.model.injection.subject import Subject
+
+
+def exhaustive(
+    subject: Subject,
+    *,
+    every: bool = False,
+    failure_free_goals: bool = False,
+    budget: Budget | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run a subject under every fault set, those with fewer faults first.
+
+    Parameters
+    ----------
+    every
+        Whether to go on after the first falsifier, which has the fewest faults. What
+        contains a falsifier is not run: it could add no smallest one.
+    """
+    trials = Trials(
+        subject,
+        budget or Budget(),
+        progress,
+        failure_free_goals=failure_free_goals,
+    )
+    bound = None
+    try:
+        _run_all(trials, every=every)
+    except BoundHit as hit:
+        bound = hit.bound
+    except KeyboardInterrupt:
+        bound = "interrupted"
+    return trials.outcome(bound, complete=not failure_free_goals)
+
+
+def _run_all(trials: Trials, *, every: bool) -> None:
+    for faults in fault_sets(trials.subject.scope):
+        if any(falsifier <= faults for falsifier in trials.falsifiers):
+            continue
+        run = trials.first if faults == NO_FAULTS else trials.run(faults)
+        if trials.broken(run):
+            trials.falsifiers.append(faults)
+            if not every:
+                return

@@ -1,0 +1,72 @@
+"""Why an outcome holds without faults and is lost under some, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from worldline.engine.bounds import BoundHit, Bounds, Meter
+from worldline.lineage.supports import supports
+from worldline.lineage.words import goal_words
+from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
+from worldline.model.injection.subject import Goal, Run
+
+_MOST_GOALS = 3
+_MOST_SUPPORTS = 4
+_PATIENCE_S = 2.0
+
+
+def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
+    """Yield, for the goals that a run breaks, what keeps them in another run.
+
+    Parameters
+    ----------
+    good
+        A run that keeps them, usually the one without faults, with supports that have
+        all links in them.
+    """
+    broken = sorted(bad.broken, key=repr)
+    for goal in broken[:_MOST_GOALS]:
+        yield f"{goal_words(goal)} is owed, and missing"
+        if goal not in good.kept:
+            yield "  in the run without faults it is not kept either"
+            continue
+        yield from (f"  {line}" for line in _reasons(good, goal, bad.faults, scope))
+    if len(broken) > _MOST_GOALS:
+        yield f"and {len(broken) - _MOST_GOALS} more"
+
+
+def _reasons(good: Run, goal: Goal, faults: FaultSet, scope: Scope) -> Iterator[str]:
+    try:
+        found = supports(good.support(goal), scope, _MOST_SUPPORTS + 1, _patience())
+    except BoundHit:
+        yield "what keeps it without faults is too much to work out"
+        return
+    if found == [frozenset()]:
+        yield "without faults, it needs no message"
+        return
+    yield "without faults, each of these is enough for it:"
+    for links in found[:_MOST_SUPPORTS]:
+        yield "  " + ", ".join(link_words(link, faults) for link in sorted(links))
+    if len(found) > _MOST_SUPPORTS:
+        yield "  and more"
+
+
+def _patience() -> Callable[[], None]:
+    """Return what raises `BoundHit` when an explanation takes too long."""
+    return Meter(Bounds(seconds=_PATIENCE_S)).check
+
+
+def link_words(link: Loss, faults: FaultSet) -> str:
+    """Say which messages a link carries, and what becomes of them under faults."""
+    said = f"{link.src}->{link.dst}@{link.time}"
+    if link in faults:
+        return f"{said} (lost)"
+    if any(isinstance(f, Crash) and is_down(f, link.src, link.time) for f in faults):
+        return f"{said} (not sent: {link.src} has crashed)"
+    return said
+
+
+def is_down(crash: Crash, node: str, time: int) -> bool:
+    """Say whether a crash keeps a node from sending in a round."""
+    until = time + 1 if crash.until is None else crash.until
+    return crash.node == node and crash.time <= time < until

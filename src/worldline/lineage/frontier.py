@@ -1,0 +1,120 @@
+"""The resilience frontier: how few faults it takes, and how long they must last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from worldline.lineage.trials import Outcome
+from worldline.model.injection.scope import Crash, FaultSet
+from worldline.model.verdicts import Verdict
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The fewest losses that break a system, together with some crashes.
+
+    Attributes
+    ----------
+    losses
+        Losses and delays of `falsifier`; None if none was found.
+    eff
+        The smallest EFF at which so few are enough.
+    exact
+        Whether it is known that no fewer are enough (or, without a falsifier, that none
+        are), and not earlier.
+    """
+
+    crashes: int
+    losses: int | None
+    eff: int | None
+    falsifier: FaultSet | None
+    exact: bool
+
+    def __str__(self) -> str:
+        what = f"{self.crashes} crash{'' if self.crashes == 1 else 'es'}"
+        sure = "" if self.exact else " (not proved: a bound was hit)"
+        if self.losses is None:
+            return f"{what}: nothing breaks it{sure}"
+        if not self.losses:
+            return f"{what}: no loss is needed to break it"
+        many = f"{self.losses} loss{'' if self.losses == 1 else 'es'}"
+        verb = "breaks" if self.losses == 1 else "break"
+        return f"{what}: {many} {verb} it, from EFF {self.eff} on{sure}"
+
+
+def frontier(
+    decide: Callable[[int, int], Outcome], *, eot: int, crashes: int
+) -> list[Edge]:
+    """Find, for each number of crashes, the fewest losses that break a system.
+
+    Parameters
+    ----------
+    decide
+        Decides the scope with an EFF and a number of crashes, and returns all falsifiers
+        from which nothing can be left out.
+    eot, crashes
+        The end of time, and the most crashes.
+
+    Notes
+    -----
+    A falsifier from which nothing can be left out is one in any scope that admits it, so
+    one decision with the largest EFF and the most crashes tells all, if none of its
+    falsifiers was withheld. If some were, or it was not finished, smaller scopes are
+    decided, by EFF, while fewer losses than found are possible.
+    """
+    last = max(eot - 1, 0)
+    whole = decide(last, crashes)
+    if whole.bound is None:
+        return [
+            _edge(whole, number, exact=_sure(whole)) for number in range(crashes + 1)
+        ]
+    return [_step_by_step(decide, last, number) for number in range(crashes + 1)]
+
+
+def _step_by_step(
+    decide: Callable[[int, int], Outcome], last: int, crashes: int
+) -> Edge:
+    best, is_sure = Edge(crashes, None, None, None, exact=True), True
+    for eff in [0, *range(2, last + 1)]:
+        found = decide(eff, crashes)
+        if found.bound == "interrupted":
+            raise KeyboardInterrupt
+        is_sure = is_sure and _sure(found)
+        edge = _edge(found, crashes, exact=is_sure)
+        if edge.losses is not None and (
+            best.losses is None or edge.losses < best.losses
+        ):
+            best = edge
+        if best.losses is not None and best.losses <= 1:
+            return best
+    return Edge(crashes, best.losses, best.eff, best.falsifier, is_sure)
+
+
+def _sure(found: Outcome) -> bool:
+    return found.bound is None and found.verdict is not Verdict.UNKNOWN
+
+
+def _edge(found: Outcome, crashes: int, *, exact: bool) -> Edge:
+    """Return the best of the falsifiers with few enough crashes."""
+    fitting = [one for one in found.falsifiers if _crashes(one) <= crashes]
+    best = min(fitting, key=lambda one: (_losses(one), _eff(one)), default=None)
+    if best is None:
+        return Edge(crashes, None, None, None, exact)
+    return Edge(crashes, _losses(best), _eff(best), best, exact)
+
+
+def _crashes(faults: FaultSet) -> int:
+    return sum(isinstance(fault, Crash) for fault in faults)
+
+
+def _losses(faults: FaultSet) -> int:
+    return len(faults) - _crashes(faults)
+
+
+def _eff(faults: FaultSet) -> int:
+    """Return the EFF that the losses of a fault set need: the round after the last."""
+    times = [fault.time for fault in faults if not isinstance(fault, Crash)]
+    return max(times) + 1 if times else 0

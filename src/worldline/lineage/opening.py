@@ -1,0 +1,97 @@
+"""What a target names: a Dedalus program, of files or of the zoo, or a Python system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from worldline.lineage.target import Target
+from worldline.model.errors import UsageError
+from worldline.model.loader import ZOO, load
+from worldline.model.system import System
+
+SUFFIX = ".ded"
+
+
+def open_target(
+    target: str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]],
+    parameters: Mapping[str, str],
+    nodes: tuple[str, ...] | None,
+) -> Target:
+    """Load a target.
+
+    Parameters
+    ----------
+    parameters
+        For the function of a Python system.
+    nodes
+        For a program, where they are not to be inferred.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be loaded, or several are named that are no files of one program.
+    """
+    if isinstance(target, System):
+        from worldline.lineage.rounds_target import RoundsTarget
+
+        _refuse_nodes(nodes)
+        return RoundsTarget(target)
+    given = [target] if isinstance(target, str | os.PathLike) else target
+    names = [os.fspath(name) for name in given]
+    if len(names) != 1 or _program(names[0]) is not None:
+        from worldline.lineage.dedalus_target import DedalusTarget
+
+        if parameters:
+            raise UsageError(
+                "a Dedalus program has no parameters", remedy="leave -p out"
+            )
+        return DedalusTarget(names, files_of(names), nodes)
+    from worldline.lineage.rounds_target import RoundsTarget
+
+    _refuse_nodes(nodes)
+    return RoundsTarget(load(names[0], parameters))
+
+
+def files_of(names: Sequence[str]) -> list[Path]:
+    """Return the files of a program.
+
+    Raises
+    ------
+    UsageError
+        If one of them names something else.
+    """
+    files = [_program(name) for name in names]
+    if not files or None in files:
+        raise UsageError(
+            f"{', '.join(names) or 'nothing'} cannot be read as one program",
+            remedy=f"give one target, or several {SUFFIX} files",
+        )
+    return [file for file in files if file is not None]
+
+
+def name_of(names: Sequence[str]) -> str:
+    """Return what a program is called: the names of its files, without their folders."""
+    return "+".join(Path(name.removeprefix(ZOO)).stem for name in names)
+
+
+def _program(name: str) -> Path | None:
+    """Return the file of a program; None for a Python system."""
+    if name.startswith(ZOO):
+        return _of_the_zoo(name.removeprefix(ZOO))
+    return Path(name) if name.endswith(SUFFIX) else None
+
+
+def _of_the_zoo(name: str) -> Path | None:
+    from worldline.zoo.programs import PROGRAMS
+
+    known = PROGRAMS.get(name)
+    return None if known is None else known.path
+
+
+def _refuse_nodes(nodes: tuple[str, ...] | None) -> None:
+    if nodes is not None:
+        raise UsageError(
+            "a Python system has the nodes that it has", remedy="leave --nodes out"
+        )

@@ -1,0 +1,202 @@
+"""A report as one page that needs nothing else, and its runs as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, final
+
+from worldline.lineage.drawing import lineage_drawing, spacetime
+from worldline.lineage.graph import Lineage, Point
+from worldline.lineage.report import FaultsReport
+from worldline.lineage.words import sentences
+from worldline.model.errors import UsageError
+from worldline.model.injection.scope import Crash, Loss, Scope, in_order
+from worldline.model.injection.subject import Goal, Run
+
+_MOST_LISTED = 40
+"""How many points a sentence names."""
+
+PAGE, RUNS = "index.html", "runs.json"
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em;
+  padding: 0 1em; color: #1b1f24; }
+h1 { font-size: 1.5em } h2 { font-size: 1.2em; margin-top: 2em } h3 { font-size: 1em }
+.violated { color: #b3261e } .holds { color: #1a7f37 } .unknown { color: #9a6700 }
+.figure { overflow-x: auto; border: 1px solid #d0d7de; border-radius: 6px;
+  margin: 1em 0 }
+svg { font: 11px ui-monospace, monospace } svg text { text-anchor: middle }
+.name { font-weight: bold; font-size: 13px } .time { fill: #6e7781 }
+.lane { stroke: #57606a } .dead { stroke-dasharray: 2 5 }
+.event { fill: #57606a } .message { stroke: #0969da }
+.lost { stroke: #b3261e; stroke-dasharray: 5 4 } .cross { stroke: #b3261e; stroke-width: 2 }
+.crash { fill: #b3261e } .crashed { fill: #fff; font-weight: bold }
+.point { fill: #fff; stroke: #57606a } .support { stroke-width: 2.5; stroke: #0969da }
+.lacking { fill: #ffebe9; stroke: #b3261e; stroke-dasharray: 5 3 }
+.arc { stroke: #8c959f } .over { stroke-dasharray: 6 4 } .absent { stroke-dasharray: 1 4 }
+.chosen { stroke: #0969da; stroke-width: 2 }
+"""
+
+_KEY = (
+    "Blue is one support of the goal; dashed arrows are messages, dotted ones stand for "
+    "what did not hold. A red frame marks what the run with faults lacks."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A falsifier's run beside the run without faults.
+
+    Attributes
+    ----------
+    lineages
+        Of the goals that fell, in the run without faults.
+    points
+        All that held in the falsifier's run.
+    """
+
+    run: Run
+    lineages: Sequence[Lineage]
+    points: frozenset[Point]
+
+
+def write_report(
+    folder: Path, report: FaultsReport, good: Run, compared: Sequence[Compared]
+) -> Path:
+    """Write the page and the runs into a folder, which is made; return the page.
+
+    Raises
+    ------
+    UsageError
+        If they cannot be written there.
+    """
+    page, runs = folder / PAGE, folder / RUNS
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        page.write_text(page_text(report, good, compared), "utf-8")
+        text = json.dumps(runs_json(report, good, compared), indent=1)
+        runs.write_text(f"{text}\n", "utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"cannot write a report to {folder}: {error.strerror or error}",
+            remedy="choose another folder",
+        ) from error
+    return page
+
+
+def page_text(report: FaultsReport, good: Run, compared: Sequence[Compared]) -> str:
+    """Return the page."""
+    verdict, scope = report.verdict.value, report.scope
+    parts = [
+        (
+            f"<h1>{escape(report.system)}: "
+            f'<span class="{verdict}">{verdict.upper()}</span></h1>'
+        ),
+        (
+            f"<p>{escape(str(scope))}. Engine {escape(report.engine)}, "
+            f"{report.executions:,} executions, {report.seconds:.2f} s.</p>"
+        ),
+        *(f"<p>{escape(note)}</p>" for note in report.notes),
+    ]
+    for number, one in enumerate(compared, 1):
+        parts += _falsifier(one, number, scope)
+    parts += ["<h2>The run without faults</h2>", _figure(spacetime(good, scope))]
+    if report.replay is not None:
+        parts.append(f"<p>Replay it: <code>{escape(report.replay)}</code></p>")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(report.system)}</title><style>{_STYLE}</style></head>\n"
+        f"<body>{chr(10).join(parts)}</body></html>\n"
+    )
+
+
+def _falsifier(one: Compared, number: int, scope: Scope) -> list[str]:
+    said = sentences(one.run.faults, scope.semantics) or ["there is no fault at all"]
+    parts = [
+        f"<h2>Falsifier {number}</h2>",
+        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in said) + "</ul>",
+        _figure(spacetime(one.run, scope)),
+    ]
+    for lineage in one.lineages:
+        lacking = lineage.lacking(one.points)
+        instead = lineage.appearing(one.points)
+        listed = ", ".join(map(str, lacking[:_MOST_LISTED]))
+        left = len(lacking) - _MOST_LISTED
+        more = f" and {left} more" if left > 0 else ""
+        drawn = lineage_drawing(lineage, [*lacking, *instead], lineage.support())
+        parts += [
+            f"<h3>Why {escape(str(lineage.goal))} holds without faults</h3>",
+            f"<p>{_KEY}</p>",
+            _figure(drawn),
+            f"<p>The run with faults lacks: {escape(listed) or 'nothing'}{more}.</p>",
+            *_appearing(instead),
+        ]
+    return parts
+
+
+def _appearing(instead: dict[Point, list[Point]]) -> list[str]:
+    """Say what holds in the run with faults that must not."""
+    found = dict.fromkeys(point for points in instead.values() for point in points)
+    if not found:
+        return []
+    listed = ", ".join(map(str, [*found][:_MOST_LISTED]))
+    return [f"<p>It has what must be absent: {escape(listed)}.</p>"]
+
+
+def _figure(drawing: str) -> str:
+    return f'<div class="figure">{drawing}</div>'
+
+
+def runs_json(
+    report: FaultsReport, good: Run, compared: Sequence[Compared]
+) -> list[dict[str, Any]]:
+    """Return the runs with the names that readers of Molly's output know."""
+    runs = [good, *(one.run for one in compared)]
+    return [_run_json(number, run, report.scope) for number, run in enumerate(runs)]
+
+
+def _run_json(number: int, run: Run, scope: Scope) -> dict[str, Any]:
+    faults = in_order(run.faults)
+    return {
+        "iteration": number,
+        "status": "failure" if run.broken else "success",
+        "failureSpec": {
+            "eot": scope.eot,
+            "eff": scope.eff,
+            "maxCrashes": scope.crashes,
+            "nodes": list(scope.nodes),
+            "crashes": [
+                {"node": fault.node, "time": fault.time}
+                for fault in faults
+                if isinstance(fault, Crash)
+            ],
+            "omissions": [
+                {"from": fault.src, "to": fault.dst, "time": fault.time}
+                for fault in faults
+                if isinstance(fault, Loss)
+            ],
+        },
+        "faults": [str(fault) for fault in faults],
+        "pre": [_goal_json(goal) for goal in sorted(run.owed, key=repr)],
+        "post": [_goal_json(goal) for goal in sorted(run.kept, key=repr)],
+        "messages": [
+            {
+                "label": sent.label,
+                "from": sent.src,
+                "to": sent.dst,
+                "sendTime": sent.time,
+                "receiveTime": sent.arrived,
+            }
+            for sent in run.sent
+        ],
+    }
+
+
+def _goal_json(goal: Goal) -> list[str | int] | str:
+    """Return a row of a program as a list, and any other goal as it is called."""
+    return [*goal] if isinstance(goal, tuple) else str(goal)

@@ -1,0 +1,62 @@
+"""Random fault sets, until one breaks a goal: what guided search is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from worldline.engine.bounds import BoundHit
+from worldline.lineage.space import crashes, losses
+from worldline.lineage.trials import Budget, Outcome, Progress, Trials
+from worldline.model.injection.scope import Delay, Fault, FaultSet, Scope
+from worldline.model.injection.subject import Subject
+
+
+def randomly(
+    subject: Subject,
+    random: Random,
+    *,
+    failure_free_goals: bool = False,
+    budget: Budget | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run a subject under random fault sets until one of them breaks a goal.
+
+    Never says HOLDS; without a budget it need not end.
+    """
+    trials = Trials(
+        subject,
+        budget or Budget(),
+        progress,
+        failure_free_goals=failure_free_goals,
+    )
+    bound = None
+    try:
+        run = trials.first
+        while not trials.broken(run):
+            run = trials.run(draw(subject.scope, random))
+        trials.falsifiers.append(run.faults)
+    except BoundHit as hit:
+        bound = hit.bound
+    except KeyboardInterrupt:
+        bound = "interrupted"
+    return trials.outcome(bound, complete=False)
+
+
+def draw(scope: Scope, random: Random) -> FaultSet:
+    """Return a random fault set.
+
+    Each message that may be lost is, with probability 1 / (2 EFF), as in the published
+    tool's random strategy; where messages may be late, a fault is a loss or one of the
+    delays, all as likely. Each of the crashes that there may be happens with probability
+    1/2, to any node, at any time.
+    """
+    found: list[Fault] = []
+    for loss in losses(scope):
+        if random.random() * 2 * scope.eff < 1:
+            by = random.randint(0, scope.delay)
+            found.append(loss if by == 0 else Delay(loss.time, loss.src, loss.dst, by))
+    for node in random.sample(scope.nodes, scope.crashes):
+        if random.random() < 0.5:
+            found.append(random.choice(crashes(scope, node)))
+    return frozenset(found)

@@ -1,0 +1,199 @@
+"""What fault injection says in the end, for people and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from worldline.lineage.frontier import Edge
+from worldline.lineage.sweep import Swept
+from worldline.lineage.words import names, sentences
+from worldline.model.errors import WorldlineError
+from worldline.model.injection.scope import FaultSet, Scope
+from worldline.model.verdicts import Verdict
+
+
+class FaultsFound(WorldlineError, AssertionError):
+    """A system that was expected to withstand its faults does not, or it is unknown."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsReport:
+    """The answer to whether faults of a scope can break a system.
+
+    Attributes
+    ----------
+    falsifiers
+        Fault sets that break it, each with nothing to leave out; the first one has the
+        fewest faults of them.
+    executions
+        How many concrete runs the search made; 0 for one that is symbolic.
+    seconds
+        How long the search took, without loading the target.
+    vacuous
+        Whether the run without faults owes nothing, so that nothing was shown.
+    bound
+        What ended the search early, or None.
+    trace, replay
+        The file of the run under the first falsifier, and the command that replays it.
+    assumptions
+        Under which the verdict holds.
+    swept, frontier, hardening
+        What was asked for beside the verdict.
+    shown
+        The run as a diagram and its lineage, as text.
+    """
+
+    system: str
+    verdict: Verdict
+    scope: Scope
+    falsifiers: tuple[FaultSet, ...]
+    executions: int
+    seconds: float
+    engine: str
+    vacuous: bool = False
+    bound: str | None = None
+    trace: Path | None = None
+    replay: str | None = None
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    swept: Swept | None = None
+    frontier: tuple[Edge, ...] = ()
+    hardening: tuple[str, ...] | None = None
+
+    def expect_holds(self) -> None:
+        """Raise `FaultsFound` unless the system withstands all faults of the scope.
+
+        Raises
+        ------
+        FaultsFound
+            With the report as its text.
+        """
+        if self.verdict is not Verdict.HOLDS:
+            raise FaultsFound(str(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON data: the object that ``--json`` prints."""
+        return {
+            "verdict": self.verdict.value,
+            "scope": str(self.scope),
+            "faults": [names(faults) for faults in self.falsifiers],
+            "executions": self.executions,
+            "seconds": round(self.seconds, 6),
+            "eot": self.scope.eot,
+            "eff": self.scope.eff,
+            "crashes": self.scope.crashes,
+            "nodes": list(self.scope.nodes),
+            "engine": self.engine,
+            "vacuous": self.vacuous,
+            "trace": None if self.trace is None else str(self.trace),
+            **self._asked_for(),
+        }
+
+    def _asked_for(self) -> dict[str, Any]:
+        """Return the keys of what was asked for beside the verdict."""
+        found: dict[str, Any] = {}
+        if self.swept is not None:
+            found["sweep"] = sweep_json(self.swept)
+        if self.frontier:
+            found["frontier"] = [edge_json(edge) for edge in self.frontier]
+        if self.hardening is not None:
+            found["hardening"] = list(self.hardening)
+        return found
+
+    def __str__(self) -> str:
+        because = "" if self.bound is None else f" (bound: {self.bound})"
+        if self.vacuous and self.verdict is Verdict.UNKNOWN:
+            because = " (vacuous: without faults, nothing is owed at the end)"
+        lines = [f"{self.system}: {self.verdict.value.upper()}{because}"]
+        lines.append(f"  scope: {self.scope}")
+        for number, faults in enumerate(self.falsifiers, 1):
+            many = len(self.falsifiers) > 1
+            lines += falsifier_lines(faults, self.scope, number if many else None)
+        if self.trace is not None:
+            lines.append(f"    trace  {self.trace}")
+        if self.replay is not None:
+            lines.append(f"    replay {self.replay}")
+        runs = f"{self.executions:,} execution{'' if self.executions == 1 else 's'}"
+        lines.append(f"  {runs}, {self.seconds:.2f} s, engine {self.engine}")
+        if self.verdict is Verdict.HOLDS and self.assumptions:
+            lines.append(f"  assuming: {'; '.join(self.assumptions)}")
+        if self.swept is not None:
+            lines += sweep_lines(self.swept)
+        lines += [f"  frontier: {edge}" for edge in self.frontier]
+        if self.hardening is not None:
+            lines += hardening_lines(self.hardening)
+        lines += [f"  note: {note}" for note in self.notes]
+        if self.shown:
+            lines += ["", *self.shown]
+        return "\n".join(lines)
+
+
+def falsifier_lines(faults: FaultSet, scope: Scope, number: int | None) -> list[str]:
+    """Return what a report says of one falsifier."""
+    if not faults:
+        return ["  it fails without any fault"]
+    which = "it" if number is None else f"{number}. it"
+    return [
+        f"  {which} fails if",
+        *(f"    {said}" for said in sentences(faults, scope.semantics)),
+    ]
+
+
+def hardening_lines(changes: tuple[str, ...]) -> list[str]:
+    """Return what a report says of changes that make a program hold."""
+    if not changes:
+        return ["  hardening: none of the changes that were tried makes it hold"]
+    lines = ["  hardening: with any of these, it holds in this scope (certified)"]
+    for change in changes:
+        lines += ["", *(f"    {line}" for line in change.splitlines())]
+    return lines
+
+
+def sweep_lines(swept: Swept) -> list[str]:
+    """Return what a report says of a sweep."""
+    lines = [f"  sweep: {len(swept.tried)} scopes, ended by {swept.bound}"]
+    if (failing := swept.failing) is not None:
+        lines.append(
+            f"    fails first at EOT {failing.eot}, EFF {failing.eff}: "
+            f"{', '.join(names(failing.falsifier or ())) or 'without any fault'}"
+        )
+    if (passing := swept.passing) is not None:
+        lines.append(f"    holds at most at EOT {passing.eot}, EFF {passing.eff}")
+    return lines
+
+
+def sweep_json(swept: Swept) -> dict[str, Any]:
+    """Return a sweep as plain JSON data."""
+    failing, passing = swept.failing, swept.passing
+    return {
+        "bound": swept.bound,
+        "failing": None if failing is None else [failing.eot, failing.eff],
+        "passing": None if passing is None else [passing.eot, passing.eff],
+        "tried": [
+            {
+                "eot": one.eot,
+                "eff": one.eff,
+                "verdict": one.verdict.value,
+                "faults": None if one.falsifier is None else names(one.falsifier),
+                "executions": one.executions,
+                "vacuous": one.vacuous,
+                "seconds": round(one.seconds, 6),
+            }
+            for one in swept.tried
+        ],
+    }
+
+
+def edge_json(edge: Edge) -> dict[str, Any]:
+    """Return a point of the frontier as plain JSON data."""
+    return {
+        "crashes": edge.crashes,
+        "losses": edge.losses,
+        "eff": edge.eff,
+        "faults": None if edge.falsifier is None else names(edge.falsifier),
+        "exact": edge.exact,
+    }

@@ -1,0 +1,98 @@
+"""A system of Python nodes, run in rounds, as a target of fault injection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from worldline.lineage.graph import Lineage, Point
+from worldline.lineage.states import states
+from worldline.lineage.target import IGNORE, Question, Report
+from worldline.lineage.trials import Budget, Outcome
+from worldline.model.errors import UsageError
+from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
+from worldline.model.injection.subject import Run
+from worldline.model.system import System
+from worldline.model.verdicts import Verdict
+from worldline.trace.record import Ending, record
+from worldline.trace.records import Trace
+from worldline.worlds.rounds.stepping import stepper_of
+from worldline.worlds.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
+
+EOT, EFF, CRASHES = 6, 4, 1
+"""The scope where the user gives none: the example of the paper, section 2.1.1."""
+
+
+@final
+class RoundsTarget:
+    """A system; messages, timers and calls happen in synchronous rounds."""
+
+    engine = "states"
+    semantics = CrashSemantics.HALT
+    default_scope = (EOT, EFF, CRASHES)
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.name = system.name
+        self.nodes = tuple(node.name for node in system.ids)
+
+    @property
+    def command(self) -> str | None:
+        """What names it on a command line."""
+        origin = self.system.origin
+        if origin is None:
+            return None
+        return origin.target + "".join(f" -p {k}={v}" for k, v in origin.parameters)
+
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
+        """Return under what a system holds."""
+        return ("messages arrive in the next round, in one order", FIXED_CHOICES)
+
+    def subject(self, scope: Scope, negation: str) -> RoundsSubject:
+        """Return what the searches run; to ignore negation is to look at the past only."""
+        mode = Mode.FAST if negation == IGNORE else Mode.COMPLETE
+        return RoundsSubject(self.system, scope, mode=mode)
+
+    def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
+        """Decide a scope level by level, over the distinct states."""
+        stepper = stepper_of(self.subject(scope, IGNORE))
+        return states(
+            stepper, every=question.every, budget=question.budget, progress=report
+        )
+
+    def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
+        """Return the run up to the first promise that it breaks, as a schedule."""
+        found = self.subject(scope, IGNORE).falsifier(faults)
+        ending = Ending(
+            found.promise.property, found.kind, Verdict.VIOLATED, found.failure
+        )
+        return record(
+            found.system,
+            found.boot,
+            found.prologue,
+            found.run,
+            ending=ending,
+            engine=engine,
+            seed=seed,
+        )
+
+    def frontier(self, scope: Scope, budget: Budget) -> None:
+        """Return nothing: the states are searched again for each scope."""
+
+    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
+        """Return nothing: the lineage of Python nodes is in their messages."""
+        return []
+
+    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
+        """Return nothing."""
+        return frozenset()
+
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
+        """Refuse: how Python code could be changed is not known."""
+        raise UsageError(
+            f"{self.name} is no Dedalus program, whose rules could be changed",
+            remedy="leave --harden out",
+        )

@@ -1,0 +1,25 @@
+"""The solver that decides which faults to try; it is installed on request only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.model.errors import UsageError
+
+
+def clingo() -> Any:
+    """Return the module of the solver.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed.
+    """
+    try:
+        import clingo as module
+    except ImportError:
+        raise UsageError(
+            "this needs the solver clingo, which is not installed",
+            remedy="run: pip install 'worldline[faults]'",
+        ) from None
+    return module

@@ -1,0 +1,269 @@
+"""Level by level: every state that faults can lead to, once, with the fewest of them.
+
+Runs that come to the same state after the same round have the same futures; so one
+of them is enough, and of the faults that lead there the fewest. What is promised is
+judged in every state; where none breaks a promise, none is broken within the scope.
+
+Notes
+-----
+With `every`, a state keeps all smallest fault sets that lead to it. No smallest
+falsifier is missed: were the part of it that is decided up to a round larger than
+another way to the same state, that way would make it smaller. Every fault is decided
+in one round: a loss where the message would arrive, a crash where it begins.
+The search is first made with at most 0, 1, 2 and 3 faults: what breaks it so need not
+be followed further. Without `every`, it ends with the first falsifier.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeAlias, final
+
+from worldline.engine.bounds import BoundHit
+from worldline.lineage.loop import smallest
+from worldline.lineage.trials import Budget, Outcome, Progress
+from worldline.model.injection.scope import Fault, FaultSet
+from worldline.model.injection.stepper import Injection, State, Stepper
+from worldline.model.verdicts import Verdict
+
+FIRST_LIMITS = (0, 1, 2, 3)
+"""Most falsifiers have few faults, and few states can be reached with so few."""
+
+_STEPS_BETWEEN_LOOKS = 1_024
+
+MOST_SETS = 100_000
+"""How many smallest falsifiers are kept before the search for all of them ends."""
+
+_Ways: TypeAlias = list[int]
+"""Fault sets, each as bits: there are very many of them."""
+
+
+def states(
+    stepper: Stepper,
+    *,
+    every: bool = False,
+    budget: Budget | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Search all states of all rounds for a broken promise.
+
+    Parameters
+    ----------
+    every
+        Whether to find all falsifiers that have no other one in them, not only one with
+        the fewest faults.
+
+    Returns
+    -------
+    Outcome
+        HOLDS only if every level was finished. Its notes say how many states there are,
+        and up to which round, if a bound was hit; `executions` counts the runs of code.
+
+    Raises
+    ------
+    UsageError
+        If the system does what the stepper cannot repeat.
+    """
+    search = _Search(stepper, budget or Budget(), progress, every=every)
+    bound = None
+    try:
+        search.run()
+    except BoundHit as hit:
+        bound = hit.bound
+    except KeyboardInterrupt:
+        bound = "interrupted"
+    return search.outcome(bound)
+
+
+@final
+class _Search:
+    """One search.
+
+    Attributes
+    ----------
+    rounds
+        How many rounds are finished.
+    """
+
+    def __init__(
+        self,
+        stepper: Stepper,
+        budget: Budget,
+        progress: Callable[[Progress], None] | None,
+        *,
+        every: bool,
+    ) -> None:
+        self._stepper = stepper
+        self._budget = budget
+        self._progress = progress
+        self._every = every
+        self._began = time.monotonic()
+        self._found: _Ways = []
+        self._faults: list[Fault] = []
+        self._bits: dict[Fault, int] = {}
+        self._masks: dict[Injection, int] = {}
+        self._states = 0
+        self._steps = 0
+        self._limit: int | None = None
+        self.rounds = 0
+
+    def run(self) -> None:
+        """Go through all rounds, with few faults first."""
+        follow = self._follow_all if self._every else self._follow_fewest
+        for limit in (*FIRST_LIMITS, None):
+            self._limit = limit
+            self._states = self.rounds = 0
+            level: dict[State, _Ways] = {self._stepper.first(): [0]}
+            for number in range(1, self._stepper.scope.eot + 1):
+                level = self._judged(follow(level, number), number)
+                self.rounds = number
+            if self._found and not self._every:
+                return
+
+    def outcome(self, bound: str | None) -> Outcome:
+        """Return the answer."""
+        falsifiers = smallest([self._set_of(way) for way in self._found])
+        if falsifiers:
+            verdict = Verdict.VIOLATED
+        else:
+            verdict = Verdict.HOLDS if bound is None else Verdict.UNKNOWN
+        notes = [f"{self._states:,} states in {self.rounds} rounds"]
+        if bound is not None:
+            eot = self._stepper.scope.eot
+            notes = [
+                f"{self._states:,} states; rounds 1..{self.rounds} of {eot} are decided"
+                + ("" if self._limit is None else f" for up to {self._limit} faults")
+            ]
+            if self._limit != 0 and not falsifiers:
+                fewer = FIRST_LIMITS[-1] if self._limit is None else self._limit - 1
+                notes.append(f"with up to {fewer} faults nothing breaks")
+        return Outcome(
+            verdict=verdict,
+            falsifiers=tuple(falsifiers if self._every else falsifiers[:1]),
+            executions=self._stepper.executions,
+            seconds=time.monotonic() - self._began,
+            bound=bound,
+            notes=tuple(notes),
+        )
+
+    def _follow_fewest(
+        self, level: dict[State, _Ways], number: int
+    ) -> dict[State, _Ways]:
+        """Return the next states, each with one way of the fewest faults."""
+        most = self._limit
+        if self._found:
+            most = min(map(int.bit_count, self._found)) - 1
+        found: dict[State, int] = {}
+        for state, (before,) in level.items():
+            self._check()
+            room = None if most is None else most - before.bit_count()
+            if room is not None and room < 0:
+                continue
+            for following, faults in self._stepper.after(
+                state, number, every=False, room=room, pulse=self._check
+            ):
+                self._tick()
+                way = before | self._mask(faults)
+                known = found.get(following)
+                if known is None or way.bit_count() < known.bit_count():
+                    found[following] = way
+        return {state: [way] for state, way in found.items()}
+
+    def _follow_all(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
+        """Return the next states, each with all ways that have no smaller one in them."""
+        found: dict[State, _Ways] = {}
+        limit = self._limit
+        for state, ways in level.items():
+            self._check()
+            room = None
+            if limit is not None:
+                room = limit - min(map(int.bit_count, ways))
+            for following, faults in self._stepper.after(
+                state, number, every=True, room=room, pulse=self._check
+            ):
+                self._tick()
+                more = self._mask(faults)
+                known = found.setdefault(following, [])
+                for before in ways:
+                    way = before | more
+                    if limit is None or way.bit_count() <= limit:
+                        _add(known, way)
+        return {
+            state: left for state, ways in found.items() if (left := self._open(ways))
+        }
+
+    def _judged(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
+        """Take out the states that break a promise, and remember how to get there."""
+        self._states += len(level)
+        kept: dict[State, _Ways] = {}
+        for state, ways in level.items():
+            self._check()
+            if self._stepper.breaks(state, number):
+                for way in ways:
+                    _add(self._found, way)
+            else:
+                kept[state] = ways
+        if len(self._found) > MOST_SETS:
+            raise BoundHit("falsifiers")
+        return {
+            state: left for state, ways in kept.items() if (left := self._open(ways))
+        }
+
+    def _open(self, ways: _Ways) -> _Ways:
+        """Return the ways that have no falsifier in them: others lead to no smallest."""
+        if not self._every:
+            return ways
+        found = self._found
+        return [way for way in ways if not any(f & way == f for f in found)]
+
+    def _mask(self, faults: Injection) -> int:
+        """Return faults as bits."""
+        known = self._masks.get(faults)
+        if known is None:
+            known = 0
+            for fault in faults:
+                if fault not in self._bits:
+                    self._bits[fault] = len(self._faults)
+                    self._faults.append(fault)
+                known |= 1 << self._bits[fault]
+            self._masks[faults] = known
+        return known
+
+    def _set_of(self, mask: int) -> FaultSet:
+        return frozenset(
+            fault for bit, fault in enumerate(self._faults) if mask >> bit & 1
+        )
+
+    def _tick(self) -> None:
+        """Look at the budget from time to time."""
+        self._steps += 1
+        if self._steps % _STEPS_BETWEEN_LOOKS == 0:
+            self._check()
+
+    def _check(self) -> None:
+        seconds = time.monotonic() - self._began
+        budget = self._budget
+        if budget.seconds is not None and seconds > budget.seconds:
+            raise BoundHit("seconds")
+        executions = self._stepper.executions
+        if budget.executions is not None and executions > budget.executions:
+            raise BoundHit("executions")
+        if self._progress is not None:
+            self._progress(
+                Progress(
+                    executions=executions,
+                    found=len(self._found),
+                    seconds=seconds,
+                    phase=f"round {self.rounds + 1}",
+                )
+            )
+
+
+def _add(sets: _Ways, new: int) -> None:
+    """Add a set to those that have no other one in them."""
+    for known in sets:
+        if known & new == known:
+            return
+    sets[:] = [known for known in sets if new & known != new]
+    sets.append(new)

@@ -1,0 +1,126 @@
+"""What can be asked which faults break it: the part that depends on what it is.
+
+`dedalus_target` and `rounds_target` are the two kinds; everything else about faults
+knows a subject only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, final
+
+from worldline.lineage.frontier import Edge
+from worldline.lineage.graph import Lineage, Point
+from worldline.lineage.trials import Budget, Outcome, Progress
+from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
+from worldline.model.injection.subject import Run, Subject
+from worldline.trace.records import Trace
+
+Report = Callable[[Progress], None]
+
+SEARCHES = ("ldfi", "random", "exhaustive")
+"""The engines that run a subject, whatever it is."""
+
+CONSERVATIVE, IGNORE = "conservative", "ignore"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the user asks; None stands for the target's own default.
+
+    Attributes
+    ----------
+    nodes
+        The nodes, in order, where they are not to be inferred.
+    negation
+        ``conservative`` or ``ignore``: whether supports are to miss nothing.
+    failure_free_goals
+        Whether only what the run without faults keeps is a goal.
+    every
+        Whether all falsifiers are wanted that have no other one in them.
+    sweep, frontier, harden
+        See `faults`.
+    """
+
+    nodes: tuple[str, ...] | None = None
+    eot: int | None = None
+    eff: int | None = None
+    crashes: int | None = None
+    semantics: CrashSemantics | None = None
+    delay: int = 0
+    recovery: bool = False
+    engine: str | None = None
+    negation: str = CONSERVATIVE
+    failure_free_goals: bool = False
+    every: bool = False
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 0
+    sweep: float | None = None
+    frontier: bool = False
+    harden: bool = False
+
+
+class Target(Protocol):
+    """A Dedalus program or a Python system, opened."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Its nodes, in the order of their ids."""
+
+    @property
+    def default_scope(self) -> tuple[int, int, int]:
+        """EOT, EFF and crashes where the user gives none."""
+
+    @property
+    def semantics(self) -> CrashSemantics:
+        """What a crash means where the user does not say."""
+
+    @property
+    def engine(self) -> str:
+        """The name of its own engine, which is the default."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is probably not meant."""
+
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
+        """What is true of every run that is looked at, beside the scope."""
+
+    @property
+    def command(self) -> str | None:
+        """What names it on a command line; None for one that was made by a program."""
+
+    def subject(self, scope: Scope, negation: str) -> Subject:
+        """Return it as what the searches run."""
+
+    def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
+        """Decide a scope with its own engine."""
+
+    def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
+        """Return the run under faults as a trace."""
+
+    def frontier(self, scope: Scope, budget: Budget) -> list[Edge] | None:
+        """Return the resilience frontier, if its own engine knows a way to find it."""
+
+    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
+        """Return why the goals that `bad` breaks hold in `good`; perhaps none."""
+
+    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
+        """Return all that holds in a run, as far as it can be told."""
+
+    def harden(
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+    ) -> list[str]:
+        """Return changes, as text, after which it holds in a scope.
+
+        Parameters
+        ----------
+        falsifiers
+            Fault sets that break it now.
+        """

@@ -1,0 +1,181 @@
+"""Executions of a subject: counted, never made twice, and within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import final
+
+from worldline.engine.bounds import BoundHit
+from worldline.model.injection.scope import FaultSet
+from worldline.model.injection.subject import Goal, Run, Subject
+from worldline.model.verdicts import Verdict
+
+NO_FAULTS: FaultSet = frozenset()
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a search may use up; None means no limit."""
+
+    executions: int | None = None
+    seconds: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a search has come.
+
+    Attributes
+    ----------
+    waiting
+        Good runs whose hazards are still to be looked at; None where a search has no
+        such queue.
+    phase
+        What a search that makes no runs is doing; empty for one that does.
+    """
+
+    executions: int
+    found: int
+    seconds: float
+    waiting: int | None = None
+    phase: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a search found.
+
+    Attributes
+    ----------
+    falsifiers
+        Fault sets under which a goal falls, in the order in which they were found.
+    executions
+        How many runs that took.
+    bound
+        What ended the search early: ``executions``, ``seconds``, ``interrupted``, or
+        ``falsifiers`` where there are more than were asked for.
+    vacuous
+        Whether the run without faults owes nothing.
+    """
+
+    verdict: Verdict
+    falsifiers: tuple[FaultSet, ...] = ()
+    executions: int = 0
+    seconds: float = 0.0
+    bound: str | None = None
+    vacuous: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+@final
+class Trials:
+    """Runs a subject, and remembers what broke it.
+
+    Parameters
+    ----------
+    failure_free_goals
+        Whether only what the run without faults keeps is a goal (the practice of the
+        published tool), not all that is owed in any run.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        budget: Budget,
+        progress: Callable[[Progress], None] | None = None,
+        *,
+        failure_free_goals: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.executions = 0
+        self.falsifiers: list[FaultSet] = []
+        self._budget = budget
+        self._progress = progress
+        self._began = time.monotonic()
+        self._only: frozenset[Goal] | None = None
+        self.first = self.run(NO_FAULTS)
+        if failure_free_goals:
+            self._only = self.first.kept
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return time.monotonic() - self._began
+
+    def run(self, faults: FaultSet, waiting: int | None = None) -> Run:
+        """Execute under faults.
+
+        Raises
+        ------
+        BoundHit
+            If the budget is used up. One run is always made: it says what the goals are.
+        """
+        if self.executions:
+            most = self._budget.executions
+            if most is not None and self.executions >= most:
+                raise BoundHit("executions")
+            self.check()
+        found = self.subject.run(faults)
+        self.executions += 1
+        if self._progress is not None:
+            self._progress(
+                Progress(
+                    executions=self.executions,
+                    found=len(self.falsifiers),
+                    seconds=self.seconds,
+                    waiting=waiting,
+                )
+            )
+        return found
+
+    def check(self) -> None:
+        """Raise `BoundHit` if the time is used up."""
+        seconds = self._budget.seconds
+        if seconds is not None and self.seconds > seconds:
+            raise BoundHit("seconds")
+
+    def broken(self, run: Run) -> frozenset[Goal]:
+        """Return the goals that a run fails."""
+        if self._only is None:
+            return run.broken
+        return (self._only - run.kept) & run.owed
+
+    def kept(self, run: Run) -> list[Goal]:
+        """Return the goals that a run keeps, and that may fall under more faults.
+
+        Where supports are incomplete anyway, a goal that is not owed is left alone: to
+        undo it would show nothing (the optimization at the end of section 4.3).
+        """
+        kept = run.kept if self._only is None else run.kept & self._only
+        if not self.subject.complete:
+            kept &= run.owed
+        return sorted(kept, key=repr)
+
+    def outcome(self, bound: str | None, *, complete: bool) -> Outcome:
+        """Return the answer of a search that ended.
+
+        Parameters
+        ----------
+        complete
+            Whether the search leaves nothing out, if no bound was hit.
+        """
+        vacuous = self.first.vacuous
+        if self.falsifiers:
+            verdict = Verdict.VIOLATED
+        elif bound is None and complete and not vacuous:
+            verdict = Verdict.HOLDS
+        else:
+            verdict = Verdict.UNKNOWN
+        return Outcome(
+            verdict=verdict,
+            falsifiers=tuple(self.falsifiers),
+            executions=self.executions,
+            seconds=self.seconds,
+            bound=bound,
+            vacuous=vacuous,
+        )

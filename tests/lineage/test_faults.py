@@ -1,0 +1,148 @@
+"""`wl.faults`: what it takes, what it returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.lineage.report import FaultsFound
+from worldline.lineage.trials import Progress
+from worldline.model.injection.scope import Crash, Loss
+from worldline.zoo.programs import PROGRAMS
+
+
+@wl.message
+class Hello:
+    pass
+
+
+@wl.node
+class Member:
+    knows: bool = False
+
+    @wl.call
+    def begin(self, ctx: wl.Context) -> None:
+        self.knows = True
+        for other in wl.ids("b", "c"):
+            ctx.send(other, Hello())
+
+    @wl.on(Hello)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
+        self.knows = True
+
+
+@wl.liveness
+def all_or_none(view: wl.View) -> bool:
+    return len({view[name].knows for name in wl.ids("b", "c")}) == 1
+
+
+def greeting() -> wl.System:
+    a, b, c = wl.ids("a", "b", "c")
+    return wl.System(
+        {a: Member(), b: Member(), c: Member()},
+        workload=[wl.script(a, [Member.begin])],
+        network=wl.datagrams(loss=True),
+        properties=[all_or_none],
+        name="greeting",
+    )
+
+
+def test_a_program_of_the_zoo_by_its_name(tmp_path: Path):
+    report = wl.faults("zoo:retry-deliv", out=tmp_path / "bad.wl")
+    assert report.verdict is wl.Verdict.VIOLATED
+    (faults,) = report.falsifiers
+    assert faults == {Loss(1, "a", "b"), Crash(2, "a")}
+    assert wl.replay(tmp_path / "bad.wl").reproduced
+
+
+def test_the_files_of_a_program():
+    path = PROGRAMS["redun-deliv"].path
+    for target in (path, str(path), [path]):
+        report = wl.faults(target, eot=5, eff=4, crashes=1)
+        report.expect_holds()
+        assert report.scope.nodes == ("a", "b", "c")
+
+
+def test_a_system(tmp_path: Path):
+    file = tmp_path / "bad.wl"
+    report = wl.faults(greeting(), eot=3, eff=2, crashes=0, every=True, out=file)
+    assert [set(one) for one in report.falsifiers] == [
+        {Loss(1, "a", "b")},
+        {Loss(1, "a", "c")},
+    ]
+    assert report.replay == f"wl.replay({str(file)!r}, system=...)"
+    assert wl.replay(file, greeting()).reproduced
+
+
+def test_the_defaults_depend_on_the_target():
+    program = wl.faults("zoo:simple-deliv", traces=False)
+    assert (program.engine, program.scope.semantics) == ("symbolic", "mute")
+    system = wl.faults(greeting(), crashes=0, traces=False)
+    assert (system.engine, system.scope.semantics) == ("states", "halt")
+
+
+def test_no_trace_is_written_where_none_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    report = wl.faults("zoo:simple-deliv", traces=False)
+    assert (report.trace, report.replay) == (None, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_expected_to_hold_and_does_not_is_an_assertion():
+    with pytest.raises(FaultsFound, match="simple-deliv: VIOLATED"):
+        wl.faults("zoo:simple-deliv", traces=False).expect_holds()
+
+
+def test_progress_is_told():
+    told: list[Progress] = []
+    wl.faults(
+        "zoo:redun-deliv", eot=5, engine="ldfi", traces=False, progress=told.append
+    )
+    assert [one.executions for one in told] == list(range(1, len(told) + 1))
+
+
+@pytest.mark.slow
+def test_the_progress_of_a_sweep_names_the_scope():
+    told: list[Progress] = []
+    wl.faults("zoo:simple-deliv", sweep=0.2, traces=False, progress=told.append)
+    assert told[0].phase.startswith("EOT 1, EFF 0")
+    assert any(one.phase.startswith("EOT 3, EFF 2: ") for one in told)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_equal_seeds_find_equal_faults(seed: int):
+    found = [
+        wl.faults("zoo:2pc", engine="random", seed=seed, traces=False) for _ in range(2)
+    ]
+    assert found[0].falsifiers == found[1].falsifiers
+    assert found[0].executions == found[1].executions
+
+
+@pytest.mark.slow
+def test_losses_are_named_where_crashes_are_excluded():
+    first, second = wl.faults("zoo:3pc", frontier=True, traces=False).frontier
+    assert (first.crashes, second.crashes) == (0, 1)
+    assert first.exact
+    assert first.losses is not None
+    assert second.losses is not None
+    assert second.losses < first.losses or second.losses == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"negation": "maybe"}, "choose conservative or ignore"),
+        ({"goals": "none"}, "choose all or failure-free"),
+        ({"crash_semantics": "boom"}, "choose mute or halt or partial"),
+        ({"engine": "magic"}, "choose one of symbolic, ldfi, random, exhaustive"),
+        ({"parameters": {"n": "3"}}, "no parameters"),
+    ],
+)
+def test_a_wrong_argument_is_refused(wrong: dict[str, Any], said: str):
+    with pytest.raises(wl.UsageError, match=said):
+        wl.faults("zoo:2pc", **wrong)

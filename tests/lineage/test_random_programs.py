@@ -1,0 +1,54 @@
+"""The loop with complete lineage against every fault set, on random programs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from tests.dedalus.random_programs import checked, programs, scopes, smallest_by_force
+
+from worldline.lineage.exhaustive import exhaustive
+from worldline.lineage.loop import loop
+from worldline.model.injection.scope import Scope
+from worldline.model.verdicts import Verdict
+from worldline.worlds.dedalus import DedalusSubject
+
+
+def examples(number: int) -> settings:
+    return settings(
+        max_examples=number,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def agrees(text: str, scope: Scope) -> None:
+    program = checked(text, scope.nodes)
+    expected = smallest_by_force(program, scope)
+    subject = DedalusSubject(program, scope)
+    guided = loop(subject, every=True)
+    assert set(guided.falsifiers) == expected, text
+    assert set(exhaustive(subject, every=True).falsifiers) == expected, text
+    first = loop(subject)
+    if expected:
+        assert first.verdict is Verdict.VIOLATED
+    else:
+        unknown = Verdict.UNKNOWN if first.vacuous else Verdict.HOLDS
+        assert first.verdict is unknown
+
+
+@pytest.mark.slow
+@examples(15)
+@given(programs(), scopes())
+def test_the_loop_finds_what_trying_everything_finds(text: str, scope: Scope):
+    agrees(text, scope)
+
+
+@pytest.mark.nightly
+@examples(400)
+@given(programs(), scopes())
+def test_the_loop_finds_what_trying_everything_finds_many_times(
+    text: str, scope: Scope
+):
+    agrees(text, scope)

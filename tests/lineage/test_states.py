@@ -1,0 +1,140 @@
+"""Searches for faults among Python nodes in rounds agree, whatever way they take."""
+
+from __future__ import annotations
+
+import pytest
+from tests.worlds.round_systems import Case
+
+from worldline.lineage.exhaustive import exhaustive
+from worldline.lineage.loop import loop
+from worldline.lineage.states import states
+from worldline.lineage.trials import Budget, Outcome
+from worldline.model.injection.scope import CrashSemantics, Scope
+from worldline.model.verdicts import Verdict
+from worldline.worlds.rounds.stepping import stepper_of
+from worldline.worlds.rounds.subject import Mode, RoundsSubject
+from worldline.worlds.rounds.whole import Roundwise
+from worldline.zoo import atomic_commit, broadcast
+
+SETTLED = (CrashSemantics.HALT, CrashSemantics.MUTE)
+
+
+def subject(case: Case, mode: Mode = Mode.FAST) -> RoundsSubject:
+    return RoundsSubject(case.system, case.scope, mode=mode)
+
+
+def sets(outcome: Outcome) -> set[frozenset]:
+    return set(outcome.falsifiers)
+
+
+def agree(seed: int) -> Verdict:
+    """Search a random system in all ways; return the verdict."""
+    case = Case(seed)
+    truth = exhaustive(subject(case), every=True)
+    found = states(stepper_of(subject(case)), every=True)
+    assert found.verdict is truth.verdict, seed
+    if case.scope.semantics is CrashSemantics.PARTIAL:
+        # To whom a node that sends nothing could still send makes no difference: of
+        # all these crashes one is found.
+        assert sets(found) <= sets(truth), seed
+    else:
+        assert sets(found) == sets(truth), seed
+    one = states(stepper_of(subject(case)))
+    assert one.verdict is truth.verdict, seed
+    assert [len(f) for f in one.falsifiers] == [len(f) for f in truth.falsifiers[:1]], (
+        seed
+    )
+    complete = loop(subject(case, Mode.COMPLETE), every=True)
+    assert complete.verdict is truth.verdict, seed
+    assert sets(complete) == sets(truth), seed
+    fast = loop(subject(case), every=True)
+    assert fast.verdict is not Verdict.HOLDS, seed
+    for falsifier in fast.falsifiers:
+        assert subject(case).run(falsifier).broken, seed
+    return truth.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 40, 5))
+def test_all_searches_agree_on_random_systems(first: int):
+    for seed in range(first, first + 5):
+        agree(seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(40, 480, 20))
+def test_all_searches_agree_on_many_random_systems(first: int):
+    for seed in range(first, first + 20):
+        agree(seed)
+
+
+@pytest.mark.slow
+def test_random_systems_hold_and_break():
+    verdicts = [states(stepper_of(subject(Case(seed)))).verdict for seed in range(20)]
+    assert {Verdict.HOLDS, Verdict.VIOLATED} == set(verdicts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_both_ways_of_stepping_agree(first: int):
+    for seed in range(first, first + 10):
+        case = Case(seed, kinds=("bag", "queues"))
+        ours = states(stepper_of(subject(case)), every=True)
+        other = states(Roundwise(subject(case)), every=True)
+        assert ours.verdict is other.verdict, seed
+        assert len(ours.falsifiers[:1]) == len(other.falsifiers[:1]), seed
+        if case.scope.semantics in SETTLED:
+            assert sets(ours) == sets(other), seed
+
+
+def test_code_of_a_node_runs_once_for_each_state_and_mail():
+    """Three nodes that only tick run once; without faults nothing else is asked."""
+    system = broadcast.system(variant="simple")
+    scope = Scope(("a", "b", "c"), 4)
+    stepper = stepper_of(RoundsSubject(system, scope))
+    found = states(stepper, every=True)
+    # a: the call, then its ticks; b and c: a tick, the payload, then their ticks.
+    assert found.executions == 2 + 3 + 3
+    assert found.notes == ("4 states in 4 rounds",)
+
+
+def test_one_falsifier_has_the_fewest_faults():
+    system = broadcast.system(variant="classic")
+    scope = Scope(("a", "b", "c"), 5, 3, 0)
+    found = states(stepper_of(RoundsSubject(system, scope)))
+    assert [len(faults) for faults in found.falsifiers] == [3]
+
+
+def test_a_budget_gives_unknown_and_the_round_that_was_reached():
+    system = broadcast.system(variant="ack")
+    scope = Scope(("a", "b", "c"), 8, 7, 1)
+    found = states(
+        stepper_of(RoundsSubject(system, scope)), budget=Budget(executions=30)
+    )
+    assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "executions")
+    assert found.notes == ("4 states; rounds 1..4 of 8 are decided for up to 0 faults",)
+    found = states(
+        stepper_of(RoundsSubject(system, scope)), budget=Budget(executions=60)
+    )
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.notes[0].endswith("rounds 1..4 of 8 are decided for up to 1 faults")
+    assert found.notes[1:] == ("with up to 0 faults nothing breaks",)
+
+
+def test_a_bound_does_not_hide_what_was_found():
+    system = broadcast.system(variant="simple")
+    scope = Scope(("a", "b", "c"), 4, 2, 0)
+    stepper = stepper_of(RoundsSubject(system, scope))
+    found = states(stepper, every=True, budget=Budget(seconds=-1.0))
+    assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "seconds")
+
+
+def test_a_system_that_breaks_by_itself_needs_no_fault():
+    system = broadcast.system(variant="simple")
+    scope = Scope(("a", "b", "c"), 1, 0, 0)
+    assert states(stepper_of(RoundsSubject(system, scope))).verdict is Verdict.HOLDS
+    system = atomic_commit.system(protocol="2pc")
+    scope = Scope(("C", "a", "b", "d"), 3, 0, 0)
+    found = states(stepper_of(RoundsSubject(system, scope)))
+    assert found.verdict is Verdict.VIOLATED
+    assert found.falsifiers == (frozenset(),)

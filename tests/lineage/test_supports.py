@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from tests.lineage.broadcast import Broadcast
+
+from worldline.engine.bounds import BoundHit
+from worldline.lineage.explained import lineage_lines
+from worldline.lineage.supports import supports
+from worldline.model.injection.formula import Every, Injected, Some, Spared
+from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
+
+ABC = ("a", "b", "c")
+AB, BC, AC = Loss(1, "a", "b"), Loss(2, "b", "c"), Loss(1, "a", "c")
+
+
+def test_a_support_is_one_way_and_all_that_it_needs():
+    by_b = Some((Injected(AB), Injected(BC)))
+    falls = Every((by_b, Injected(AC)))
+    assert supports(falls, Scope(ABC, 4), 5) == [{AC}, {AB, BC}]
+    assert supports(falls, Scope(ABC, 4), 1) == [{AC}]
+
+
+def test_what_never_falls_needs_nothing():
+    assert supports(Some(()), Scope(ABC, 4), 5) == [frozenset()]
+
+
+def test_what_always_falls_has_no_support():
+    assert supports(Every(()), Scope(ABC, 4), 5) == []
+
+
+def test_nobody_crashes_in_a_support():
+    falls = Some((Injected(AB), Injected(Crash(1, "a"))))
+    assert supports(falls, Scope(ABC, 4, crashes=1), 5) == [{AB}]
+
+
+def test_what_falls_without_a_fault_is_no_support():
+    falls = Every((Injected(AB), Some((Spared(BC), Injected(AC)))))
+    assert supports(falls, Scope(ABC, 4), 5) == [{AB}]
+
+
+def test_an_explanation_says_what_became_of_each_message():
+    subject = Broadcast(Scope(ABC, eot=3, eff=3, crashes=1), "retry")
+    faults: FaultSet = frozenset({AC, Crash(2, "a")})
+    bad = subject.run(faults)
+    assert list(lineage_lines(subject.run(frozenset()), bad, subject.scope)) == [
+        "c is owed, and missing",
+        "  without faults, each of these is enough for it:",
+        "    a->c@1 (lost)",
+        "    a->c@2 (not sent: a has crashed)",
+    ]
+
+
+def test_a_goal_that_is_never_kept_is_said_to_be_so():
+    short = Broadcast(Scope(ABC, eot=1), "retry").run(frozenset())
+    assert list(lineage_lines(short, short, Scope(ABC, eot=1))) == [
+        "b is owed, and missing",
+        "  in the run without faults it is not kept either",
+        "c is owed, and missing",
+        "  in the run without faults it is not kept either",
+    ]
+
+
+def test_an_explanation_that_takes_too_long_is_given_up():
+    def hurry() -> None:
+        raise BoundHit("seconds")
+
+    # Small formulas are solved before anybody looks at the time.
+    assert supports(Injected(AB), Scope(ABC, 4), 5, hurry) == [{AB}]
