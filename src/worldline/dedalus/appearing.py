@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worldline.dedalus.circuit import Circuit
-from worldline.dedalus.compile import CompiledRule
+from worldline.dedalus.compile import CompiledRule, Trigger
 from worldline.dedalus.matching import (
     Known,
     excluded,
@@ -22,7 +22,7 @@ from worldline.dedalus.matching import (
 )
 from worldline.dedalus.parts import All, Appearing, Part
 from worldline.dedalus.provenance import Fact, Provenance
-from worldline.dedalus.syntax import Comparison, Literal, When
+from worldline.dedalus.syntax import Literal, When
 from worldline.dedalus.templates import Pattern, matches
 from worldline.dedalus.walk import CRASH
 from worldline.model.injection.scope import Crash, Delay, FaultSet, Scope, in_order
@@ -117,42 +117,34 @@ class Appearances:
 
     def bodies(self, rule: CompiledRule, known: Known, time: int) -> Iterator[Part]:
         """Yield what may give a rule a binding in a round that it does not have."""
-        body = rule.rule.body
-        for number, part in enumerate(body):
-            if isinstance(part, Comparison) or part.atom.relation in self.steady:
+        for trigger in rule.triggers:
+            atom = trigger.literal.atom
+            if atom.relation in self.steady or excluded(trigger.comparisons, known):
                 continue
-            atom, at = part.atom, part.atom.time or time
-            pattern = pattern_of(atom, known)
-            others = [*body[:number], *body[number + 1 :]]
-            if not part.negated:
-                trigger = Appearing(atom.relation, pattern, at)
-                yield from self._if_possible(trigger, others, known, time)
+            pattern, at = pattern_of(atom, known), atom.time or time
+            if not trigger.literal.negated:
+                new = Appearing(atom.relation, pattern, at)
+                yield from self._if_possible(new, trigger, known, time)
                 continue
             for row in rows_like(self._execution, atom.relation, pattern, at):
                 more = unified(atom, row, known)
                 if more is not None:
-                    fact = Fact(atom.relation, row, at)
-                    yield from self._if_possible(fact, others, more, time)
+                    gone = Fact(atom.relation, row, at)
+                    yield from self._if_possible(gone, trigger, more, time)
 
     def _if_possible(
-        self,
-        trigger: Part,
-        others: list[Literal | Comparison],
-        known: Known,
-        time: int,
+        self, change: Part, trigger: Trigger, known: Known, time: int
     ) -> Iterator[Part]:
-        """Yield a trigger with all that must hold besides, if that can be."""
-        comparisons = [part for part in others if isinstance(part, Comparison)]
-        if excluded(comparisons, known):
+        """Yield a change with all that must hold besides, if that can be."""
+        if excluded(trigger.comparisons, known):
             return
-        needed = [trigger]
-        for part in others:
-            if isinstance(part, Literal):
-                changes = self._possible(part, known, time)
-                if changes and part.atom.relation in self.steady:
-                    return
-                needed += changes
-        yield All(tuple(needed)) if len(needed) > 1 else trigger
+        needed = [change]
+        for part in trigger.others:
+            changes = self._possible(part, known, time)
+            if changes and part.atom.relation in self.steady:
+                return
+            needed += changes
+        yield All(tuple(needed)) if len(needed) > 1 else change
 
     def _possible(self, part: Literal, known: Known, time: int) -> list[Part]:
         """Return what must change for a premise to be true, if anything."""

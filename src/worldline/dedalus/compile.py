@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from worldline.dedalus.check import Checked
 from worldline.dedalus.places import place_of
@@ -11,7 +13,9 @@ from worldline.dedalus.source import Function, Source, names_of
 from worldline.dedalus.syntax import (
     Aggregate,
     Atom,
+    Comparison,
     Constant,
+    Literal,
     Program,
     Rule,
     Term,
@@ -22,9 +26,24 @@ from worldline.dedalus.templates import Row, Template, absences, needs
 from worldline.dedalus.text import rule_text
 from worldline.dedalus.walk import (
     CRASH,
+    comparisons,
     literals,
     positive,
 )
+
+
+class Trigger(NamedTuple):
+    """An atom of a body that may change, so that its rule fires anew.
+
+    Attributes
+    ----------
+    others, comparisons
+        What the rule needs besides.
+    """
+
+    literal: Literal
+    others: tuple[Literal, ...]
+    comparisons: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +87,20 @@ class CompiledRule:
     absences: tuple[Template, ...]
     text: str
 
-    @property
+    @cached_property
     def aggregating(self) -> bool:
         """Whether the head has aggregates."""
         return any(self.columns)
+
+    @cached_property
+    def triggers(self) -> tuple[Trigger, ...]:
+        """Each atom of the body in turn."""
+        found = list(literals(self.rule))
+        compared = tuple(comparisons(self.rule))
+        return tuple(
+            Trigger(part, (*found[:number], *found[number + 1 :]), compared)
+            for number, part in enumerate(found)
+        )
 
 
 @dataclass(frozen=True)

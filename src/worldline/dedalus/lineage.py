@@ -22,14 +22,15 @@ beyond it the derivations of the run are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from typing import TypeAlias
 
 from worldline.dedalus.appearing import Appearances
 from worldline.dedalus.circuit import Circuit
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.matching import unified
-from worldline.dedalus.parts import All, AnyOf, Appearing, Node, Part, nodes
+from worldline.dedalus.parts import All, AnyOf, Appearing, Node, Part
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.strata import components
 from worldline.dedalus.syntax import Aggregator
@@ -37,6 +38,11 @@ from worldline.dedalus.templates import Pattern, Row
 from worldline.dedalus.walk import CRASH
 from worldline.model.injection.formula import ALWAYS, NEVER, Formula
 from worldline.model.injection.scope import Crash, FaultSet, Scope
+from worldline.model.injection.subject import Check, patiently
+
+_Join: TypeAlias = Callable[[Iterable[Formula]], Formula]
+_Made: TypeAlias = "Formula | int | tuple[_Join, list[_Made]]"
+"""A part with numbers for its nodes."""
 
 
 class Negation(StrEnum):
@@ -66,44 +72,70 @@ class Lineage:
         self.circuit = Circuit(scope)
         self._execution = execution
         self._conservative = negation is Negation.CONSERVATIVE
-        self._done: dict[Node, Formula] = {}
+        # Nodes are hashed once: from then on they are numbers.
+        self._numbers: dict[Node, int] = {}
+        self._nodes: list[Node] = []
+        self._done: dict[int, Formula] = {}
         self._appearances = Appearances(self.provenance, self.circuit, faults, scope)
 
-    def falls(self, fact: Fact) -> Formula:
+    def falls(self, fact: Fact, check: Check = patiently) -> Formula:
         """Return what takes a fact of this run away."""
-        return self._formula(fact)
+        return self._formula(fact, check)
 
-    def appears(self, relation: str, pattern: Pattern, time: int) -> Formula:
+    def appears(
+        self, relation: str, pattern: Pattern, time: int, check: Check = patiently
+    ) -> Formula:
         """Return what may make a relation hold a new row like this in a round."""
-        return self._formula(Appearing(relation, pattern, time))
+        return self._formula(Appearing(relation, pattern, time), check)
 
-    def _formula(self, wanted: Node) -> Formula:
+    def _formula(self, node: Node, check: Check) -> Formula:
+        wanted = self._number(node)
         if wanted in self._done:
             return self._done[wanted]
-        made: dict[Node, Part] = {}
-        below: dict[Node, list[Node]] = {}
+        made: dict[int, _Made] = {}
+        below: dict[int, list[int]] = {}
         pending = [wanted]
         while pending:
-            node = pending.pop()
-            if node in made:
+            number = pending.pop()
+            if number in made:
                 continue
-            made[node] = self._expand(node)
-            below[node] = [n for n in nodes(made[node]) if n not in self._done]
-            pending += below[node]
+            check()
+            needed: list[int] = []
+            made[number] = self._made(self._expand(self._nodes[number]), needed)
+            below[number] = needed
+            pending += needed
         for group in components(below):
+            check()
             self._close(group, made, below)
         return self._done[wanted]
+
+    def _number(self, node: Node) -> int:
+        number = self._numbers.setdefault(node, len(self._nodes))
+        if number == len(self._nodes):
+            self._nodes.append(node)
+        return number
 
     def _expand(self, node: Node) -> Part:
         if isinstance(node, Appearing):
             return AnyOf(tuple(self._appearances.parts(node)))
         return self._falling(node)
 
+    def _made(self, part: Part, needed: list[int]) -> _Made:
+        """Put numbers for nodes; those that are still to be worked out are needed."""
+        kind = type(part)
+        if kind is All or kind is AnyOf:
+            join = self.circuit.every if kind is All else self.circuit.some
+            return join, [self._made(inner, needed) for inner in part.parts]  # type: ignore[union-attr]
+        if kind is Fact or kind is Appearing:
+            number = self._number(part)  # type: ignore[arg-type]
+            if number in self._done:
+                return self._done[number]
+            needed.append(number)
+            return number
+        return part  # type: ignore[return-value]
+
     def _close(
-        self,
-        group: list[Node],
-        made: dict[Node, Part],
-        below: dict[Node, list[Node]],
+        self, group: list[int], made: dict[int, _Made], below: dict[int, list[int]]
     ) -> None:
         """Finish nodes that need each other; most are alone, and need not themselves.
 
@@ -115,19 +147,18 @@ class Lineage:
         if len(group) == 1 and first not in below[first]:
             self._done[first] = self._resolved(made[first])
             return
-        start = ALWAYS if isinstance(first, Fact) else NEVER
+        start = ALWAYS if isinstance(self._nodes[first], Fact) else NEVER
         self._done.update(dict.fromkeys(group, start))
         for _ in group:
             self._done.update({node: self._resolved(made[node]) for node in group})
 
-    def _resolved(self, part: Part) -> Formula:
-        if isinstance(part, Fact | Appearing):
-            return self._done[part]
-        if isinstance(part, All):
-            return self.circuit.every(self._resolved(p) for p in part.parts)
-        if isinstance(part, AnyOf):
-            return self.circuit.some(self._resolved(p) for p in part.parts)
-        return part
+    def _resolved(self, made: _Made) -> Formula:
+        if isinstance(made, int):
+            return self._done[made]
+        if isinstance(made, tuple):
+            join, parts = made
+            return join([self._resolved(part) for part in parts])
+        return made
 
     def _falling(self, fact: Fact) -> Part:
         if fact.relation == CRASH:

@@ -47,17 +47,24 @@ def unified(atom: Atom, pattern: Pattern, known: Known) -> Known | None:
     for term, value in zip(atom.terms, pattern, strict=True):
         if value is None:
             continue
-        if isinstance(term, Constant):
-            if term.value != value:
+        kind = type(term)
+        if kind is Variable:
+            if found.setdefault(term.name, value) != value:  # type: ignore[union-attr]
                 return None
-        elif isinstance(term, Variable) and found.setdefault(term.name, value) != value:
+        elif kind is Constant and term.value != value:  # type: ignore[union-attr]
             return None
     return found
 
 
 def pattern_of(atom: Atom, known: Known) -> Pattern:
     """Return an atom as a row, with ``None`` for what is not known."""
-    return tuple([value_of(term, known) for term in atom.terms])
+    get = known.get
+    return tuple(
+        [
+            get(term.name) if type(term) is Variable else value_of(term, known)
+            for term in atom.terms
+        ]
+    )
 
 
 def is_decided(atom: Atom, known: Known) -> bool:
@@ -104,10 +111,10 @@ def rows_like(
 ) -> Iterable[Row]:
     """Return the rows of a run that are like a pattern."""
     table = execution.times[time][execution.compiled.relations[relation]]
+    if None not in pattern:
+        return (pattern,) if pattern in table.rows else ()  # type: ignore[return-value]
     columns = tuple([n for n, value in enumerate(pattern) if value is not None])
     if not columns:
         return table.rows
-    if len(columns) == len(pattern):
-        return [pattern] if pattern in table.rows else []  # type: ignore[list-item]
     key = tuple([value for value in pattern if value is not None])
     return table.index(columns).get(key[0] if len(key) == 1 else key, ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from worldline.dedalus.provenance import Fact
@@ -34,12 +33,3 @@ class AnyOf(NamedTuple):
 Node: TypeAlias = Fact | Appearing
 """A fact stands for the formula that takes it away."""
 Part: TypeAlias = Formula | Node | All | AnyOf
-
-
-def nodes(part: Part) -> Iterator[Node]:
-    """Yield what a part refers to."""
-    if isinstance(part, Fact | Appearing):
-        yield part
-    elif isinstance(part, All | AnyOf):
-        for inner in part.parts:
-            yield from nodes(inner)

@@ -75,10 +75,11 @@ def components(needs: Mapping[Thing, Iterable[Thing]]) -> list[list[Thing]]:
                     above = work[-1][0]
                     low[above] = min(low[above], low[name])
                 if low[name] == number[name]:
-                    at = pending.index(name)
-                    found.append(pending[at:])
-                    placed.update(pending[at:])
-                    del pending[at:]
+                    group = [pending.pop()]
+                    while group[-1] != name:
+                        group.append(pending.pop())
+                    found.append(group[::-1])
+                    placed.update(group)
     return found
 
 

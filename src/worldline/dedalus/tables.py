@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from operator import itemgetter
 from typing import TypeAlias
 
 from worldline.dedalus.syntax import Value
@@ -24,8 +27,9 @@ class Table:
         index = self._indexes.get(columns)
         if index is None:
             index = self._indexes[columns] = {}
+            key = _key(columns)
             for row in self.rows:
-                index.setdefault(_key(row, columns), []).append(row)
+                index.setdefault(key(row), []).append(row)
         return index
 
     def add(self, row: Row) -> bool:
@@ -34,11 +38,11 @@ class Table:
             return False
         self.rows[row] = None
         for columns, index in self._indexes.items():
-            index.setdefault(_key(row, columns), []).append(row)
+            index.setdefault(_key(columns)(row), []).append(row)
         return True
 
 
-def _key(row: Row, columns: tuple[int, ...]) -> Key:
-    if len(columns) == 1:
-        return row[columns[0]]
-    return tuple([row[column] for column in columns])
+@cache
+def _key(columns: tuple[int, ...]) -> Callable[[Row], Key]:
+    """Return what takes columns out of a row."""
+    return itemgetter(*columns)

@@ -21,7 +21,7 @@ from worldline.dedalus.walk import POST, PRE
 from worldline.model.errors import UsageError
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Goal, Run
+from worldline.model.injection.subject import Check, Goal, Run, patiently
 
 NOTHING_ELSE = "nothing else is owed"
 """The goal that no row of `pre` appears that is not there: kept in every run. Without
@@ -167,18 +167,19 @@ class _Support:
     def _lineage(self) -> Lineage:
         return self._make()
 
-    def __call__(self, goal: Goal) -> Formula:
+    def __call__(self, goal: Goal, check: Check = patiently) -> Formula:
         lineage = self._lineage
         if goal == NOTHING_ELSE:
             anything = (None,) * self._arity
-            return lineage.appears(PRE, anything, self._eot)
+            return lineage.appears(PRE, anything, self._eot, check)
         if not isinstance(goal, tuple) or goal not in self._post:
             raise UsageError(f"{goal!r} is no goal that this run keeps")
-        falls = lineage.falls(Fact(POST, goal, self._eot))
+        falls = lineage.falls(Fact(POST, goal, self._eot), check)
         if goal in self._pre or self._negation is Negation.IGNORE:
             return falls
         # It is not owed either: both must change.
-        return lineage.circuit.every([falls, lineage.appears(PRE, goal, self._eot)])
+        unowed = lineage.appears(PRE, goal, self._eot, check)
+        return lineage.circuit.every([falls, unowed])
 
 
 class _Later(Sequence[Item]):

@@ -16,6 +16,20 @@ from worldline.model.injection.scope import FaultSet, Scope
 Goal = Hashable
 """What should be reached or kept: a row of `pre` and `post`, a property in a round."""
 
+Check = Callable[[], None]
+"""Called now and then by what may take long; what it raises ends that."""
+
+
+def patiently() -> None:
+    """Let it take as long as it takes."""
+
+
+class Support(Protocol):
+    """Gives, for a goal that a run keeps, what may undo it."""
+
+    def __call__(self, goal: Goal, check: Check = patiently) -> Formula:
+        """Return a formula over faults; see `Run`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -51,7 +65,7 @@ class Run:
     owed: frozenset[Goal]
     kept: frozenset[Goal]
     sent: Sequence[Sent]
-    support: Callable[[Goal], Formula]
+    support: Support
 
     @property
     def broken(self) -> frozenset[Goal]:

@@ -11,7 +11,7 @@ from worldline.model.errors import InternalError
 from worldline.model.events import Event, Kind
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import FaultSet, Scope
-from worldline.model.injection.subject import Goal, Run, Sent
+from worldline.model.injection.subject import Check, Goal, Run, Sent, patiently
 from worldline.model.system import System
 from worldline.worlds.rounds.cones import Cones
 from worldline.worlds.rounds.plan import Plan, check
@@ -126,7 +126,8 @@ class RoundsSubject:
             kept |= {Promise(self._scope.eot, FAILURE)}
         cones: list[Cones] = []
 
-        def support(goal: Goal) -> Formula:
+        def support(goal: Goal, check: Check = patiently) -> Formula:
+            check()
             # Most runs are never asked, and watching one takes longer.
             if not cones:
                 cones.append(Cones(self.world(faults), self._scope, faults))
