@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from worldline.lineage.deciding import decide, question_of, scope_of
-from worldline.lineage.opening import open_target
-from worldline.lineage.randomly import randomly
-from worldline.lineage.target import IGNORE, Question, Target
-from worldline.lineage.trials import Outcome
-from worldline.lineage.words import names
+from worldline.lineage.engines.randomly import randomly
+from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.explaining.words import names
+from worldline.lineage.targets.opening import open_target
+from worldline.lineage.targets.target import IGNORE, Question, Target
 from worldline.model.injection.scope import Scope
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS

@@ -126,7 +126,10 @@ def test_an_import_that_goes_up_is_noticed(
     (tmp_path / "layered" / "__init__.py").touch()
     config = tmp_path / "pyproject.toml"
     rules = (ROOT / "pyproject.toml").read_text("utf-8")
-    rules = rules[rules.index("[tool.importlinter]") :].replace("worldline", "layered")
+    contracts = "[[tool.importlinter.contracts]]"
+    # The first one is that of the layers.
+    first = rules[rules.index("[tool.importlinter]") :].split(contracts)[:2]
+    rules = contracts.join(first).replace("worldline", "layered")
     config.write_text(rules.replace("(cli)", "high").replace("(model)", "low"), "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert lint_imports(str(config), no_cache=True, no_logo=True) == 1

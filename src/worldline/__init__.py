@@ -51,8 +51,8 @@ from worldline.model.view import View
 from worldline.model.workload import invoke, script, whenever
 
 if TYPE_CHECKING:
+    from worldline.lineage.explaining.report import FaultsReport
     from worldline.lineage.faults import faults
-    from worldline.lineage.report import FaultsReport
     from worldline.search.exhaustive import check
     from worldline.search.report import Report
     from worldline.search.walk_report import WalkReport
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "check": "worldline.search.exhaustive",
     "faults": "worldline.lineage.faults",
-    "FaultsReport": "worldline.lineage.report",
+    "FaultsReport": "worldline.lineage.explaining.report",
     "Report": "worldline.search.report",
     "WalkReport": "worldline.search.walk_report",
     "walk": "worldline.search.walks",

@@ -201,7 +201,7 @@ def test_an_interrupt_after_the_verdict_keeps_it(monkeypatch: pytest.MonkeyPatch
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("worldline.lineage.dedalus_target.frontier", interrupted)
+    monkeypatch.setattr("worldline.lineage.targets.program.frontier", interrupted)
     result = run("faults", "zoo:simple-deliv", "--frontier")
     assert result.status == 1
     assert "note: interrupted: the verdict stands" in result.out

@@ -8,7 +8,7 @@ from typing import Literal
 
 from worldline.model.injection.formula import Every, Formula, Injected, Some
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.model.injection.subject import Goal, Run, Sent
+from worldline.model.injection.subject import Check, Goal, Run, Sent, patiently
 
 Kind = Literal["simple", "retry", "redundant"]
 
@@ -46,7 +46,12 @@ class Broadcast:
                         lost[dst] = Every((lost[dst], cut)) if dst in lost else cut
         crashed = {fault.node for fault in faults if isinstance(fault, Crash)}
         owed = nodes if set(lost) - crashed else ()
-        return Run(faults, frozenset(owed), frozenset(lost), sent, lost.__getitem__)
+
+        def support(goal: Goal, check: Check = patiently) -> Formula:
+            check()
+            return lost[goal]
+
+        return Run(faults, frozenset(owed), frozenset(lost), sent, support)
 
     def renamings(self) -> Sequence[dict[str, str]]:
         _, *others = self.scope.nodes

@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 
 from tests.lineage.broadcast import Broadcast
 
-from worldline.lineage.drawing import lineage_drawing, spacetime
-from worldline.lineage.graph import Arc, Lineage, Point
+from worldline.lineage.explaining.drawing import lineage_drawing, spacetime
+from worldline.lineage.explaining.graph import Arc, Lineage, Point
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 
 ABC = ("a", "b", "c")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.lineage.report import FaultsFound
-from worldline.lineage.trials import Progress
+from worldline.lineage.engines.trials import Progress
+from worldline.lineage.explaining.report import FaultsFound
 from worldline.model.injection.scope import Crash, Loss
 from worldline.zoo.programs import PROGRAMS
 

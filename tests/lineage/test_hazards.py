@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worldline.lineage.hazards import cuts, hazards, is_admissible
-from worldline.lineage.space import fault_sets
+from worldline.lineage.engines.hazards import cuts, hazards, is_admissible
+from worldline.lineage.engines.space import fault_sets
 from worldline.model.errors import UsageError
 from worldline.model.injection.formula import (
     ALWAYS,

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from tests.lineage.broadcast import Broadcast, Kind
 
-from worldline.lineage.exhaustive import exhaustive
-from worldline.lineage.loop import loop
-from worldline.lineage.trials import Budget, Progress
+from worldline.lineage.engines.exhaustive import exhaustive
+from worldline.lineage.engines.loop import loop
+from worldline.lineage.engines.trials import Budget, Progress
 from worldline.model.injection.scope import Crash, Loss, Scope
 from worldline.model.verdicts import Verdict
 

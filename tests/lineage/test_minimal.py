@@ -4,9 +4,9 @@ from random import Random
 
 from tests.lineage.broadcast import Broadcast
 
-from worldline.lineage.minimal import minimal
-from worldline.lineage.randomly import draw, randomly
-from worldline.lineage.trials import Budget
+from worldline.lineage.engines.minimal import minimal
+from worldline.lineage.engines.randomly import draw, randomly
+from worldline.lineage.engines.trials import Budget
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.model.verdicts import Verdict
 

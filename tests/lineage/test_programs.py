@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from worldline.lineage.deciding import decide, question_of, scope_of
-from worldline.lineage.opening import open_target
-from worldline.lineage.target import Target
-from worldline.lineage.trials import Outcome
+from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.targets.opening import open_target
+from worldline.lineage.targets.target import Target
 from worldline.model.injection.scope import Crash, Fault, Loss, Scope
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.dedalus.random_programs import checked, programs, scopes, smallest_by_force
 
-from worldline.lineage.exhaustive import exhaustive
-from worldline.lineage.loop import loop
+from worldline.lineage.engines.exhaustive import exhaustive
+from worldline.lineage.engines.loop import loop
 from worldline.model.injection.scope import Scope
 from worldline.model.verdicts import Verdict
 from worldline.worlds.dedalus import DedalusSubject

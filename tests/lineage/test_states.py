@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.worlds.round_systems import Case
 
-from worldline.lineage.exhaustive import exhaustive
-from worldline.lineage.loop import loop
-from worldline.lineage.states import states
-from worldline.lineage.trials import Budget, Outcome
+from worldline.lineage.engines.exhaustive import exhaustive
+from worldline.lineage.engines.loop import loop
+from worldline.lineage.engines.states import states
+from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.model.injection.scope import CrashSemantics, Scope
 from worldline.model.verdicts import Verdict
 from worldline.worlds.rounds.stepping import stepper_of

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pytest
 from tests.lineage.broadcast import Broadcast
 
 from worldline.engine.bounds import BoundHit
-from worldline.lineage.explained import lineage_lines
-from worldline.lineage.supports import supports
+from worldline.lineage.engines.supports import supports
+from worldline.lineage.explaining import explained
+from worldline.lineage.explaining.explained import lineage_lines
 from worldline.model.injection.formula import Every, Injected, Some, Spared
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 
@@ -59,9 +61,18 @@ def test_a_goal_that_is_never_kept_is_said_to_be_so():
     ]
 
 
-def test_an_explanation_that_takes_too_long_is_given_up():
+def test_an_explanation_that_takes_too_long_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+):
     def hurry() -> None:
         raise BoundHit("seconds")
 
-    # Small formulas are solved before anybody looks at the time.
-    assert supports(Injected(AB), Scope(ABC, 4), 5, hurry) == [{AB}]
+    with pytest.raises(BoundHit):
+        supports(Injected(AB), Scope(ABC, 4), 5, hurry)
+    subject = Broadcast(Scope(ABC, eot=3, eff=3, crashes=1), "retry")
+    bad = subject.run(frozenset({AC, Crash(2, "a")}))
+    monkeypatch.setattr(explained, "_patience", lambda: hurry)
+    assert list(lineage_lines(subject.run(frozenset()), bad, subject.scope)) == [
+        "c is owed, and missing",
+        "  what keeps it without faults is too much to work out",
+    ]

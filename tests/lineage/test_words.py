@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-from worldline.lineage import words
-from worldline.lineage.words import goal_words, parse, sentences
+from worldline.lineage.explaining import words
+from worldline.lineage.explaining.words import goal_words, parse, sentences
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import (
     Crash,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import worldline as wl
-from worldline.lineage.space import fault_sets
+from worldline.lineage.engines.space import fault_sets
 from worldline.model.injection.scope import CrashSemantics, Scope
 
 LARGEST = 250

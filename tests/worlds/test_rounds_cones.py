@@ -6,7 +6,7 @@ import pytest
 from tests.worlds.round_systems import Case
 
 import worldline as wl
-from worldline.lineage.space import fault_sets
+from worldline.lineage.engines.space import fault_sets
 from worldline.model.injection.formula import Formula, Injected, Some, Spared
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
 from worldline.worlds.rounds.subject import Mode, RoundsSubject

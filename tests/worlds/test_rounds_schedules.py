@@ -9,8 +9,8 @@ from tests.worlds.adapters import WORLDS, OracleAdapter, describe_outcome
 from tests.worlds.round_systems import Case
 
 import worldline as wl
-from worldline.lineage.rounds_target import RoundsTarget
-from worldline.lineage.space import fault_sets
+from worldline.lineage.engines.space import fault_sets
+from worldline.lineage.targets.rounds import RoundsTarget
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
 from worldline.trace.format import read, write
 from worldline.trace.steps import steps

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.faults import faults
-from worldline.lineage.report import FaultsReport
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
 from worldline.worlds.rounds.subject import RoundsSubject
 from worldline.zoo import atomic_commit, broadcast, replication

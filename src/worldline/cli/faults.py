@@ -192,7 +192,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.progress import shown_faults
     from worldline.lineage.answering import answer
     from worldline.lineage.deciding import question_of
-    from worldline.lineage.opening import open_target
+    from worldline.lineage.targets.opening import open_target
 
     question = question_of(
         nodes=None if arguments.nodes is None else arguments.nodes.split(","),

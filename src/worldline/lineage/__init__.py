@@ -1,5 +1,10 @@
 """Which faults could undo a good outcome: found backwards, from its lineage.
 
-The searches here know faults, goals and support formulas (`worldline.model.injection`),
-and nothing of what runs. Start reading at `loop`.
+- `engines`: the searches; they know faults, goals and support formulas
+  (`worldline.model.injection`), and nothing of what runs. Start reading at `loop`.
+- `explaining`: faults in words, drawings, pages.
+- `targets`: what can be asked, a Dedalus program or a system of Python nodes.
+
+`faults` is the question as users put it, `deciding` chooses its engine, `answering` makes
+the report.
 """

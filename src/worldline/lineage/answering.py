@@ -7,13 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from worldline.lineage.deciding import decide, scope_of
-from worldline.lineage.explained import lineage_lines
-from worldline.lineage.frontier import Edge, frontier
-from worldline.lineage.page import Compared, write_report
-from worldline.lineage.report import FaultsReport
-from worldline.lineage.sweep import Swept, sweep
-from worldline.lineage.target import CONSERVATIVE, IGNORE, Question, Report, Target
-from worldline.lineage.trials import NO_FAULTS, Outcome, Progress
+from worldline.lineage.engines.frontier import Edge, frontier
+from worldline.lineage.engines.sweep import Swept, sweep
+from worldline.lineage.engines.trials import NO_FAULTS, Outcome, Progress
+from worldline.lineage.explaining.explained import lineage_lines
+from worldline.lineage.explaining.page import Compared, write_report
+from worldline.lineage.explaining.report import FaultsReport
+from worldline.lineage.targets.target import (
+    CONSERVATIVE,
+    IGNORE,
+    Question,
+    Report,
+    Target,
+)
 from worldline.model.errors import InternalError
 from worldline.model.injection.scope import FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from worldline.lineage.exhaustive import exhaustive
-from worldline.lineage.loop import loop
-from worldline.lineage.minimal import minimal
-from worldline.lineage.randomly import randomly
-from worldline.lineage.target import (
+from worldline.lineage.engines.exhaustive import exhaustive
+from worldline.lineage.engines.loop import loop
+from worldline.lineage.engines.minimal import minimal
+from worldline.lineage.engines.randomly import randomly
+from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.targets.target import (
     CONSERVATIVE,
     IGNORE,
     SEARCHES,
@@ -18,7 +19,6 @@ from worldline.lineage.target import (
     Report,
     Target,
 )
-from worldline.lineage.trials import Budget, Outcome
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, Scope, in_order
 

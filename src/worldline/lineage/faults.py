@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from worldline.lineage.answering import answer
 from worldline.lineage.deciding import question_of
-from worldline.lineage.opening import open_target
-from worldline.lineage.report import FaultsReport
-from worldline.lineage.target import CONSERVATIVE, Report
+from worldline.lineage.explaining.report import FaultsReport
+from worldline.lineage.targets.opening import open_target
+from worldline.lineage.targets.target import CONSERVATIVE, Report
 from worldline.model.system import System
 
 Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]

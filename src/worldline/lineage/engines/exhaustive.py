@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worldline.engine.bounds import BoundHit
-from worldline.lineage.space import fault_sets
-from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress, Trials
+from worldline.lineage.engines.space import fault_sets
+from worldline.lineage.engines.trials import (
+    NO_FAULTS,
+    Budget,
+    Outcome,
+    Progress,
+    Trials,
+)
 from worldline.model.injection.subject import Subject
 
 

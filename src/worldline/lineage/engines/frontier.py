@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.lineage.trials import Outcome
+from worldline.lineage.engines.trials import Outcome
 from worldline.model.injection.scope import Crash, FaultSet
 from worldline.model.verdicts import Verdict
 

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.lineage.solver import clingo
+from worldline.lineage.engines.solver import clingo
 from worldline.model.injection.formula import (
     Every,
     Formula,
@@ -33,6 +33,7 @@ from worldline.model.injection.scope import (
     Loss,
     Scope,
 )
+from worldline.model.injection.subject import Check, patiently
 
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""
@@ -46,7 +47,7 @@ def hazards(
     scope: Scope,
     seed: FaultSet = frozenset(),
     allowed: Callable[[Fault], bool] = lambda fault: True,
-    check: Callable[[], None] = lambda: None,
+    check: Check = patiently,
 ) -> Iterator[FaultSet]:
     """Yield the subset-minimal fault sets of a scope that make a formula true.
 
@@ -69,7 +70,7 @@ def hazards(
     # Where all faults are forced, the solver would warn that none is left to decide.
     control = clingo().Control(_MINIMAL, logger=lambda code, message: None)
     with control.backend() as backend:
-        top = circuit.add(backend, formula)
+        top = circuit.add(backend, formula, check)
         backend.add_rule([], [-top])
         circuit.limit(backend)
     # Asynchronous, so that a budget or Ctrl-C ends it.
@@ -102,7 +103,7 @@ class _Circuit:
         self.faults: list[Fault] = []
         """By the number that an answer gives."""
 
-    def add(self, backend: Any, formula: Formula) -> int:
+    def add(self, backend: Any, formula: Formula, check: Check) -> int:
         """Add a formula, its parts first; return the atom that is true where it is."""
         atoms: dict[int, int] = {}
         waiting = [(formula, False)]
@@ -110,6 +111,7 @@ class _Circuit:
             gate, is_ready = waiting.pop()
             if id(gate) in atoms:
                 continue
+            check()
             if isinstance(gate, Injected | Spared):
                 atoms[id(gate)] = self._leaf(backend, gate)
             elif is_ready:

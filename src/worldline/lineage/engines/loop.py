@@ -24,17 +24,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import final
 
 from worldline.engine.bounds import BoundHit
-from worldline.lineage.hazards import hazards
-from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress, Trials
+from worldline.lineage.engines.hazards import hazards
+from worldline.lineage.engines.trials import (
+    NO_FAULTS,
+    Budget,
+    Outcome,
+    Progress,
+    Trials,
+)
 from worldline.model.errors import InternalError
-from worldline.model.injection.formula import Formula, Some
+from worldline.model.injection.formula import Some
 from worldline.model.injection.renamed import Renamings
 from worldline.model.injection.scope import Crash, Fault, FaultSet
 from worldline.model.injection.subject import Run, Subject
+
+_WHOLE = 64
+"""So many good runs wait as they are; of others the faults, as runs take memory."""
 
 
 def loop(
@@ -102,16 +110,6 @@ def smallest(sets: list[FaultSet]) -> list[FaultSet]:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Good:
-    """What is kept of a good run until its hazards are run."""
-
-    faults: FaultSet
-    support: Formula
-    allowed: Callable[[Fault], bool]
-
-
-@final
 class _Loop:
     """One search: what was seen, and what waits."""
 
@@ -124,7 +122,7 @@ class _Loop:
         self.renamings = Renamings(permutations)
         self._while_sending = while_sending
         self._seen = {NO_FAULTS}
-        self._waiting: deque[_Good] = deque()
+        self._waiting: deque[Run | FaultSet] = deque()
 
     def run(self) -> None:
         """Go on until a falsifier is found or none is left."""
@@ -135,11 +133,18 @@ class _Loop:
     def _is_done(self) -> bool:
         return bool(self._trials.falsifiers) and not self._every
 
-    def _follow(self, good: _Good) -> None:
+    def _follow(self, good: Run | FaultSet) -> None:
         """Run the hazards of a good run."""
-        trials, seed = self._trials, good.faults
+        trials = self._trials
+        trials.check()
+        # Lineage is worked out now: many a run is never followed.
+        run = good if isinstance(good, Run) else trials.subject.run(good)
+        seed = run.faults
+        # The hazards of all goals at once: their smallest sets are those of one.
+        support = Some(tuple(run.support(g, trials.check) for g in trials.kept(run)))
+        allowed = _while_sending(run) if self._while_sending else _anything
         for faults in hazards(
-            good.support, trials.subject.scope, seed, good.allowed, trials.check
+            support, trials.subject.scope, seed, allowed, trials.check
         ):
             if faults == seed:
                 raise InternalError("the support of a goal is gone where it is kept")
@@ -158,10 +163,8 @@ class _Loop:
         if trials.broken(run):
             trials.falsifiers.append(run.faults)
         else:
-            # The hazards of all goals at once: their smallest sets are those of one.
-            parts = tuple(run.support(goal) for goal in trials.kept(run))
-            allowed = _while_sending(run) if self._while_sending else _anything
-            self._waiting.append(_Good(run.faults, Some(parts), allowed))
+            whole = len(self._waiting) < _WHOLE
+            self._waiting.append(run if whole else run.faults)
 
 
 def _anything(fault: Fault) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from random import Random
 
 from worldline.engine.bounds import BoundHit
-from worldline.lineage.space import crashes, losses
-from worldline.lineage.trials import Budget, Outcome, Progress, Trials
+from worldline.lineage.engines.space import crashes, losses
+from worldline.lineage.engines.trials import Budget, Outcome, Progress, Trials
 from worldline.model.injection.scope import Delay, Fault, FaultSet, Scope
 from worldline.model.injection.subject import Subject
 

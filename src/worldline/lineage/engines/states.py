@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit
-from worldline.lineage.loop import smallest
-from worldline.lineage.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.loop import smallest
+from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.model.injection.scope import Fault, FaultSet
 from worldline.model.injection.stepper import Injection, State, Stepper
 from worldline.model.verdicts import Verdict

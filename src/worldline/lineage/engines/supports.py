@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
-from worldline.lineage.hazards import hazards
+from worldline.lineage.engines.hazards import hazards
 from worldline.model.injection.formula import (
     ALWAYS,
     NEVER,
@@ -16,13 +16,14 @@ from worldline.model.injection.formula import (
     Spared,
 )
 from worldline.model.injection.scope import Loss, Scope
+from worldline.model.injection.subject import Check, patiently
 
 
 def supports(
     formula: Formula,
     scope: Scope,
     most: int,
-    check: Callable[[], None] = lambda: None,
+    check: Check = patiently,
 ) -> list[frozenset[Loss]]:
     """Return smallest sets of links that keep a goal, whatever else is lost.
 
@@ -70,8 +71,6 @@ def dual(formula: Formula) -> Formula:
     return made[id(formula)]
 
 
-def _models(
-    formula: Formula, links: Scope, check: Callable[[], None]
-) -> Iterator[frozenset[Loss]]:
+def _models(formula: Formula, links: Scope, check: Check) -> Iterator[frozenset[Loss]]:
     for model in hazards(formula, links, check=check):
         yield frozenset(fault for fault in model if isinstance(fault, Loss))

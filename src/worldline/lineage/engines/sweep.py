@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.lineage.trials import Outcome
+from worldline.lineage.engines.trials import Outcome
 from worldline.model.injection.scope import FaultSet
 from worldline.model.verdicts import Verdict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from html import escape
 
-from worldline.lineage.graph import Arc, Lineage, Point
+from worldline.lineage.explaining.graph import Arc, Lineage, Point
 from worldline.model.injection.scope import Crash, Scope
 from worldline.model.injection.subject import Run, Sent
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
-from worldline.lineage.supports import supports
-from worldline.lineage.words import goal_words
+from worldline.lineage.engines.supports import supports
+from worldline.lineage.explaining.words import goal_words
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.model.injection.subject import Goal, Run
 
@@ -36,8 +36,10 @@ def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
 
 
 def _reasons(good: Run, goal: Goal, faults: FaultSet, scope: Scope) -> Iterator[str]:
+    check = _patience()
     try:
-        found = supports(good.support(goal), scope, _MOST_SUPPORTS + 1, _patience())
+        formula = good.support(goal, check)
+        found = supports(formula, scope, _MOST_SUPPORTS + 1, check)
     except BoundHit:
         yield "what keeps it without faults is too much to work out"
         return

@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Any, final
 
-from worldline.lineage.drawing import lineage_drawing, spacetime
-from worldline.lineage.graph import Lineage, Point
-from worldline.lineage.report import FaultsReport
-from worldline.lineage.words import sentences
+from worldline.lineage.explaining.drawing import lineage_drawing, spacetime
+from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.explaining.report import FaultsReport
+from worldline.lineage.explaining.words import sentences
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash, Loss, Scope, in_order
 from worldline.model.injection.subject import Goal, Run

@@ -29,7 +29,7 @@ from worldline.dedalus.syntax import (
 )
 from worldline.dedalus.text import rule_text
 from worldline.dedalus.walk import negated, positive, variables
-from worldline.lineage.trials import Outcome
+from worldline.lineage.engines.trials import Outcome
 from worldline.model.errors import UsageError
 from worldline.model.injection.subject import Goal
 from worldline.model.verdicts import Verdict

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from worldline.lineage.target import Target
+from worldline.lineage.targets.target import Target
 from worldline.model.errors import UsageError
 from worldline.model.loader import ZOO, load
 from worldline.model.system import System
@@ -34,21 +34,21 @@ def open_target(
         If it cannot be loaded, or several are named that are no files of one program.
     """
     if isinstance(target, System):
-        from worldline.lineage.rounds_target import RoundsTarget
+        from worldline.lineage.targets.rounds import RoundsTarget
 
         _refuse_nodes(nodes)
         return RoundsTarget(target)
     given = [target] if isinstance(target, str | os.PathLike) else target
     names = [os.fspath(name) for name in given]
     if len(names) != 1 or _program(names[0]) is not None:
-        from worldline.lineage.dedalus_target import DedalusTarget
+        from worldline.lineage.targets.program import DedalusTarget
 
         if parameters:
             raise UsageError(
                 "a Dedalus program has no parameters", remedy="leave -p out"
             )
         return DedalusTarget(names, files_of(names), nodes)
-    from worldline.lineage.rounds_target import RoundsTarget
+    from worldline.lineage.targets.rounds import RoundsTarget
 
     _refuse_nodes(nodes)
     return RoundsTarget(load(names[0], parameters))

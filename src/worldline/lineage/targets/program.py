@@ -14,13 +14,13 @@ from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
-from worldline.lineage.frontier import Edge
-from worldline.lineage.graph import NOT, Arc, Lineage, Point
-from worldline.lineage.hardening import harden
-from worldline.lineage.opening import name_of
-from worldline.lineage.program_system import ProgramRun, origin
-from worldline.lineage.target import IGNORE, Question, Report
-from worldline.lineage.trials import NO_FAULTS, Budget, Outcome, Progress
+from worldline.lineage.engines.frontier import Edge
+from worldline.lineage.engines.trials import NO_FAULTS, Budget, Outcome, Progress
+from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
+from worldline.lineage.targets.hardening import harden
+from worldline.lineage.targets.opening import name_of
+from worldline.lineage.targets.program_system import ProgramRun, origin
+from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO

@@ -22,7 +22,7 @@ from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.provenance import Provenance
 from worldline.dedalus.syntax import Value, When
 from worldline.dedalus.walk import CRASH, POST, PRE
-from worldline.lineage.words import names, parse
+from worldline.lineage.explaining.words import names, parse
 from worldline.model.events import Event, Kind
 from worldline.model.faults import Faults
 from worldline.model.fields import field
@@ -209,7 +209,7 @@ def system(
     faults: str,
 ) -> System:
     """Return the system of a run, from the parameters that its trace names."""
-    from worldline.lineage.opening import files_of, name_of
+    from worldline.lineage.targets.opening import files_of, name_of
 
     named = shlex.split(files)
     checked = load(files_of(named), tuple(nodes.split(",")))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-from worldline.lineage.graph import Lineage, Point
-from worldline.lineage.states import states
-from worldline.lineage.target import IGNORE, Question, Report
-from worldline.lineage.trials import Budget, Outcome
+from worldline.lineage.engines.states import states
+from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Run

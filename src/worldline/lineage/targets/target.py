@@ -1,6 +1,6 @@
 """What can be asked which faults break it: the part that depends on what it is.
 
-`dedalus_target` and `rounds_target` are the two kinds; everything else about faults
+`program` and `rounds` are the two kinds; everything else about faults
 knows a subject only.
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
-from worldline.lineage.frontier import Edge
-from worldline.lineage.graph import Lineage, Point
-from worldline.lineage.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.frontier import Edge
+from worldline.lineage.engines.trials import Budget, Outcome, Progress
+from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Run, Subject
 from worldline.trace.records import Trace
