@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.lineage.broadcast import Broadcast, Kind
 
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.trials import Budget, Progress
-from worldline.model.injection.scope import Crash, Loss, Scope
+from worldline.model.injection.formula import Formula
+from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
+from worldline.model.injection.subject import Check, Goal, Run, patiently
 from worldline.model.verdicts import Verdict
 
 ABC = ("a", "b", "c")
@@ -89,3 +93,28 @@ def test_an_interrupted_loop_says_so():
     subject = Broadcast(Scope(ABC, eot=5, eff=3, crashes=1), "retry")
     found = loop(subject, every=True, progress=interrupt)
     assert (found.bound, found.verdict) == ("interrupted", Verdict.UNKNOWN)
+
+
+def test_a_budget_ends_the_work_on_one_formula():
+    class Endless(Broadcast):
+        def run(self, faults: FaultSet) -> Run:
+            def support(goal: Goal, check: Check = patiently) -> Formula:
+                while True:
+                    check()
+
+            return replace(super().run(faults), support=support)
+
+    subject = Endless(Scope(ABC, eot=5, eff=3, crashes=1), "retry")
+    found = loop(subject, budget=Budget(seconds=0.02))
+    assert (found.bound, found.executions) == ("seconds", 1)
+    assert found.seconds < 1
+
+
+def test_runs_that_do_not_wait_whole_are_made_again(monkeypatch: pytest.MonkeyPatch):
+    scope = Scope(ABC, eot=5, eff=3, crashes=1)
+    expected = loop(Broadcast(scope, "retry"), every=True)
+    monkeypatch.setattr("worldline.lineage.engines.loop._WHOLE", 0)
+    subject = Broadcast(scope, "retry")
+    found = loop(subject, every=True)
+    assert replace(found, seconds=0) == replace(expected, seconds=0)
+    assert len(subject.runs) > found.executions

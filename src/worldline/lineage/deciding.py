@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.minimal import minimal
@@ -20,7 +21,8 @@ from worldline.lineage.targets.target import (
     Target,
 )
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import CrashSemantics, Scope, in_order
+from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope, in_order
+from worldline.model.injection.subject import Subject
 
 
 def question_of(
@@ -152,8 +154,40 @@ def _search(
         )
     if question.every or not found.falsifiers:
         return found
-    first = minimal(lambda some: bool(subject.run(some).broken), found.falsifiers[0])
-    return replace(found, falsifiers=(first,))
+    return _smaller(subject, found, budget)
+
+
+def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
+    """Leave out of a falsifier what it does not need, as far as time allows."""
+    seconds = budget.seconds
+    left = None if seconds is None else max(0.0, seconds - found.seconds)
+    meter = Meter(Bounds(seconds=left))
+    least, bound = found.falsifiers[0], found.bound
+    notes = found.notes
+
+    def falls(faults: FaultSet) -> bool:
+        nonlocal least
+        meter.check()
+        is_broken = bool(subject.run(faults).broken)
+        if is_broken and len(faults) < len(least):
+            least = faults
+        return is_broken
+
+    try:
+        least = minimal(falls, least)
+    except BoundHit as hit:
+        bound = hit.bound
+    except KeyboardInterrupt:
+        bound = "interrupted"
+    if bound != found.bound:
+        notes += ("fewer faults may do: the search ended before that was known",)
+    return replace(
+        found,
+        falsifiers=(least,),
+        bound=bound,
+        notes=notes,
+        seconds=found.seconds + meter.seconds,
+    )
 
 
 def _semantics(name: str | None) -> CrashSemantics | None:
