@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 from tests.lineage.broadcast import Broadcast, Kind
 
-from worldline.lineage.engines.frontier import Edge, frontier
+from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.sweep import Swept, Tried, sweep
 from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import Crash, Loss, Scope
 from worldline.model.verdicts import Verdict
 

@@ -10,8 +10,9 @@ from tests.dedalus.random_programs import smallest_by_force
 from worldline import zoo
 from worldline.dedalus.check import Checked, load
 from worldline.dedalus.symbolic.frontier import frontier, smallest_eff
-from worldline.dedalus.symbolic.search import NO_FAULTS, Rerun, search
+from worldline.dedalus.symbolic.search import Rerun, search
 from worldline.model.injection.scope import (
+    NO_FAULTS,
     Crash,
     CrashSemantics,
     FaultSet,
@@ -197,7 +198,7 @@ def test_the_frontier_of_retrying_delivery():
     without, once = frontier(*given("retry-deliv"))
     assert (without.crashes, without.losses) == (0, None)
     assert (once.crashes, once.losses, once.eff) == (1, 1, 2)
-    assert once.faults in found("retry-deliv")
+    assert once.falsifier in found("retry-deliv")
 
 
 def by_force(name: str, eot: int, eff: int, crashes: int, largest: int) -> None:

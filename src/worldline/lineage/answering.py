@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from worldline.lineage.deciding import decide, scope_of
-from worldline.lineage.engines.frontier import Edge, frontier
+from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
-from worldline.lineage.engines.trials import NO_FAULTS, Outcome, Progress
+from worldline.lineage.engines.trials import Outcome, Progress
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, write_report
 from worldline.lineage.explaining.report import FaultsReport
@@ -21,7 +21,8 @@ from worldline.lineage.targets.target import (
     Target,
 )
 from worldline.model.errors import InternalError
-from worldline.model.injection.scope import FaultSet, Scope, in_order
+from worldline.model.injection.edge import Edge
+from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
 from worldline.model.verdicts import Verdict
 from worldline.trace.diagram import diagram

@@ -17,9 +17,10 @@ from typing import final
 
 from worldline.dedalus.check import Checked
 from worldline.dedalus.symbolic.encoding import Encoding
-from worldline.dedalus.symbolic.search import NO_FAULTS, Rerun
+from worldline.dedalus.symbolic.search import Rerun
 from worldline.dedalus.symbolic.solver import Solver
-from worldline.model.injection.scope import FaultSet, Scope
+from worldline.model.injection.edge import Edge
+from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope
 
 
 @final
@@ -37,30 +38,6 @@ class Breach:
 
     eff: int
     faults: FaultSet
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Corner:
-    """One point of the resilience frontier.
-
-    Attributes
-    ----------
-    crashes
-        How many nodes may crash.
-    losses
-        The fewest messages, lost or late, that break the program then; ``None`` if no
-        number does.
-    eff
-        The least EFF at which that few do.
-    faults
-        The fewest faults that show it.
-    """
-
-    crashes: int
-    losses: int | None
-    eff: int | None = None
-    faults: FaultSet | None = None
 
 
 def smallest_eff(
@@ -89,7 +66,7 @@ def smallest_eff(
 
 def frontier(
     checked: Checked, scope: Scope, *, seconds: float | None = None
-) -> Iterator[Corner]:
+) -> Iterator[Edge]:
     """Yield, for 0 crashes to as many as the scope has, the fewest losses that break it.
 
     Losses are considered in the rounds in which the scope has them.
@@ -131,18 +108,18 @@ class _Asked:
         faults = self._fewest(quiet=low, **limits)
         return Breach(low if low > 1 else 0, self._rerun.confirm(faults))
 
-    def corner(self, crashes: int) -> Corner:
+    def corner(self, crashes: int) -> Edge:
         """Return the point of the frontier for a number of crashes."""
         if self._broken:
-            return Corner(crashes, 0, 0, NO_FAULTS)
+            return Edge(crashes, 0, 0, NO_FAULTS, exact=True)
         if self._solver.falsifier(crashes=crashes) is None:
-            return Corner(crashes, None)
+            return Edge(crashes, None, None, None, exact=True)
         losses = 0
         while self._solver.falsifier(crashes=crashes, disturbed=losses) is None:
             losses += 1
         breach = self.earliest(crashes=crashes, disturbed=losses)
         assert breach is not None
-        return Corner(crashes, losses, breach.eff, breach.faults)
+        return Edge(crashes, losses, breach.eff, breach.faults, exact=True)
 
     def _fewest(self, **limits: int) -> FaultSet:
         """Return a smallest falsifier within limits that have one."""

@@ -21,10 +21,9 @@ from worldline.dedalus.symbolic.solver import OutOfTime, Solver
 from worldline.dedalus.templates import Row
 from worldline.dedalus.walk import POST, PRE
 from worldline.model.errors import InternalError
-from worldline.model.injection.scope import FaultSet, Scope, in_order
+from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.verdicts import Verdict
 
-NO_FAULTS: FaultSet = frozenset()
 MOST = 1000
 """After so many smallest fault sets a search for all of them ends."""
 

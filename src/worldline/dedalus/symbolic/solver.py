@@ -11,12 +11,11 @@ from worldline.dedalus.symbolic.faults import chosen, fault_set
 from worldline.dedalus.symbolic.numbers import LARGEST
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import FaultSet, Scope
+from worldline.model.injection.solver import PATIENCE
+from worldline.model.injection.solver import clingo as solver
 
 if TYPE_CHECKING:
     import clingo
-
-_PATIENCE = 0.2
-"""Seconds between two looks at whether the user wants to stop."""
 
 
 class OutOfTime(Exception):
@@ -132,8 +131,8 @@ class Solver:
 
     def _patience(self) -> float:
         if self._ends is None:
-            return _PATIENCE
-        return max(0.0, min(_PATIENCE, self._ends - time.monotonic()))
+            return PATIENCE
+        return max(0.0, min(PATIENCE, self._ends - time.monotonic()))
 
     def _check(self) -> None:
         if self._ends is not None and time.monotonic() >= self._ends:
@@ -141,24 +140,16 @@ class Solver:
 
 
 def _control() -> clingo.Control:
-    try:
-        import clingo
-    except ImportError as error:
-        raise UsageError(
-            "programs are solved with clingo, which is not installed",
-            remedy="run pip install 'worldline[faults]'",
-        ) from error
     # Without --warn=none every calculation over a missing value is told on stderr.
-    return clingo.Control(["1", "--warn=none"])
+    control: clingo.Control = solver().Control(["1", "--warn=none"])
+    return control
 
 
 def _number(k: int) -> clingo.Symbol:
-    import clingo
-
-    return clingo.Number(k)
+    symbol: clingo.Symbol = solver().Number(k)
+    return symbol
 
 
 def _parsed(term: str) -> clingo.Symbol:
-    import clingo
-
-    return clingo.parse_term(term)
+    symbol: clingo.Symbol = solver().parse_term(term)
+    return symbol

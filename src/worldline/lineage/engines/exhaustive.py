@@ -7,12 +7,12 @@ from collections.abc import Callable
 from worldline.engine.bounds import BoundHit
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import (
-    NO_FAULTS,
     Budget,
     Outcome,
     Progress,
     Trials,
 )
+from worldline.model.injection.scope import NO_FAULTS
 from worldline.model.injection.subject import Subject
 
 

@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.lineage.engines.solver import clingo
 from worldline.model.injection.formula import (
     Every,
     Formula,
@@ -33,13 +32,11 @@ from worldline.model.injection.scope import (
     Loss,
     Scope,
 )
+from worldline.model.injection.solver import PATIENCE, clingo
 from worldline.model.injection.subject import Check, patiently
 
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""
-
-_PATIENCE = 0.2
-"""Seconds between two looks at whether the user wants to stop."""
 
 
 def hazards(
@@ -77,7 +74,7 @@ def hazards(
     with control.solve(yield_=True, async_=True) as handle:
         while True:
             handle.resume()
-            while not handle.wait(_PATIENCE):
+            while not handle.wait(PATIENCE):
                 check()
             model = handle.model()
             if model is None:

@@ -29,7 +29,6 @@ from typing import final
 from worldline.engine.bounds import BoundHit
 from worldline.lineage.engines.hazards import hazards
 from worldline.lineage.engines.trials import (
-    NO_FAULTS,
     Budget,
     Outcome,
     Progress,
@@ -38,7 +37,7 @@ from worldline.lineage.engines.trials import (
 from worldline.model.errors import InternalError
 from worldline.model.injection.formula import Some
 from worldline.model.injection.renamed import Renamings
-from worldline.model.injection.scope import Crash, Fault, FaultSet
+from worldline.model.injection.scope import NO_FAULTS, Crash, Fault, FaultSet
 from worldline.model.injection.subject import Run, Subject
 
 _WHOLE = 64

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from typing import final
 
 from worldline.engine.bounds import BoundHit
-from worldline.model.injection.scope import FaultSet
+from worldline.model.injection.scope import NO_FAULTS, FaultSet
 from worldline.model.injection.subject import Goal, Run, Subject
 from worldline.model.verdicts import Verdict
-
-NO_FAULTS: FaultSet = frozenset()
 
 
 @final

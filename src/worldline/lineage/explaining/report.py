@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from worldline.lineage.engines.frontier import Edge
 from worldline.lineage.engines.sweep import Swept
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.errors import WorldlineError
+from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import FaultSet, Scope
 from worldline.model.verdicts import Verdict
 

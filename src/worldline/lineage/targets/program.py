@@ -14,14 +14,14 @@ from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
-from worldline.lineage.engines.frontier import Edge
-from worldline.lineage.engines.trials import NO_FAULTS, Budget, Outcome, Progress
+from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.opening import name_of
 from worldline.lineage.targets.program_system import ProgramRun, origin
 from worldline.lineage.targets.target import IGNORE, Question, Report
-from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
+from worldline.model.injection.edge import Edge
+from worldline.model.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO
 from worldline.model.verdicts import Verdict
@@ -99,9 +99,7 @@ class DedalusTarget:
         """Return the resilience frontier, as far as time allows."""
         edges: list[Edge] = []
         try:
-            for corner in frontier(self.checked, scope, seconds=budget.seconds):
-                found = corner.crashes, corner.losses, corner.eff, corner.faults
-                edges.append(Edge(*found, exact=True))
+            edges.extend(frontier(self.checked, scope, seconds=budget.seconds))
         except OutOfTime:
             first = len(edges)
             edges += [

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
-from worldline.lineage.engines.frontier import Edge
 from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Run, Subject
 from worldline.trace.records import Trace

@@ -81,6 +81,8 @@ class Crash:
 Fault: TypeAlias = Loss | Delay | Crash
 FaultSet: TypeAlias = frozenset[Fault]
 
+NO_FAULTS: FaultSet = frozenset()
+
 
 def in_order(faults: FaultSet) -> list[Fault]:
     """Return faults in the one order in which they are always shown."""

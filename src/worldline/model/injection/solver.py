@@ -1,10 +1,16 @@
-"""The solver that decides which faults to try; it is installed on request only."""
+"""The solver that decides which faults to try; it is installed on request only.
+
+It is imported here and nowhere else.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from worldline.model.errors import UsageError
+
+PATIENCE = 0.2
+"""Seconds between two looks at whether the user wants to stop."""
 
 
 def clingo() -> Any:
