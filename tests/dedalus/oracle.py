@@ -92,7 +92,7 @@ class Oracle:
     def heads(self, number: int, rule: Rule, time: int) -> list[tuple[tuple, object]]:
         found = []
         groups: dict[tuple, list[dict]] = {}
-        for env in self.environments(rule, time):
+        for env in self.bindings(rule, time):
             place = self.place(rule, env)
             if self.unplaced(rule) and self.dead(place, time):
                 continue
@@ -117,6 +117,22 @@ class Oracle:
             )
             for (sender, key), envs in groups.items()
         ]
+
+    def bindings(self, rule: Rule, time: int) -> Iterator[dict]:
+        """Yield what a rule fires with; it waits for rounds that it names."""
+        derived = {rule.head.relation for rule in self.program.rules}
+        for part in rule.body:
+            if isinstance(part, Literal) and part.atom.relation in derived:
+                if (part.atom.time or 1) > time:
+                    return
+        for env in self.environments(rule, time):
+            try:
+                for term in rule.head.terms:
+                    if not isinstance(term, Aggregate):
+                        value(term, env)
+            except ZeroDivisionError:
+                continue  # nothing is divided by zero: the rule is silent
+            yield env
 
     def place(self, rule: Rule, env: dict):
         for part in rule.body:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dedalus.oracle import Oracle
-from tests.dedalus.programs import NODES, fault_sets, programs, scopes
+from tests.dedalus.random_faults import fault_sets, scopes
+from tests.dedalus.random_programs import checked as ready
+from tests.dedalus.random_programs import programs
 
 from worldline.dedalus.check import check
 from worldline.dedalus.compile import compile_program
@@ -15,6 +17,8 @@ from worldline.dedalus.parse import parse_text
 from worldline.dedalus.text import program_text
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash, CrashSemantics, Delay, Loss
+
+THREE = ("a", "b", "c")
 
 
 def executed(text: str, *faults, eot: int = 4, semantics="mute", nodes=None):
@@ -43,12 +47,12 @@ def fired(execution: Execution) -> set[tuple[int, int, tuple]]:
 
 
 def same_as_the_oracle(data) -> None:
-    checked = data.draw(programs())
+    checked = ready(data.draw(programs(THREE)), THREE)
     scope = data.draw(scopes(delay=2))
     faults = data.draw(fault_sets(scope))
     run = evaluate(compile_program(checked), faults, scope.eot, scope.semantics)
     halt = scope.semantics is CrashSemantics.HALT
-    oracle = Oracle(checked.program, NODES, faults, scope.eot, halt=halt)
+    oracle = Oracle(checked.program, THREE, faults, scope.eot, halt=halt)
     for relation in checked.columns.arity:
         for time in range(1, scope.eot + 1):
             found = set(run.rows(relation, time))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dedalus.formulas import Judge, is_true, size
-from tests.dedalus.programs import fault_sets, programs, scopes
+from tests.dedalus.random_faults import fault_sets, scopes
+from tests.dedalus.random_programs import checked, programs
 
 from worldline.dedalus.lineage import Lineage, Negation
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.provenance import Fact
-from worldline.dedalus.text import program_text
 from worldline.model.injection.formula import NEVER
 from worldline.model.injection.scope import (
     Crash,
@@ -44,9 +44,9 @@ RETRY = BROADCAST + "told(X,P)@next :- told(X,P);"
 
 def lineage_misses_nothing(data) -> None:
     """What falls or appears between two runs is foreseen by the formulas of the first."""
-    checked = data.draw(programs())
+    text = data.draw(programs(NODES))
     scope = data.draw(scopes(delay=1))
-    subject = DedalusSubject(checked, scope)
+    subject = DedalusSubject(checked(text, NODES), scope)
     faults = data.draw(fault_sets(scope))
     first = subject.execute(faults)
     lineage = Lineage(first, faults, scope, Negation.CONSERVATIVE)
@@ -57,17 +57,17 @@ def lineage_misses_nothing(data) -> None:
         judge = Judge(frozenset(other.network.faults))
         before, after = set(first.tuples()), set(other.tuples())
         for fact in before - after:
-            assert judge(lineage.falls(Fact(*fact))), program_text(checked.program)
+            assert judge(lineage.falls(Fact(*fact))), text
         for fact in after - before:
-            assert judge(lineage.appears(*fact)), program_text(checked.program)
+            assert judge(lineage.appears(*fact)), text
             assert not own(lineage.appears(*fact))
 
 
 def supports_miss_nothing(data) -> None:
     """What breaks a goal makes the formula of one of the kept goals true."""
-    checked = data.draw(programs())
+    text = data.draw(programs(NODES))
     scope = data.draw(scopes(delay=1))
-    subject = DedalusSubject(checked, scope)
+    subject = DedalusSubject(checked(text, NODES), scope)
     run = subject.run(data.draw(fault_sets(scope)))
     if run.broken:
         return
@@ -76,7 +76,7 @@ def supports_miss_nothing(data) -> None:
         other = subject.run(data.draw(fault_sets(scope)))
         for goal in other.broken:
             formula = formulas[goal if goal in formulas else NOTHING_ELSE]
-            assert is_true(formula, other.faults), program_text(checked.program)
+            assert is_true(formula, other.faults), text
 
 
 @pytest.mark.slow
@@ -109,10 +109,10 @@ def test_supports_miss_nothing_on_many(data):
 
 def without_negation_lineage_is_exact(data) -> None:
     """The formulas of the run without faults tell of every other run what falls."""
-    checked = data.draw(programs(monotone=True))
+    text = data.draw(programs(NODES, monotone=True))
     scope = data.draw(scopes())
     negation = data.draw(st.sampled_from(Negation))
-    subject = DedalusSubject(checked, scope, negation)
+    subject = DedalusSubject(checked(text, NODES), scope, negation)
     none: FaultSet = frozenset()
     first = subject.execute(none)
     lineage = Lineage(first, none, scope, negation)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.dedalus.programs import programs
+from tests.dedalus.random_programs import programs
 
 from worldline.dedalus.parse import parse_files, parse_text
 from worldline.dedalus.problems import ProgramError
@@ -71,11 +71,11 @@ def test_expressions_survive_printing(left, right):
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(programs())
-def test_programs_survive_printing(checked):
-    text = program_text(checked.program)
-    again = parse_text(text)
-    assert program_text(again) == text
-    assert statements(parse_text(program_text(again))) == statements(again)
+def test_programs_survive_printing(text):
+    first = parse_text(text)
+    again = parse_text(program_text(first))
+    assert program_text(again) == program_text(first)
+    assert statements(again) == statements(first)
 
 
 def test_a_rule_has_a_head_a_time_and_a_body():

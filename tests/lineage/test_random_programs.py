@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.dedalus.random_programs import checked, programs, scopes, smallest_by_force
+from tests.dedalus.random_faults import small_scopes, smallest_by_force
+from tests.dedalus.random_programs import checked, programs
 
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
@@ -40,14 +41,14 @@ def agrees(text: str, scope: Scope) -> None:
 
 @pytest.mark.slow
 @examples(15)
-@given(programs(), scopes())
+@given(programs(), small_scopes())
 def test_the_loop_finds_what_trying_everything_finds(text: str, scope: Scope):
     agrees(text, scope)
 
 
 @pytest.mark.nightly
 @examples(400)
-@given(programs(), scopes())
+@given(programs(), small_scopes())
 def test_the_loop_finds_what_trying_everything_finds_many_times(
     text: str, scope: Scope
 ):

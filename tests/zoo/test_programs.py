@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.dedalus.random_programs import smallest_by_force
+from tests.dedalus.random_faults import smallest_by_force
 
 from worldline import zoo
 from worldline.dedalus.check import Checked, load
