@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from tests.cli.command import refusal, run
 
+from worldline.model.injection.scope import FaultSet
+from worldline.model.injection.subject import Run
+from worldline.worlds.dedalus import DedalusSubject
+
 SPEC = """\
 missing(N, P) :- log(M, P), node(M, N), notin log(N, P);
 pre(N, P) :- log(N, P), notin bcast(N, P)@1;
@@ -188,6 +192,21 @@ def test_what_holds_is_said_with_what_it_assumes():
     assert "assuming: messages arrive in the next round; crashed nodes" in result.out
 
 
+def test_late_messages_are_among_what_is_assumed():
+    result = run("faults", "zoo:redun-deliv", "--eff", "5", "--delay", "1")
+    assert "messages arrive in the next round or up to 1 later" in result.out
+
+
+def test_an_interrupt_after_the_verdict_keeps_it(monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("worldline.lineage.dedalus_target.frontier", interrupted)
+    result = run("faults", "zoo:simple-deliv", "--frontier")
+    assert result.status == 1
+    assert "note: interrupted: the verdict stands" in result.out
+
+
 def test_the_scope_of_a_program_of_the_zoo_is_the_papers():
     said = json.loads(run("faults", "zoo:2pc-ctp", "--json").out)
     assert (said["eot"], said["eff"], said["crashes"]) == (8, 0, 1)
@@ -233,9 +252,17 @@ def test_rules_that_make_it_hold_are_suggested():
     assert "    bcast(Node, X1)@next :- bcast(Node, X1);\n" in result.out
 
 
+@pytest.mark.slow
 def test_a_sweep_tells_the_smallest_scope_that_fails():
     result = run(
-        "faults", "deliver.ded", "spec.ded", "--crashes", "0", "--sweep", "1", "--json"
+        "faults",
+        "deliver.ded",
+        "spec.ded",
+        "--crashes",
+        "0",
+        "--sweep",
+        "0.4",
+        "--json",
     )
     said = json.loads(result.out)
     assert (result.status, said["verdict"]) == (1, "violated")
@@ -260,6 +287,7 @@ def test_a_report_is_one_page_and_its_runs():
     assert page.count("<svg") == 3  # the falsifier, a lineage, the run without faults
     runs = json.loads(Path("out/runs.json").read_text("utf-8"))
     assert [one["status"] for one in runs] == ["success", "failure"]
+    assert runs[0]["pre"] == [["b", "hi"], ["c", "hi"]]
     assert runs[1]["failureSpec"]["omissions"] == [{"from": "a", "to": "b", "time": 1}]
 
 
@@ -271,9 +299,37 @@ def test_python_nodes_are_searched_in_rounds(engine: str):
     )
     said = json.loads(result.out)
     assert (result.status, said["verdict"]) == (1, "violated")
+    assert said["nodes"] == ["a", "b", "c"]
     assert said["faults"] in [[["loss a->b@1"]], [["loss a->c@1"]]]
     again = run("replay", said["trace"])
     assert (again.status, again.err) == (1, "")
+
+
+def test_python_nodes_have_a_frontier_and_a_page():
+    result = run(
+        *("faults", "greeting.py", "--eot", "3", "--crashes", "1", "--frontier"),
+        *("--report", "out", "--json"),
+    )
+    none, one = json.loads(result.out)["frontier"]
+    assert (none["crashes"], none["losses"], none["exact"]) == (0, 1, True)
+    assert (one["crashes"], one["losses"], one["exact"]) == (1, 0, True)
+    page = Path("out/index.html").read_text("utf-8")
+    assert page.count("<svg") == 2
+
+
+def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
+    runs = iter(range(100))
+
+    def interrupted(self: DedalusSubject, faults: FaultSet) -> Run:
+        if next(runs) == 3:
+            raise KeyboardInterrupt
+        return made(self, faults)
+
+    made = DedalusSubject.run
+    monkeypatch.setattr(DedalusSubject, "run", interrupted)
+    result = run("faults", "zoo:redun-deliv", "--engine", "ldfi")
+    assert result.status == 3
+    assert result.out.startswith("redun-deliv: UNKNOWN (bound: interrupted)\n")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import sys
 
@@ -58,3 +59,8 @@ def test_a_terminal_sees_the_line_on_standard_error(
         progress(HALFWAY)
     assert "toy: " in err.getvalue()
     assert capsys.readouterr().out == ""
+
+
+def test_a_line_says_how_far_the_walks_are():
+    walking = dataclasses.replace(HALFWAY, walks=30, walk_steps=1500)
+    assert line(walking) == "30 walks of 1,500 steps, 750/s, 42 MiB, 2 s"

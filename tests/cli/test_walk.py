@@ -129,3 +129,39 @@ def test_options_reach_the_search():
 )
 def test_what_is_not_understood_is_refused(options: list[str], text: str):
     assert text in refusal(run("walk", "lossy.py", *options))
+
+
+# ------------------------------------------------------------ live runs, and where to begin
+
+
+def test_live_runs_are_written_and_can_be_searched_on_from():
+    result = run("walk", "lossy.py", "--emit-live", "1", "--out", "live", "--json")
+    found = json.loads(result.out)
+    assert found["live_traces"] == ["live/lossy-live-1.wl"]
+    assert found["bound"] == "live runs"
+    replayed = run("replay", "live/lossy-live-1.wl")
+    assert (replayed.status, "HOLDS is_heard, reproduced" in replayed.out) == (0, True)
+    again = run("walk", "lossy.py", "--from", "live/lossy-live-1.wl:1", "--json")
+    found = json.loads(again.out)
+    assert (found["verdict"], found["critical_step"]) == ("violated", 1)
+    assert "from step 1 of live/lossy-live-1.wl on" in found["notes"][0]
+    assert run("replay", found["trace"]).status == 1
+
+
+def test_stages_lead_to_where_walks_begin():
+    result = run("walk", "lossy.py", "--until", "view.messages(dst=b)", "--json")
+    assert json.loads(result.out)["critical_step"] == 1
+
+
+def test_ctrl_c_prints_what_was_learned():
+    interrupting = "import signal\n" + LOSSY.replace(
+        "    return view[B].heard",
+        "    if view[A].heard:\n        signal.raise_signal(signal.SIGINT)\n"
+        "    return view[B].heard",
+    ).replace("ctx.send(B, Request())", "ctx.send(A, Request())")
+    Path("lossy.py").write_text(interrupting)
+    result = run("walk", "lossy.py", "--depth", "2")
+    assert result.status == 3
+    assert result.out.startswith("lossy: UNKNOWN (bound: interrupted)\n")
+    assert "2 states to depth 2" in result.out
+    assert "0 walks of 0 steps" in result.out

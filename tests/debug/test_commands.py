@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-from tests.debug.opened import datagram_lock, granted, held
+from tests.debug.opened import datagram_lock, granted, held, opened
 from tests.debug.test_timeline import tally, ticking
 from tests.trace.runs import random_trace
 from tests.trace.scenes import Client, both_hold
@@ -74,7 +75,11 @@ def test_every_name_of_every_command_is_tried():
         ("step x", "'x' is not a whole number"),
         ("step 1.5", "'1.5' is not a whole number"),
         ("jump", "jump where?; give a step"),
-        ("jump x", "'x' is no step; give a number, or first, start, end, here"),
+        (
+            "jump x",
+            "'x' is no step; give a number, or first, start, end, here, critical",
+        ),
+        ("jump critical", "this trace has no critical transition"),
         ("jump 99", "there is no step 99; there are -4 to 12"),
         ("where 1 2", "one step is enough, got 1 2"),
         ("where 'a", "cannot be read: No closing quotation"),
@@ -100,6 +105,19 @@ def test_what_cannot_be_answered_is_refused_with_advice(line: str, error: str):
         answer(session, line)
     assert error in str(caught.value)
     assert session.position == 12
+
+
+def test_the_critical_transition_is_named_and_can_be_jumped_to():
+    trace = both_hold()
+    assert trace.end is not None
+    trace = replace(trace, end=replace(trace.end, critical=5))
+    session = opened(trace, datagram_lock())
+    assert answer(session, "jump critical").lines == answer(held(), "jump 5").lines
+    found = answer(session, "info")
+    assert "  step 5 is the critical transition" in found.lines
+    assert found.data["critical"] == 5
+    assert not any("critical" in line for line in answer(held(), "info").lines)
+    assert answer(session, "diff start critical").lines[0].endswith("step 5:")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "debugging.md"
 @pytest.mark.slow
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     found = commands(PAGE)
-    assert len(found) >= 10
+    assert len(found) >= 14
     for command in found:
         printed = settled(run(command.line, tmp_path))
         assert printed == settled(command.shown), command.line

@@ -18,6 +18,7 @@ from worldline.model.injection.formula import NEVER
 from worldline.model.injection.scope import (
     Crash,
     CrashSemantics,
+    Delay,
     Fault,
     FaultSet,
     Loss,
@@ -235,6 +236,31 @@ def losing(aggregate: str, *lost: str) -> bool:
 def test_a_value_of_an_aggregate_falls_when_nothing_gives_it(aggregate, one, other):
     assert losing(aggregate, "b") == one
     assert losing(aggregate, "c") == other
+
+
+def conservative(text: str, scope: Scope) -> Lineage:
+    none: FaultSet = frozenset()
+    execution = DedalusSubject(parse_text(text), scope).execute(none)
+    return Lineage(execution, none, scope, Negation.CONSERVATIVE)
+
+
+def test_a_late_message_may_appear():
+    scope = Scope(NODES, 4, 3, delay=2)
+    text = BROADCAST + "heard(Y,P)@async :- told(X,P), node(X,Y);"
+    text += "post(X,P) :- heard(X,P);"
+    formula = conservative(text, scope).appears("heard", ("b", "hi"), 3)
+    assert is_true(formula, frozenset({Delay(1, "a", "b", 1)}))
+    others: list[Fault] = [Delay(1, "a", "b", 2), Delay(1, "a", "c", 1)]
+    assert not is_true(formula, frozenset(others))
+
+
+def test_an_aggregate_appears_where_one_of_its_values_falls():
+    text = COUNTING.replace("{aggregate}", "sum(X,sum<I>) :- got(X,_,I);")
+    lineage = conservative(text, Scope(NODES, 3, 3))
+    assert set(lineage.provenance.execution.rows("sum", 3)) == {("a", 3)}
+    formula = lineage.appears("sum", ("a", 1), 3)
+    assert is_true(formula, frozenset({Loss(1, "c", "a")}))
+    assert not is_true(formula, frozenset({Loss(1, "a", "c")}))
 
 
 def test_formulas_grow_with_the_run_and_not_with_its_proofs():

@@ -59,6 +59,8 @@ def expressions() -> st.SearchStrategy[Expression]:
     )
 
 
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(expressions(), expressions())
 def test_expressions_survive_printing(left, right):
     part = Comparison("<=", left, right)

@@ -6,6 +6,7 @@ import clingo
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.dedalus import programs as other
 from tests.dedalus.random_programs import (
     checked,
     fault_sets,
@@ -117,9 +118,7 @@ def _value(symbol: clingo.Symbol) -> str | int:
     return symbol.string
 
 
-def means_the_same(text: str, scope: Scope, data: st.DataObject) -> None:
-    program = checked(text, scope.nodes)
-    faults = data.draw(st.sampled_from(list(fault_sets(scope))))
+def means_the_same(program: Checked, scope: Scope, faults: FaultSet) -> None:
     run = evaluate(compile_program(program), faults, scope.eot, scope.semantics)
     expected = {fact for fact in run.tuples() if fact[0] != "crash"}
     derived = world_of_solver(program, scope, faults)
@@ -138,7 +137,8 @@ def means_the_same(text: str, scope: Scope, data: st.DataObject) -> None:
 def test_every_fact_of_every_round_is_derived_as_in_a_run(
     text: str, scope: Scope, data: st.DataObject
 ):
-    means_the_same(text, scope, data)
+    faults = data.draw(st.sampled_from(list(fault_sets(scope))))
+    means_the_same(checked(text, scope.nodes), scope, faults)
 
 
 @pytest.mark.nightly
@@ -147,4 +147,23 @@ def test_every_fact_of_every_round_is_derived_as_in_a_run(
 def test_every_fact_of_every_round_is_derived_as_in_a_run_many_times(
     text: str, scope: Scope, data: st.DataObject
 ):
-    means_the_same(text, scope, data)
+    faults = data.draw(st.sampled_from(list(fault_sets(scope))))
+    means_the_same(checked(text, scope.nodes), scope, faults)
+
+
+@pytest.mark.slow
+@examples(20)
+@given(other.programs(), other.scopes(delay=1), st.data())
+def test_larger_programs_mean_the_same(
+    program: Checked, scope: Scope, data: st.DataObject
+):
+    means_the_same(program, scope, data.draw(other.fault_sets(scope)))
+
+
+@pytest.mark.nightly
+@examples(300)
+@given(other.programs(), other.scopes(delay=1), st.data())
+def test_larger_programs_mean_the_same_many_times(
+    program: Checked, scope: Scope, data: st.DataObject
+):
+    means_the_same(program, scope, data.draw(other.fault_sets(scope)))

@@ -106,6 +106,14 @@ def test_progress_is_told():
     assert [one.executions for one in told] == list(range(1, len(told) + 1))
 
 
+@pytest.mark.slow
+def test_the_progress_of_a_sweep_names_the_scope():
+    told: list[Progress] = []
+    wl.faults("zoo:simple-deliv", sweep=0.2, traces=False, progress=told.append)
+    assert told[0].phase.startswith("EOT 1, EFF 0")
+    assert any(one.phase.startswith("EOT 3, EFF 2: ") for one in told)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_equal_seeds_find_equal_faults(seed: int):
     found = [
@@ -115,6 +123,7 @@ def test_equal_seeds_find_equal_faults(seed: int):
     assert found[0].executions == found[1].executions
 
 
+@pytest.mark.slow
 def test_losses_are_named_where_crashes_are_excluded():
     first, second = wl.faults("zoo:3pc", frontier=True, traces=False).frontier
     assert (first.crashes, second.crashes) == (0, 1)

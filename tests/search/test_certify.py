@@ -19,7 +19,7 @@ from worldline.model.properties import PropertyKind
 from worldline.search.certify import Fate, certify, without_faults
 from worldline.search.probe import Prober, missed_share
 from worldline.search.start import starts
-from worldline.search.walks import all_of
+from worldline.search.walkers import all_of
 from worldline.search.weights import weigher
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -85,8 +85,10 @@ def can_be_live(world: TabulatedWorld, goal: Decision, row: Row) -> bool:
 def test_proofs_and_walks_agree_on_every_state(name: str):
     world = TabulatedWorld(SYSTEMS[name]())
     goal = goal_of(world)
-    weight = weigher(world.system, unbiased=False, weights=WEIGHTS.get(name))
-    options = WalkOptions(seed=3, most_steps=STEPS, weight=weight, goal=goal)
+    weigh = weigher(world.system, unbiased=False, weights=WEIGHTS.get(name))
+    options = WalkOptions(
+        seed=3, most_steps=STEPS, weight=lambda entry: weigh(entry.event), goal=goal
+    )
     walks = Walks(world.tables, world, options)
     given: dict[str, Any] = {"walks": WALKS, "run": breadth_first}
     walking = Prober(world, goal, lambda bound: walks, most_states=0, **given)

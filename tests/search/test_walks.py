@@ -11,6 +11,7 @@ from tests.search.dying import asker, climber, split
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
+from worldline.search.report import Progress
 from worldline.search.walk_answer import AFTER
 from worldline.trace.format import read
 
@@ -189,12 +190,92 @@ def test_traces_go_where_they_are_told(tmp_path: Path):
     assert found == ["fall-live.wl", "fall.wl"]
 
 
+# -------------------------------------------------------------------------- live runs
+
+
+def test_live_runs_are_distinct_and_replay(tmp_path: Path):
+    report = wl.walk(asker(drops=0, patient=True), depth=3, emit_live=3, out="live")
+    assert report.verdict is UNKNOWN
+    names = [f"live/asker-live-{n}.wl" for n in range(1, len(report.live_traces) + 1)]
+    assert [str(file) for file in report.live_traces] == names
+    runs = []
+    for file in report.live_traces:
+        trace = read(file)
+        assert wl.replay(file, asker(drops=0, patient=True)).exit_code == 0
+        assert trace.end is not None
+        assert (trace.end.verdict, trace.end.kind) == ("holds", "liveness")
+        assert trace.run not in runs
+        runs.append(trace.run)
+
+
+def test_more_live_runs_than_places_to_walk_from_take_more_walks():
+    once = wl.walk(asker(patient=True, drops=0), depth=1)
+    assert once.paths == once.periphery == 1
+    report = wl.walk(asker(patient=True, drops=0), depth=1, emit_live=2)
+    assert len(report.live_traces) == 2 < report.paths
+    kinds = [[step.kind for step in read(file).run] for file in report.live_traces]
+    assert sorted(kinds) == [["call", "deliver"], ["call", "timer", "deliver"]]
+
+
+def test_where_there_is_only_one_live_run_one_is_written():
+    report = wl.walk(climber(edge=-1), depth=2, emit_live=5)
+    assert len(report.live_traces) == 1
+    assert "only 1 live runs were found, not 5" in report.notes
+
+
+def test_enough_live_runs_end_the_search():
+    report = wl.walk(asker(patient=True), depth=5, emit_live=1)
+    assert (report.bound, report.paths) == ("live runs", 1)
+
+
+def test_a_violation_before_enough_live_runs_is_reported(tmp_path: Path):
+    report = wl.walk(asker(), depth=4, emit_live=9, out=tmp_path / "x")
+    assert report.expect_violated("is_heard").trace == tmp_path / "x/asker-is_heard.wl"
+    assert len(report.live_traces) < 9
+
+
+# -------------------------------------------------------------------- progress, Ctrl-C
+
+
+def test_progress_tells_of_walks():
+    seen: list[Progress] = []
+    report = wl.walk(asker(patient=True), depth=5, progress=seen.append)
+    assert [told.walks for told in seen if told.walks] == [*range(1, report.paths)]
+    assert 0 < seen[-1].walk_steps <= report.steps
+    assert seen[-1].states == report.states
+
+
+@pytest.mark.parametrize("walks", [1, 2])
+def test_an_interrupted_walk_says_what_it_learned(walks: int):
+    def interrupt(told: Progress) -> None:
+        if told.walks == walks:
+            raise KeyboardInterrupt
+
+    report = wl.walk(asker(patient=True), depth=5, progress=interrupt)
+    assert (report.verdict, report.bound) == (UNKNOWN, "interrupted")
+    assert report.paths == walks < report.periphery
+    assert report.states > 1
+    assert str(report).startswith("asker: UNKNOWN (bound: interrupted)")
+
+
+def test_live_runs_found_before_an_interruption_are_written():
+    def interrupt(told: Progress) -> None:
+        if told.walks == 2:
+            raise KeyboardInterrupt
+
+    report = wl.walk(
+        asker(patient=True), depth=5, progress=interrupt, emit_live=9, out="live"
+    )
+    assert report.bound == "interrupted"
+    assert len(report.live_traces) == len([*Path("live").iterdir()]) == 2
+
+
 # ------------------------------------------------------------------------ determinism
 
 
 def facts(report: wl.WalkReport) -> dict[str, Any]:
     found = report.to_json()
-    for key in ("seconds", "engine"):
+    for key in ("seconds", "engine", "misses", "hit_rate", "direct_steps"):
         del found[key]
     return found
 
@@ -232,6 +313,7 @@ def test_another_seed_walks_otherwise():
         ({"weights": {"climb": 0}}, "the weight 0 of climb"),
         ({"depth": 0}, "depth=0 is too little"),
         ({"walks": 0}, "walks=0 is too little"),
+        ({"emit_live": -1}, "emit_live=-1 is no number of runs"),
         ({"properties": ["summit"]}, "no property 'summit'"),
         ({"engine": "fast"}, "engine 'fast' is unknown"),
     ],

@@ -41,6 +41,45 @@ def test_two_brothers_loop_in_a_larger_tree_too():
     assert wl.check(system, traces=False).expect_violated("no_loops").steps == 14
 
 
+@pytest.mark.parametrize(("bug", "steps"), [("bt1", 6), ("bt2", 16)])
+def test_no_tree_forms_after_a_loop(bug: str, steps: int):
+    system = brokentree.system(bugs=(bug,))
+    report = wl.check(system, properties=["one_spanning_tree"], traces=False)
+    found = report.expect_violated("one_spanning_tree")
+    # The cycle begins after the last step: nothing is left to happen.
+    assert (found.steps, found.cycle) == (steps, steps + 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_walks_find_the_loop_and_the_missing_tree(seed: int, *, unbiased: bool):
+    """At MaceMC's depth of search, ten steps, where the loop takes four more."""
+    system = brokentree.system(bugs=("bt2",))
+    options: dict[str, Any] = {
+        "depth": 11,
+        "seed": seed,
+        "unbiased": unbiased,
+        "traces": False,
+    }
+    loop = wl.walk(system, **options)
+    assert (loop.expect_violated("no_loops").steps or 0) >= 14
+    assert loop.critical is None
+    dead = wl.walk(system, properties=["one_spanning_tree"], **options)
+    dead.expect_violated("one_spanning_tree")
+    assert dead.critical is not None
+    assert dead.critical.certified
+
+
+def test_bt1_is_dead_from_the_beginning():
+    report = wl.walk(
+        brokentree.system(bugs=("bt1",)),
+        properties=["one_spanning_tree"],
+        traces=False,
+    )
+    assert report.critical is not None
+    assert (report.critical.step, report.critical.certified) == (0, True)
+
+
 @pytest.mark.parametrize("bug", ["bt1", "bt2"])
 def test_the_command_of_each_bug_needs_no_parameters(bug: str):
     command = brokentree.BUGS[f"brokentree-{bug}"]

@@ -8,6 +8,7 @@ import pytest
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
+from worldline.trace.format import read
 from worldline.zoo import overcast, randtree
 
 
@@ -27,6 +28,22 @@ def test_two_nodes_of_randtree_form_a_tree_unless_the_root_names_no_parent(
     assert (found.steps, found.cycle) == (6, 5)
     assert found.trace is not None
     assert wl.replay(found.trace, system=system).reproduced
+
+
+def test_a_silent_reset_is_noticed_by_nobody_who_says_nothing(tmp_path: Path) -> None:
+    """The fixed RandTree has no keep-alive; see docs/zoo.md."""
+    file = tmp_path / "silent.wl"
+    report = wl.check(randtree.system(size=2, silent_resets=1), out=file)
+    found = report.expect_violated("one_spanning_tree")
+    assert found.steps is not None
+    assert found.cycle is not None
+    trace = read(file)
+    assert "reset" in [step.kind for step in trace.run]
+    cycle = [step for step in trace.run if step.step >= found.cycle]
+    assert {step.name for step in cycle} == {"recovery"}
+    assert all(not step.sends for step in cycle)
+    noticed = wl.check(randtree.system(size=2, connection_errors=1))
+    assert liveness(noticed) == {"one_spanning_tree": Verdict.HOLDS}
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ from worldline.zoo.randtree.properties import one_spanning_tree
 from worldline.zoo.randtree.starts import STARTS
 
 FOUND: dict[str, tuple[str, int]] = {
-    "rt3": ("timers", 2),
     "rt11": ("timers", 6),
     "rt14": ("timers", 4),
     "rt15": ("joins_as_its_own_root", 2),
@@ -31,7 +30,7 @@ FOUND: dict[str, tuple[str, int]] = {
 }
 """By bug: the property that fails, and the events of the shortest run."""
 
-DIVERGENT = {"rt1": 8, "rt5": 11, "rt6": 4, "rt7": 3, "rt8": 3}
+DIVERGENT = {"rt1": 8, "rt5": 11, "rt6": 4, "rt7": 3, "rt8": 3, "rt9": 3}
 """By bug: the events until the join timer's handler does not return."""
 
 EVERY_FAULT: dict[str, Any] = {"resets": 1, "silent_resets": 1, "connection_errors": 1}
@@ -77,6 +76,11 @@ def every(bug: str) -> Any:
 def test_each_violation_is_found_by_its_shortest_run(bug: str):
     name, steps = FOUND[bug]
     assert search(bug).expect_violated(name).steps == steps
+
+
+def test_the_property_that_rt3_led_to_is_violated_by_rt3():
+    report = wl.check(randtree.system(bugs=("rt3",), size=2), max_depth=8, traces=False)
+    assert report.expect_violated("timers").steps == 2
 
 
 @pytest.mark.slow

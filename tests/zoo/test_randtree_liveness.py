@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from tests.zoo.walking import failing, recoveries, started, unsafe
 
 import worldline as wl
-from worldline.model.events import Event, Kind
 from worldline.worlds.direct import DirectWorld
 from worldline.zoo import randtree
 from worldline.zoo.randtree.messages import (
     Join,
     JoinReply,
     NewRoot,
-    Rejoin,
     Remove,
-    UpdateSiblings,
 )
-from worldline.zoo.randtree.protocol import RandTree, State
+from worldline.zoo.randtree.protocol import RandTree
 
 call, deliver, timer = wl.events.call, wl.events.deliver, wl.events.timer
 join_overlay, recovery = RandTree.join_overlay, RandTree.recovery
@@ -154,50 +150,3 @@ def test_without_the_bug_every_walk_recovers(bug: str):
 def test_rt2_is_dead_from_the_beginning():
     assert recoveries(lambda: randtree.system(bugs=("rt2",)), [], steps=STEPS) == 0
     assert recoveries(randtree.system, [], steps=STEPS) == WALKS
-
-
-# ------------------------------------------------------------------------------ rt9
-
-
-def told_to_rejoin(bugs: tuple[str, ...]) -> tuple[DirectWorld, wl.NodeId]:
-    """Return a world in which N, all of whose peers are its children, rejoins.
-
-    Unlike the others this is not a run from the initial state. R and P both have N for
-    their child, as when both have answered it; a newcomer, Z, makes R tell P so.
-    """
-    r, p, n, k, z = ids = wl.ids("r", "p", "n", "k", "z")
-    world = started(
-        wl.System(
-            {node: RandTree(node, node, max_children=3, bugs=bugs) for node in ids},
-            network=wl.streams(),
-            workload=[wl.script(z, [wl.invoke(join_overlay, (r,))])],
-        )
-    )
-    known: dict[wl.NodeId, dict[str, Any]] = {
-        r: {"children": {p, n}},
-        p: {"parent": r, "children": {n}, "peers": {r}},
-        n: {"parent": p, "children": {k}, "peers": {k}},
-        k: {"parent": n, "peers": {r}},
-    }
-    for node, fields in known.items():
-        for name, value in {"root": r, "state": State.JOINED, **fields}.items():
-            setattr(world.nodes[world.system.index[node]], name, value)
-    newcomer = [
-        call(z, join_overlay),
-        deliver(r, Join, z),
-        deliver(p, UpdateSiblings, r),
-        deliver(n, Rejoin, p),
-    ]
-    world.prepare(tuple(newcomer))
-    return world, n
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bugs", "kind"), [(("rt9",), "divergence"), ((), None)])
-def test_rt9_lets_a_node_that_must_rejoin_look_for_a_peer_for_ever(
-    bugs: tuple[str, ...], kind: str | None
-):
-    world, node = told_to_rejoin(bugs)
-    late = Event(Kind.TIMER, node, name="join")
-    failure = world.step(late, lines=100_000).failure
-    assert (failure and failure.kind) == kind

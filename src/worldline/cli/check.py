@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import (
+    add_beginning,
     add_json,
     add_system,
     assignments,
@@ -40,6 +41,8 @@ examples:
   worldline check zoo:brokentree -p bugs=bt2
   worldline check lock.py -p clients=3 --max-seconds 60 --json
   worldline check lock.py --property mutual_exclusion --deadlock
+  worldline check lock.py --from run.wl:12
+  worldline check lock.py --until "view[a].held" --until "not view[a].held"
 
 A depth counts the states on a path, the initial one included. Ctrl-C ends a search
 and prints what it learned. Exit codes: 0 HOLDS, 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
@@ -59,6 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a state in which only faults can happen is a violation, unless all is done",
     )
+    add_beginning(parser)
     _configure_bounds(parser)
     parser.add_argument(
         "--depth-first",
@@ -165,6 +169,7 @@ def _configure_reductions(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check a system; return the exit code of its verdict."""
+    from worldline.cli.goals import goals
     from worldline.cli.progress import shown
     from worldline.model.errors import UsageError
     from worldline.model.loader import load
@@ -198,6 +203,8 @@ def run(arguments: argparse.Namespace) -> int:
             out=arguments.out,
             progress=progress,
             profile=arguments.profile,
+            from_=arguments.prefix,
+            until=goals(system, arguments.until),
         )
     if arguments.json:
         print_json(report.to_json())

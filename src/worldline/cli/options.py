@@ -41,6 +41,32 @@ def add_system(parser: argparse.ArgumentParser, target: str, names: str) -> None
     )
 
 
+def add_beginning(parser: argparse.ArgumentParser) -> None:
+    """Let a verb search on from a recorded run, and in stages."""
+    group = parser.add_argument_group(
+        "where to begin",
+        "There, every fault may happen as often as the system says. A trace that is "
+        "written has all of the run.",
+    )
+    group.add_argument(
+        "--from",
+        dest="prefix",
+        metavar="TRACE[:STEP]",
+        help="search on from the state that a trace has after a step (default: its "
+        "last); TARGET and parameters must be those of the trace",
+    )
+    group.add_argument(
+        "--until",
+        metavar="PREDICATE",
+        action="append",
+        default=[],
+        help="first search, breadth-first, for a state in which this is true, and begin "
+        "there: the name of a property, FILE.py:function, module:function, or an "
+        "expression over view, as in 'worldline debug'; may be repeated, for a next "
+        "stage",
+    )
+
+
 def add_partial(parser: argparse.ArgumentParser) -> None:
     """Let a verb take a trace that breaks off."""
     parser.add_argument(

@@ -72,6 +72,12 @@ def line(progress: Progress) -> str:
     ... )
     '1,200 states, 600/s, depth 7, frontier 90, 42 MiB, 2 s'
     """
+    if progress.walks:
+        rate = progress.walk_steps / progress.seconds if progress.seconds > 0 else 0.0
+        return (
+            f"{progress.walks:,} walks of {progress.walk_steps:,} steps, {rate:,.0f}/s, "
+            f"{progress.memory_mb:,.0f} MiB, {progress.seconds:,.0f} s"
+        )
     rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
     what = "liveness: " if progress.liveness else ""
     return (

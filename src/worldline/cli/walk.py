@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from worldline.cli.options import (
+    add_beginning,
     add_json,
     add_system,
     assignments,
@@ -33,11 +34,13 @@ examples:
   worldline walk zoo:randtree -p bugs=rt13 -p start=rt13 -p resets=1
   worldline walk tree.py --depth 8 --max-steps 50000 --weight Join=300
   worldline walk tree.py --property one_tree --unbiased --json
+  worldline walk tree.py -p resets=1 --emit-live 20 --out live
+  worldline walk tree.py -p resets=1 --from live/tree-live-1.wl
 
 In walks, calls are likelier than deliveries, and those than timers; faults do not
 happen, so that the system has a chance to recover. A depth counts the states on a
-path, the initial one included; --max-steps counts the events of a walk.
-Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
+path, the initial one included; --max-steps counts the events of a walk. Ctrl-C ends a
+search and prints what it learned. Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
 """
 
 
@@ -56,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how deep every run is searched (default: %(default)s)",
     )
+    add_beginning(parser)
     _configure_walks(parser)
     _configure_run(parser)
     add_json(parser)
@@ -87,7 +91,7 @@ def _configure_run(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="PATH",
         help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl); the "
-        "closest live run goes beside it",
+        "closest live run goes beside it; with --emit-live a folder",
     )
 
 
@@ -129,6 +133,13 @@ def _configure_walks(parser: argparse.ArgumentParser) -> None:
         "deliver 100, timer 10, a fault 1); may be repeated",
     )
     walks.add_argument(
+        "--emit-live",
+        type=positive,
+        default=0,
+        metavar="N",
+        help="write the traces of N runs that become live, for --from, and stop",
+    )
+    walks.add_argument(
         "--walk-faults",
         action="store_true",
         help="let the faults that are left happen in walks, too",
@@ -138,6 +149,7 @@ def _configure_walks(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Search a system; return the exit code of its verdict."""
     from worldline.cli.check import print_steps
+    from worldline.cli.goals import goals
     from worldline.cli.progress import shown
     from worldline.model.loader import load
     from worldline.search.walks import walk
@@ -160,6 +172,9 @@ def run(arguments: argparse.Namespace) -> int:
             workers=arguments.workers,
             out=arguments.out,
             progress=progress,
+            from_=arguments.prefix,
+            until=goals(system, arguments.until),
+            emit_live=arguments.emit_live,
         )
     if arguments.json:
         print_json(report.to_json())

@@ -10,7 +10,7 @@ from worldline.debug.state import NETWORK
 from worldline.model.errors import UsageError
 
 WHOLE = "--all"
-_PLACES = ("first", "start", "end", "here")
+_PLACES = ("first", "start", "end", "here", "critical")
 """Steps that have a name."""
 
 
@@ -43,22 +43,38 @@ def number_of(word: str) -> int:
 
 
 def step_of(session: Session, word: str) -> int:
-    """Read a step: a number, perhaps behind an @, or first, start, end or here.
+    """Read a step: a number, perhaps behind an @, or one that has a name.
 
     Raises
     ------
     UsageError
         If it is none; whether the trace has it is not asked.
     """
-    timeline = session.timeline
     word = word.removeprefix("@")
     if word in _PLACES:
-        places = timeline.first, max(0, timeline.first), timeline.last, session.position
-        return places[_PLACES.index(word)]
+        return _place(session, word)
     if not _is_number(word):
         known = ", ".join(_PLACES)
         raise UsageError(f"{word!r} is no step", remedy=f"give a number, or {known}")
     return int(word)
+
+
+def _place(session: Session, word: str) -> int:
+    timeline, end = session.timeline, session.trace.end
+    if word == "first":
+        return timeline.first
+    if word == "start":
+        return max(0, timeline.first)
+    if word == "end":
+        return timeline.last
+    if word == "here":
+        return session.position
+    if end is None or end.critical is None:
+        raise UsageError(
+            "this trace has no critical transition",
+            remedy="worldline walk writes traces that have one",
+        )
+    return end.critical
 
 
 def one_step(session: Session, words: Sequence[str]) -> int:

@@ -103,6 +103,7 @@ def info(session: Session, rest: str) -> Answer:
         "nodes": list(trace.header.names),
         "verdict": None if trace.end is None else trace.end.verdict,
         "property": None if trace.end is None else trace.end.property,
+        "critical": None if trace.end is None else trace.end.critical,
         "first": timeline.first,
         "last": timeline.last,
         "steps": len(trace.run),

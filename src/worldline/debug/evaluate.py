@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, final
@@ -118,6 +119,25 @@ class Expressions:
             raise UsageError(
                 f"the expression raised {type(error).__name__}: {said}"
             ) from None
+
+    def predicate(self, text: str) -> Callable[[View], bool]:
+        """Return an expression as a predicate over states, named by its text.
+
+        It is true where Python takes the value for true.
+
+        Raises
+        ------
+        UsageError
+            If it is no expression, or uses a private name. What it raises when it is
+            evaluated is passed on.
+        """
+        code = self.parse(text)
+
+        def holds(view: View) -> bool:
+            return bool(eval(code, {**self._names, "view": view}))  # noqa: S307
+
+        holds.__name__ = text
+        return holds
 
 
 def _evaluated(value: Any) -> Evaluated:

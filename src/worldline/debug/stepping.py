@@ -60,10 +60,11 @@ def back(session: Session, rest: str) -> Answer:
 
 
 def jump(session: Session, rest: str) -> Answer:
-    """Go to a step: a number, first, start or end.
+    """Go to a step: a number, first, start, end or critical.
 
     ``first`` is before any node has started, ``start`` is step 0, where the run
     itself begins, ``end`` is the last state that is known: the violation.
+    ``critical`` is the critical transition of a run into a dead state.
     """
     if not rest:
         raise UsageError("jump where?", remedy="give a step, such as 5 or end")

@@ -12,7 +12,7 @@ from worldline.debug.state import Change, NodeDifference, NodeState
 from worldline.trace.difference import Difference
 from worldline.trace.json_text import show
 from worldline.trace.records import STATUS, Explanation, StepRecord
-from worldline.trace.steps import header_lines, step_lines
+from worldline.trace.steps import critical_lines, header_lines, step_lines
 
 MOST_ROWS, MOST_SPANS = 60, 10
 """How much of a list is shown unless all of it is asked for."""
@@ -27,6 +27,7 @@ def opening(session: Session) -> Iterator[str]:
     timeline = session.timeline
     known = f"steps {timeline.first + 1} to {timeline.first + len(session.trace.steps)}"
     yield f"  {known}; type help for what can be asked"
+    yield from critical_lines(session.trace.end)
     for note in session.notes:
         first, *more = note.splitlines()
         yield f"note: {first}"

@@ -17,18 +17,22 @@ from worldline.engine.expand import Expander, Path
 from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
-_WORDS = 2
+WORDS = 2
 """Random words of one step: for its event, and for the outcome of that."""
 
 
 class End(enum.IntEnum):
-    """How a walk ended; the kernel has the same numbers."""
+    """How a walk ended; the kernel has the same numbers.
+
+    `MOVED` is one that has not ended: the tables lacked too much to go on.
+    """
 
     LIMIT = 1
     HIT = 2
     GOAL = 3
     FAILED = 4
     STUCK = 5
+    MOVED = 6
 
 
 class Ended(NamedTuple):
@@ -44,12 +48,15 @@ class Ended(NamedTuple):
         The number of the check that was hit, or of the leaf that failed; else 0.
     steps
         Events on it; a failed one is not counted.
+    row
+        Where one has come to that is to be moved.
     """
 
     walk: int
     end: End
     what: int
     steps: int
+    row: Row | None = None
 
 
 @final
@@ -71,6 +78,9 @@ class WalkOptions:
         A predicate that ends a walk well.
     threads
         How many may walk at once; no result depends on it.
+    gives_up
+        Told of steps taken since it was told the last time; says whether the tables
+        lack too much, so that walks are to be moved. Paths are not asked about.
     """
 
     seed: int
@@ -79,6 +89,7 @@ class WalkOptions:
     checks: tuple[tuple[Decision, bool], ...] = ()
     goal: Decision | None = None
     threads: int = 1
+    gives_up: Callable[[int], bool] | None = None
 
 
 def random_at(seed: int, walk: int, counter: int) -> int:
@@ -109,18 +120,24 @@ class Walks:
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
         for number in numbers:
-            yield self._walk(start, number, [])[0]
+            yield self._walk(start, number, [], self._options.gives_up)[0]
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
         path: Path = []
-        self._walk(start, number, path)
+        self._walk(start, number, path, None)
         return path
 
     def close(self) -> None:
         """Free what is held; nothing here."""
 
-    def _walk(self, start: Row, number: int, path: Path) -> tuple[Ended, Row]:
+    def _walk(
+        self,
+        start: Row,
+        number: int,
+        path: Path,
+        gives_up: Callable[[int], bool] | None,
+    ) -> tuple[Ended, Row]:
         row, steps, options = start, 0, self._options
         while True:
             for at, (decision, target) in enumerate(options.checks):
@@ -139,6 +156,8 @@ class Walks:
                 return Ended(number, End.FAILED, leaf.number, steps), row
             row = self._expander.after(row, entry, leaf)
             steps += 1
+            if gives_up is not None and gives_up(1):
+                return Ended(number, End.MOVED, 0, steps, row), row
 
     def _draw(self, row: Row, number: int, step: int) -> tuple[Entry, Leaf] | None:
         """Draw one of the enabled events by weight, and one of its outcomes."""
@@ -152,8 +171,8 @@ class Walks:
         if not total:
             return None
         first, second = (
-            random_at(self._options.seed, number, step * _WORDS + word)
-            for word in range(_WORDS)
+            random_at(self._options.seed, number, step * WORDS + word)
+            for word in range(WORDS)
         )
         entry = _at(enabled, below(total, first))
         return entry, _leaf(outcomes(entry, row), second)

@@ -13,7 +13,7 @@ from worldline.lineage.page import Compared, write_report
 from worldline.lineage.report import FaultsReport
 from worldline.lineage.sweep import Swept, sweep
 from worldline.lineage.target import CONSERVATIVE, IGNORE, Question, Report, Target
-from worldline.lineage.trials import NO_FAULTS, Outcome
+from worldline.lineage.trials import NO_FAULTS, Outcome, Progress
 from worldline.model.errors import InternalError
 from worldline.model.injection.scope import FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
@@ -63,6 +63,14 @@ def answer(
         if traces:
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(recorded, trace)
+    notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
+    edges: tuple[Edge, ...] = ()
+    hardening: tuple[str, ...] | None = None
+    try:
+        edges = _frontier(target, question, scope) if question.frontier else ()
+        hardening = _hardening(target, question, scope, outcome)
+    except KeyboardInterrupt:
+        notes.append("interrupted: the verdict stands, but not all was found out")
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,
@@ -75,12 +83,12 @@ def answer(
         bound=outcome.bound,
         trace=trace,
         replay=None if trace is None else _replay(target, trace),
-        assumptions=target.assumptions,
-        notes=(*target.warnings, *outcome.notes, *_notes(outcome, question, engine)),
+        assumptions=target.assumptions(scope),
+        notes=tuple(notes),
         shown=shown,
         swept=swept,
-        frontier=_frontier(target, question, scope) if question.frontier else (),
-        hardening=_hardening(target, question, scope, outcome),
+        frontier=edges,
+        hardening=hardening,
     )
     if folder is not None:
         _write_page(folder, report, target, subject, runs)
@@ -101,9 +109,22 @@ def _sweep(
         tried = replace(scope, eot=eot, eff=eff)
         budget = replace(question.budget, seconds=left)
         asked = replace(question, budget=budget, every=False)
-        return decide(target, tried, asked, progress)
+        return decide(target, tried, asked, _at(eot, eff, progress))
 
     return sweep(decided, seconds)
+
+
+def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
+    """Return what tells the progress of a search with the scope that it is in."""
+    if progress is None:
+        return None
+    tell = progress
+
+    def told(known: Progress) -> None:
+        phase = f"EOT {eot}, EFF {eff}"
+        tell(replace(known, phase=f"{phase}: {known.phase}" if known.phase else phase))
+
+    return told
 
 
 def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:

@@ -75,10 +75,10 @@ class DedalusTarget:
         """What is probably not meant in the program."""
         return tuple(self.checked.warning_texts())
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """Under which a program holds."""
-        return (_SYNCHRONOUS, _FOR_GOOD)
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
+        """Return under what a program holds."""
+        late = f" or up to {scope.delay} later, if sent before EFF"
+        return (_SYNCHRONOUS + late * (scope.delay > 0), _FOR_GOOD)
 
     @property
     def command(self) -> str:

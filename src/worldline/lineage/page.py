@@ -15,7 +15,7 @@ from worldline.lineage.report import FaultsReport
 from worldline.lineage.words import sentences
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash, Loss, Scope, in_order
-from worldline.model.injection.subject import Run
+from worldline.model.injection.subject import Goal, Run
 
 _MOST_LISTED = 40
 """How many points a sentence names."""
@@ -182,8 +182,8 @@ def _run_json(number: int, run: Run, scope: Scope) -> dict[str, Any]:
             ],
         },
         "faults": [str(fault) for fault in faults],
-        "pre": sorted(map(str, run.owed)),
-        "post": sorted(map(str, run.kept)),
+        "pre": [_goal_json(goal) for goal in sorted(run.owed, key=repr)],
+        "post": [_goal_json(goal) for goal in sorted(run.kept, key=repr)],
         "messages": [
             {
                 "label": sent.label,
@@ -195,3 +195,8 @@ def _run_json(number: int, run: Run, scope: Scope) -> dict[str, Any]:
             for sent in run.sent
         ],
     }
+
+
+def _goal_json(goal: Goal) -> list[str | int] | str:
+    """Return a row of a program as a list, and any other goal as it is called."""
+    return [*goal] if isinstance(goal, tuple) else str(goal)

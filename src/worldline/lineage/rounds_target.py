@@ -31,10 +31,6 @@ class RoundsTarget:
     semantics = CrashSemantics.HALT
     default_scope = (EOT, EFF, CRASHES)
     warnings: tuple[str, ...] = ()
-    assumptions = (
-        "messages arrive in the next round and in one order",
-        FIXED_CHOICES,
-    )
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -48,6 +44,10 @@ class RoundsTarget:
         if origin is None:
             return None
         return origin.target + "".join(f" -p {k}={v}" for k, v in origin.parameters)
+
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
+        """Return under what a system holds."""
+        return ("messages arrive in the next round, in one order", FIXED_CHOICES)
 
     def subject(self, scope: Scope, negation: str) -> RoundsSubject:
         """Return what the searches run; to ignore negation is to look at the past only."""

@@ -89,8 +89,7 @@ class Target(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant."""
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
         """What is true of every run that is looked at, beside the scope."""
 
     @property

@@ -110,6 +110,49 @@ def find(target: str) -> Loaded:
     raise UsageError(f"cannot load {target!r}", remedy=_hint(target))
 
 
+def same_target(one: str, other: str) -> bool:
+    """Say whether two targets name the same function, wherever a file may lie."""
+    return _spelt_out(one) == _spelt_out(other)
+
+
+def _spelt_out(target: str) -> tuple[str, str]:
+    if target.startswith(ZOO):
+        return target, _FUNCTION
+    place, _, function = target.rpartition(":")
+    if target.endswith(".py"):
+        place, function = target, _FUNCTION
+    return (Path(place).name if place.endswith(".py") else place), function
+
+
+def is_function(text: str) -> bool:
+    """Say whether a text names a function: ``FILE.py:name`` or ``module:name``."""
+    place, colon, function = text.rpartition(":")
+    parts = [function] if place.endswith(".py") else [function, *place.split(".")]
+    return bool(colon) and all(part.isidentifier() for part in parts)
+
+
+def function_for(system: System, target: str) -> Callable[..., Any]:
+    """Return a user's function over states of a system.
+
+    The file that the system comes from is not executed again: its classes would be
+    others than those of the system.
+
+    Raises
+    ------
+    UsageError
+        If there is no such function.
+    InputError
+        If its module cannot be loaded.
+    """
+    place, _, function = target.rpartition(":")
+    module = sys.modules.get(_PRIVATE + Path(place).stem)
+    known = None if module is None else module.__file__
+    own = system.origin is not None and place.endswith(".py")
+    if own and module is not None and known == str(Path(place).resolve()):
+        return _function(module, function, place)
+    return find(target).function
+
+
 def _hint(target: str) -> str:
     if target in _zoo_names():
         return f"did you mean {ZOO}{target}? {_FORMS}"

@@ -163,6 +163,13 @@ class NodeType:
             values[name] = _fresh(self.cls, prototype, name)
         return fresh
 
+    def forget(self, node: Any, prototype: Any) -> None:
+        """Give ignored fields the prototype's values again, in place."""
+        for name in self.ignored:
+            node.__dict__[name] = _fresh(self.cls, prototype, name)
+        for name, inner in self.parts.items():
+            inner.forget(node.__dict__[name], prototype.__dict__[name])
+
     def reset(self, node: Any, prototype: Any) -> None:
         """Make `node` its prototype again, in place; durable and ghost fields stay."""
         for name, role in self.roles.items():

@@ -76,7 +76,9 @@ class Counterexamples:
     ----------
     out
         The file of the first trace; the others, and the first if it is None, are
-        named by system and property in ``worldline-out``.
+        named by system and property.
+    folder
+        Where these others go.
     write
         Whether to write files.
     engine, seed
@@ -92,6 +94,7 @@ class Counterexamples:
         write: bool,
         engine: str,
         seed: int,
+        folder: Path = DIRECTORY,
     ) -> None:
         self.starts = starts
         self.engine = engine
@@ -100,6 +103,7 @@ class Counterexamples:
         self._system = world.system
         self._world = world
         self._out = out
+        self._folder = folder
         self._write = write
 
     def violated(self, finding: Finding) -> PropertyReport:
@@ -145,17 +149,32 @@ class Counterexamples:
 
     def live(self, run: Run, wanted: list[Property], beside: PropertyReport) -> Path:
         """Confirm a run that becomes live, and write its trace beside a dead one's."""
+        dead = self._file(beside.name) if beside.trace is None else beside.trace
+        file = dead.with_name(f"{dead.stem}-live{dead.suffix}")
+        self._write_live(run, wanted, beside.name, beside.kind, file)
+        return file
+
+    def live_runs(self, runs: list[Run], wanted: list[Property]) -> list[Path]:
+        """Confirm runs that become live, and write their traces, in order."""
+        name, kind = wanted[0].name, wanted[0].kind.value
+        files = [self._file(f"live-{n}") for n in range(1, len(runs) + 1)]
+        if not self._write:
+            return []
+        for run, file in zip(runs, files, strict=True):
+            self._write_live(run, wanted, name, kind, file)
+        return files
+
+    def _write_live(
+        self, run: Run, wanted: list[Property], name: str, kind: str, file: Path
+    ) -> None:
         direct, schedule = self._confirmed(run)
         for known in wanted:
             if not known.judge(direct.view).holds:
                 what = f"property {known.name}"
                 raise Nondeterminism(what, "was true", "false in the same state")
         text = "all that was searched for is true at the end of this run"
-        ending = Ending(beside.name, beside.kind, Verdict.HOLDS, text)
-        dead = self._file(beside.name) if beside.trace is None else beside.trace
-        file = dead.with_name(f"{dead.stem}-live{dead.suffix}")
+        ending = Ending(name, kind, Verdict.HOLDS, text)
         self._record(self.starts[run.root], schedule, ending, file)
-        return file
 
     def _confirmed(self, run: Run) -> tuple[DirectWorld, Schedule]:
         expected = [(entry.event, leaf.detail) for entry, leaf in run.path]
@@ -232,7 +251,7 @@ class Counterexamples:
         if out is not None:
             return out
         stem = re.sub(r"[^\w.-]+", "-", f"{self._system.name}-{name}").strip("-")
-        return DIRECTORY / f"{stem}.wl"
+        return self._folder / f"{stem}.wl"
 
     def _command(self, file: Path) -> str:
         if self._system.origin is None:

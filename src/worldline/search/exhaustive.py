@@ -6,7 +6,7 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds, peak_memory_mb
@@ -27,10 +27,13 @@ from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
-from worldline.search.question import Question
+from worldline.search.prefix import Prefix
+from worldline.search.question import Limits, Question
 from worldline.search.report import Progress, PropertyReport, Report
+from worldline.search.stages import NO_GOAL, Goal, goals_of
 from worldline.search.start import Start
 from worldline.search.vacuity import never
+from worldline.trace.format import Place
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
@@ -60,6 +63,8 @@ def check(
     traces: bool = True,
     progress: Callable[[Progress], None] | None = None,
     profile: bool = False,
+    from_: Prefix | Place | None = None,
+    until: Iterable[Goal] = (),
 ) -> Report:
     """Search every reachable state for violations.
 
@@ -91,6 +96,12 @@ def check(
         many states it may be then.
     out, traces
         Where the first trace is written, and whether any is.
+    from_
+        A trace, or ``TRACE:STEP``, to search on from: the last state of its run, or that
+        after a step. Every fault may happen again as often as the system says.
+    until
+        Properties, by name, or predicates. The search first looks for a state in which
+        the first of them is true, begins anew there, and so on. A trace has all of it.
 
     Raises
     ------
@@ -102,43 +113,48 @@ def check(
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(
-        strategy,
-        engine,
-        symmetric=members,
-        partial_order=partial_order,
-        exact=exact,
+        strategy, engine, symmetric=members, partial_order=partial_order, exact=exact
     )
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     with without_order(system.symmetry if folded else ()):
         question = Question(
-            system, properties, prune, assume, folded=folded, profile=profile
+            system, properties, prune, assume, from_, folded=folded, profile=profile
         )
-        search = question.search(
-            bounds,
-            progress,
+        limits = Limits(
+            bounds=Bounds(max_depth, max_states, max_seconds, max_memory_mb),
+            progress=progress,
             deadlock=deadlock,
             keep_going=keep_going,
             threads=threads or processors(),
             exact=exact,
         )
-        writer = question.writer(out, write=traces, chosen=chosen, seed=seed)
+        if goals := goals_of(system, until):
+            whole = choose("breadth-first", engine, exact=exact)
+            question.stage(goals, limits, whole.run)
         wish = Liveness(
             liveness, max_liveness_states, progress, partial_order=partial_order
         )
-        return _answer(question, search, writer, chosen, wish)
+        file = None if out is None else Path(out)
+        return _answer(question, limits, chosen, wish, file, write=traces, seed=seed)
 
 
 def _answer(
     question: Question,
-    search: Exploration,
-    writer: Counterexamples,
+    limits: Limits,
     chosen: Chosen,
     wish: Liveness,
+    out: Path | None,
+    *,
+    write: bool,
+    seed: int,
 ) -> Report:
+    writer = question.writer(out, write=write, chosen=chosen, seed=seed)
+    search = question.staged.stopped
     with watched():
-        search.run(chosen.run)
+        if search is None:
+            search = question.search(limits)
+            search.run(chosen.run)
         question.verify(search)
         return _report(question, search, writer, chosen, wish)
 
@@ -161,7 +177,8 @@ def _report(
         finding = Finding("deadlock", "safety", text, search.deadlock)
         rows.append(writer.violated(finding))
     numbers = {p.name: n for n, p in enumerate(question.searched)}
-    bound, seconds = search.bound, search.meter.seconds
+    bound = search.bound
+    seconds = question.staged.seconds + search.meter.seconds
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
     live = wish.judge(question.properties, question.world, search, writer, bound)
@@ -175,11 +192,12 @@ def _report(
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.assume)
-    premises += chosen.assumptions
+    premises += chosen.assumptions + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
-        notes = (*folds, *chosen.assumptions, *notes)
+        scope = question.staged.beginning.scope
+        notes = (*folds, *chosen.assumptions, *scope, *notes)
     return Report(
         system=question.system.name,
         verdict=verdict,
@@ -242,10 +260,11 @@ def _notes(
     question: Question, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     found = [chosen.note] if chosen.note else []
+    found += question.staged.notes
     if search.bound == "fingerprints":
         found.append("two states have the same fingerprint: use the engine 'python'")
     if search.bound in _GROWTH_BOUNDS:
         found += growing(question.world)
-    if complete or search.bound in _GROWTH_BOUNDS:
+    if complete or search.bound in (*_GROWTH_BOUNDS, NO_GOAL):
         found += never(question.world)
     return tuple(found)

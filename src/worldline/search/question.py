@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
@@ -15,6 +17,7 @@ from worldline.engine.exploration import (
     Statistics,
 )
 from worldline.engine.profile import UNTIMED, Profile
+from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
@@ -24,8 +27,11 @@ from worldline.model.system import System
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples
 from worldline.search.engines import Chosen
+from worldline.search.prefix import Prefix, beginning_after
 from worldline.search.report import Progress
-from worldline.search.start import starts
+from worldline.search.stages import Staged, through_stages
+from worldline.search.start import Beginning, Start, starts
+from worldline.trace.format import Place
 from worldline.worlds.alike import Alike
 from worldline.worlds.audit import audit
 from worldline.worlds.footprints import Footprints
@@ -47,6 +53,27 @@ def chosen_properties(system: System, names: list[str] | None) -> list[Property]
     return [known[name] for name in names]
 
 
+def begun(system: System, from_: Prefix | Place | None) -> Beginning:
+    """Return where a search begins: in the initial states, or after a recorded run."""
+    with watched():
+        if from_ is not None:
+            return beginning_after(system, Prefix.of(from_))
+        return Beginning(starts(system))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far and how to search; see `exhaustive.check`."""
+
+    bounds: Bounds
+    progress: Callable[[Progress], None] | None
+    deadlock: bool
+    keep_going: bool
+    threads: int
+    exact: bool
+
+
 @final
 class Question:
     """What is asked of a system: where to begin and what to evaluate."""
@@ -57,6 +84,7 @@ class Question:
         names: list[str] | None,
         prune: Callable[[View], bool] | None,
         assume: Callable[[View], bool] | None,
+        from_: Prefix | Place | None,
         *,
         folded: bool,
         profile: bool,
@@ -68,24 +96,55 @@ class Question:
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
         self.world = TabulatedWorld(system, self.profile or UNTIMED)
-        with watched():
-            self.starts = starts(system)
+        self.staged = Staged(begun(system, from_))
         self.prune = prune
         self.assume = assume
         self.alike = Alike(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
 
-    def search(
+    @property
+    def starts(self) -> list[Start]:
+        """The states to begin with."""
+        return self.staged.beginning.starts
+
+    def stage(
         self,
-        bounds: Bounds,
-        progress: Callable[[Progress], None] | None,
-        *,
-        deadlock: bool,
-        keep_going: bool,
-        threads: int,
-        exact: bool,
+        goals: list[Property],
+        limits: Limits,
+        run: Callable[[Exploration], None],
+    ) -> None:
+        """Search to the goals, one after the other, and begin where that ends.
+
+        All that differs in names is visited: a goal may single out a node.
+        """
+
+        def explore(starts: list[Start], goal: Check, staged: Staged) -> Exploration:
+            plain = dataclasses.replace(
+                limits, bounds=staged.left(limits.bounds), keep_going=False
+            )
+            search = self._exploration(starts, plain, None, goal)
+            search.run(run)
+            return search
+
+        with watched():
+            begin = self.staged.beginning
+            self.staged = through_stages(self.world, begin, goals, explore)
+
+    def search(self, limits: Limits) -> Exploration:
+        """Return the search of what can follow."""
+        bounds = self.staged.left(limits.bounds)
+        limits = dataclasses.replace(limits, bounds=bounds)
+        symmetry = None if self.alike is None else self.alike.symmetry
+        return self._exploration(self.starts, limits, symmetry)
+
+    def _exploration(
+        self,
+        starts: list[Start],
+        limits: Limits,
+        symmetry: Symmetry | None,
+        *goals: Check,
     ) -> Exploration:
-        world, service = self.world, self._service()
+        world = self.world
         checks = [
             Check(
                 world.decision(p),
@@ -94,7 +153,9 @@ class Question:
             )
             for p in self.searched
         ]
-        done = world.decision(self.system.done or _all_done) if deadlock else None
+        done = None
+        if limits.deadlock:
+            done = world.decision(self.system.done or _all_done)
         cut = None
         if self.prune is not None or self.assume is not None:
             cut = world.decision(self._is_cut)
@@ -105,21 +166,22 @@ class Question:
             self.decisions["done"] = done
         if cut is not None:
             self.decisions["prune or assume"] = cut
+        progress = limits.progress
         return Exploration(
             world.tables,
-            service,
-            [world.encode(s.snapshot) for s in self.starts if s.snapshot is not None],
-            checks,
-            bounds=bounds,
+            self._service(),
+            [world.encode(s.snapshot) for s in starts if s.snapshot is not None],
+            [*checks, *goals],
+            bounds=limits.bounds,
             options=Options(
                 prune=cut,
                 done=done,
-                keep_going=keep_going,
-                threads=threads,
-                exact=exact,
+                keep_going=limits.keep_going,
+                threads=limits.threads,
+                exact=limits.exact,
             ),
             progress=None if progress is None else reporter(progress),
-            symmetry=None if self.alike is None else self.alike.symmetry,
+            symmetry=symmetry,
             profile=self.profile or UNTIMED,
             footprints=Footprints(world),
         )
@@ -127,7 +189,7 @@ class Question:
     def verify(self, search: Exploration) -> None:
         """Check on samples what the search took for granted; make its paths runs."""
         audit(self.world)
-        if self.alike is not None:
+        if self.alike is not None and search.symmetry is not None:
             self.alike.check_steps(search.expanded.rows())
             self.alike.check_verdicts(search.examined.rows(), self.decisions)
             unfold(search)
@@ -161,17 +223,20 @@ def reporter(
     progress: Callable[[Progress], None],
 ) -> Callable[[Statistics, float], None]:
     """Return what tells a user's function how far a search has come."""
+    return lambda statistics, seconds: progress(progress_of(statistics, seconds))
 
-    def report(statistics: Statistics, seconds: float) -> None:
-        progress(
-            Progress(
-                states=statistics.states,
-                generated=statistics.generated,
-                depth=statistics.depth,
-                frontier=statistics.frontier,
-                seconds=seconds,
-                memory_mb=memory_mb(),
-            )
-        )
 
-    return report
+def progress_of(
+    statistics: Statistics, seconds: float, *, walks: int = 0, walk_steps: int = 0
+) -> Progress:
+    """Return how far a search has come."""
+    return Progress(
+        states=statistics.states,
+        generated=statistics.generated,
+        depth=statistics.depth,
+        frontier=statistics.frontier,
+        seconds=seconds,
+        memory_mb=memory_mb(),
+        walks=walks,
+        walk_steps=walk_steps,
+    )

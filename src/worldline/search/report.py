@@ -24,6 +24,8 @@ class Progress:
     ----------
     liveness
         Whether the space is exhausted, and is visited again for liveness properties.
+    walks, walk_steps
+        Random walks that were made after the search, and the events on them.
     """
 
     states: int
@@ -33,6 +35,8 @@ class Progress:
     seconds: float
     memory_mb: float
     liveness: bool = False
+    walks: int = 0
+    walk_steps: int = 0
 
 
 @final

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.events import Choices, Event
+from worldline.model.events import Choices, Event, Schedule
 from worldline.model.execute import Failure
 from worldline.model.system import System
 from worldline.worlds.direct import DirectWorld, Snapshot
@@ -33,6 +33,21 @@ class Start:
     failure: Failure | None
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The initial states of a search, and what is left out by beginning there.
+
+    Attributes
+    ----------
+    scope
+        What a verdict is about, as a few words each; empty if about all runs.
+    """
+
+    starts: list[Start]
+    scope: tuple[str, ...] = ()
+
+
 def starts(system: System) -> list[Start]:
     """Return every initial state: one per combination of choices while booting.
 
@@ -44,6 +59,26 @@ def starts(system: System) -> list[Start]:
         if system.prologue or choices.failure is not None:
             break
     return found
+
+
+def start_after(system: System, boot: Schedule, prologue: Schedule) -> Start:
+    """Return the state to which a run leads, as one to begin with.
+
+    The run becomes a prologue: its faults are charged to no budget, so each may happen
+    from there on as often as the system says, however often it has.
+
+    Raises
+    ------
+    NotEnabled
+        If an event cannot happen.
+    """
+    world = DirectWorld(system)
+    for event, choices in boot:
+        world.step(event, choices)
+    for event, choices in prologue:
+        world.step(event, choices, charge=False)
+    snapshot = None if world.failure else world.snapshot()
+    return Start(tuple(boot), tuple(prologue), snapshot, world.failure)
 
 
 def _odometer(system: System) -> Iterator[Start]:

@@ -125,7 +125,7 @@ class Suspects:
         numbers = range(spot.number, spot.number + 1)
         (ended,) = self._walker(self.most_steps).walk(spot.row, numbers)
         if ended.end in (End.HIT, End.FAILED):
-            raise UnsafeWalk(ended, [*spot.path, *self._path(spot)])
+            raise UnsafeWalk(ended, [*spot.path, *self.path(spot)])
         return ended
 
     def examine(self, spot: Spot, root: Row, ended: Ended) -> Dead | Unresolved | None:
@@ -143,7 +143,7 @@ class Suspects:
         """
         first = len(spot.path)
         while ended.end is not End.GOAL:
-            run = _Run(self, root, [*spot.path, *self._path(spot)], first)
+            run = _Run(self, root, [*spot.path, *self.path(spot)], first)
             last = len(run.path)
 
             def end_is_dead(
@@ -184,7 +184,8 @@ class Suspects:
             found.append(row if number >= first else self._as_walked(row))
         return found
 
-    def _path(self, spot: Spot) -> Path:
+    def path(self, spot: Spot) -> Path:
+        """Return the walk from a spot, with the present bound."""
         return self._walker(self.most_steps).path(spot.row, spot.number)
 
     def _raise(self, position: int, first: int, last: int) -> bool:

@@ -39,7 +39,13 @@ class Unsafe:
 @final
 @dataclass(slots=True)
 class Tally:
-    """What the walks did and found so far; see `WalkReport` for the numbers."""
+    """What the walks did and found so far; see `WalkReport` for the numbers.
+
+    Attributes
+    ----------
+    live_runs
+        Those that became live, each with the number of its initial state, if wanted.
+    """
 
     periphery: int = 0
     live: int = 0
@@ -50,6 +56,7 @@ class Tally:
     unsafe: Unsafe | None = None
     dead: tuple[Spot, Dead] | None = None
     notes: list[str] = field(default_factory=list)
+    live_runs: list[tuple[int, Path]] = field(default_factory=list)
 
 
 def answer(
@@ -61,11 +68,11 @@ def answer(
 ) -> WalkReport:
     """Confirm what was found, write its traces, and say what was done."""
     critical = live_trace = case = None
+    liveness = [p for p in wanted if p.kind is PropertyKind.LIVENESS]
     violated = _unsafe(search, tally, wanted, writer)
     notes = [engine.note] if engine.note else []
     if violated is None and tally.dead is not None:
         spot, dead = tally.dead
-        liveness = [p for p in wanted if p.kind is PropertyKind.LIVENESS]
         cut = dead.path[: dead.position + AFTER]
         run = _run(search, spot.root, cut)
         violated = writer.dead(run, liveness, dead.position)
@@ -80,6 +87,7 @@ def answer(
             f"{tally.unresolved} walks neither became live nor hit a state that is "
             "surely dead (case C2): give more --max-steps"
         )
+    runs = [_run(search, root, path) for root, path in tally.live_runs]
     statistics = search.statistics
     return WalkReport(
         system=writer.system,
@@ -88,6 +96,7 @@ def answer(
         critical=critical,
         case=case,
         live_trace=live_trace,
+        live_traces=tuple(writer.live_runs(runs, liveness)),
         states=statistics.states,
         generated=statistics.generated,
         depth=statistics.depth,

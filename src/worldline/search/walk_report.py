@@ -80,6 +80,8 @@ class WalkReport:
         been too short.
     live_trace
         The file of the closest live run.
+    live_traces
+        The files of runs that become live, if any were wanted.
     states, generated, depth
         What the exhaustive search before the walks has seen.
     periphery, live, paths
@@ -89,6 +91,12 @@ class WalkReport:
         Events on these walks.
     bound
         What ended the search early, or None.
+    misses, hit_rate
+        How often the tables lacked something on a walk, those of probes included; and
+        the share of steps over tables, at least, that found there all they needed, None
+        without any. Both depend on the engine.
+    direct_steps
+        Steps that were taken in the direct world, because the tables lacked too much.
     """
 
     system: str
@@ -109,6 +117,10 @@ class WalkReport:
     engine: str
     seed: int
     notes: tuple[str, ...] = ()
+    live_traces: tuple[Path, ...] = ()
+    misses: int = 0
+    hit_rate: float | None = None
+    direct_steps: int = 0
 
     @property
     def violated(self) -> PropertyReport | None:
@@ -149,11 +161,15 @@ class WalkReport:
             "depth": self.depth,
             "periphery": self.periphery,
             "live": self.live,
+            "hit_rate": None if self.hit_rate is None else round(self.hit_rate, 6),
+            "misses": self.misses,
+            "direct_steps": self.direct_steps,
             "seconds": round(self.seconds, 3),
             "bound": self.bound,
             "properties": [known.to_json() for known in self.properties],
             "trace": None if first is None or first.trace is None else str(first.trace),
             "live_trace": live,
+            "live_traces": [str(file) for file in self.live_traces],
             "steps": None if first is None else first.steps,
             "replay": None if first is None else first.replay,
             "engine": self.engine,
@@ -171,12 +187,23 @@ class WalkReport:
                 lines += [f"    {line}" for line in self.critical.lines()]
                 if self.live_trace is not None:
                     lines.append(f"    closest live run  {self.live_trace}")
+        lines += [f"  live run {file}" for file in self.live_traces]
         case = "" if self.case is None else f", case {self.case}"
         lines.append(
             f"  {self.states:,} states to depth {self.depth}, {self.periphery:,} on the "
             f"periphery ({self.live:,} live), {self.paths:,} walks of "
             f"{self.steps:,} steps{case}"
         )
-        lines.append(f"  {self.seconds:.2f} s, engine {self.engine}, seed {self.seed}")
+        lines.append(
+            f"  {self.seconds:.2f} s{self._hits()}, engine {self.engine}, "
+            f"seed {self.seed}"
+        )
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+    def _hits(self) -> str:
+        found = "" if self.hit_rate is None else f", {self.misses:,} misses"
+        if self.hit_rate:
+            found = f", hit rate {self.hit_rate:.1%}"
+        moved = f", {self.direct_steps:,} steps in the direct world"
+        return found + moved * bool(self.direct_steps)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from worldline.engine.tables import Entry
 from worldline.model.errors import UsageError
 from worldline.model.events import Event, Kind, Origin
 from worldline.model.system import System
@@ -23,7 +22,7 @@ _LARGEST = 1_000_000
 
 def weigher(
     system: System, *, unbiased: bool, weights: Mapping[str, int] | None
-) -> Callable[[Entry], int]:
+) -> Callable[[Event], int]:
     """Return what gives events their weights.
 
     Parameters
@@ -53,8 +52,7 @@ def weigher(
                 remedy=f"give a whole number from 1 to {_LARGEST:,}",
             )
 
-    def weigh(entry: Entry) -> int:
-        event: Event = entry.event
+    def weigh(event: Event) -> int:
         found = given.get(event.name, given.get(event.kind.value))
         if found is not None:
             return found

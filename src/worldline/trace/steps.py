@@ -19,6 +19,7 @@ from worldline.trace.records import (
     INJECTED,
     RUN,
     STATUS,
+    End,
     Header,
     StepRecord,
     Trace,
@@ -61,13 +62,18 @@ def header_lines(trace: Trace) -> Iterator[str]:
     yield f"  engine {header.engine}{seed}, worldline {header.worldline}"
 
 
+def critical_lines(end: End | None) -> Iterator[str]:
+    """Yield where the run becomes dead, if that is known."""
+    if end is not None and end.critical is not None:
+        yield f"  step {end.critical} is the critical transition"
+
+
 def end_lines(trace: Trace) -> Iterator[str]:
     """Yield the verdict and why it is so."""
     yield verdict_phrase(trace.end)
     if trace.end is None:
         return
-    if trace.end.critical is not None:
-        yield f"  step {trace.end.critical} is the critical transition"
+    yield from critical_lines(trace.end)
     if trace.end.explanation is None:
         return
     explanation = trace.end.explanation

@@ -67,10 +67,17 @@ class NotEnabled(ModelError):
 
 @final
 class LiveDoor(HandlerDoor):
-    """Applies what a handler does at once to the cells of a direct world."""
+    """Applies what a handler does at once to the cells of a direct world.
+
+    Attributes
+    ----------
+    touched
+        The columns of the cells that were changed since somebody cleared it.
+    """
 
     def __init__(self, system: System, cells: list[Any]) -> None:
         self.cells = cells
+        self.touched: set[int] = set()
         self.given: Iterator[int] = iter(())
         self.source: ChoiceSource | None = None
         super().__init__(system)
@@ -99,6 +106,7 @@ class LiveDoor(HandlerDoor):
         return hidden.counter if what == "sequence" else int(query[1] in hidden.timers)
 
     def emit(self, column: int, operation: Operation) -> None:
+        self.touched.add(column)
         getattr(self.cells[column], operation[0])(*operation[1:])
 
 
@@ -154,16 +162,24 @@ class DirectWorld:
         """
         if self.failure is not None:
             return []
-        system = self.system
+        found: list[Event] = []
+        for index in range(len(self._hidden)):
+            found += self.enabled_at(index, charge=charge)
+        return found + self.enabled_around(charge=charge)
+
+    def enabled_at(self, index: int, *, charge: bool = True) -> list[Event]:
+        """Return those of a node; its own columns, budget and partition decide."""
+        hidden, inbox = self._hidden[index], self._inboxes[index]
         budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
         partition = self.cells[Layout.PARTITION]
-        found: list[Event] = []
-        for index, hidden in enumerate(self._hidden):
-            inbox = self._inboxes[index]
-            found += arrivals(system, index, hidden, inbox, budget, partition)
-            found += own_events(system, index, hidden, inbox, budget)
-        found += ambient_events(system, budget, partition)
+        found = arrivals(self.system, index, hidden, inbox, budget, partition)
+        found += own_events(self.system, index, hidden, inbox, budget)
         return [event for event in found if not self._is_idle(event)]
+
+    def enabled_around(self, *, charge: bool = True) -> list[Event]:
+        """Return those of the network as a whole."""
+        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        return ambient_events(self.system, budget, self.cells[Layout.PARTITION])
 
     def step(
         self,

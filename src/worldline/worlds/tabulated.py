@@ -189,14 +189,7 @@ class TabulatedWorld:
         if known is None:
             index, query = ask.question
             cell = self.cell(ask.column, value)
-            if query[0] == "full":
-                under_way = cell.holds(self.system.ids[index]) + query[2]
-                known = int(under_way >= (self.system.network.buffer or 0))
-            elif query[0] == "sequence":
-                known = cell.counter
-            else:
-                known = int(query[1] in cell.timers)
-            ask.answers[value] = known
+            known = ask.answers[value] = state_answer(self.system, index, query, cell)
         return known
 
     def _handlerless(self, event: Event) -> Trial:
@@ -321,6 +314,16 @@ class TabulatedWorld:
             return own_events(system, index, hidden, inbox, budget)
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         return arrivals(system, index, hidden, inbox, budget, partition)
+
+
+def state_answer(system: System, index: int, query: Query, cell: Any) -> int:
+    """Return what a state answers to the handler of a node, by the cell asked about."""
+    if query[0] == "full":
+        under_way = cell.holds(system.ids[index]) + query[2]
+        return int(under_way >= (system.network.buffer or 0))
+    if query[0] == "sequence":
+        return int(cell.counter)
+    return int(query[1] in cell.timers)
 
 
 def _no_answer(query: Query) -> int:

@@ -181,6 +181,27 @@ def no_loops(view: wl.View) -> None:
     parents_lead_up(view)
 
 
+@wl.liveness
+def one_spanning_tree(view: wl.View) -> bool:
+    """In the end nobody moves any more, and all nodes have a way up to the root."""
+    moves = view.messages() or any(view.timers(node) for node in view)
+    return not moves and all(_is_below_the_root(view, node) for node in view)
+
+
+def _is_below_the_root(view: wl.View, node: wl.NodeId) -> bool:
+    above, root = node, view[node].root
+    for _ in view:
+        papa = view[above].papa
+        if papa is None or view[above].state is not State.JOINED:
+            return False
+        if above == papa == root:
+            return True
+        if above not in view[papa].kids:
+            return False
+        above = papa
+    return False
+
+
 def system(
     *,
     size: int = 3,
@@ -223,6 +244,6 @@ def system(
         },
         network=wl.streams(),
         workload=[wl.script(node, [BrokenTree.join_overlay]) for node in ids],
-        properties=[no_loops],
+        properties=[no_loops, one_spanning_tree],
         name="brokentree",
     )

@@ -16,6 +16,7 @@ from worldline.engine.walks import End, Ended, WalkOptions
 _BATCH = 512
 """Walks under way at once."""
 
+_ENDS = {end.value: end for end in End}
 _UNSET = -1
 _OUT_OF_MEMORY = -1
 
@@ -55,11 +56,16 @@ class Walks:
         for first in range(numbers.start, numbers.stop, _BATCH):
             count = min(_BATCH, numbers.stop - first)
             self._run(start, first, count)
-            ends = (c_int64 * (3 * count))()
-            self._library.wl_walks_ends(self._handle, ends)
-            for at in range(count):
-                end, what, steps = ends[3 * at : 3 * at + 3]
-                yield Ended(first + at, End(end), what, steps)
+            ends = self._ends(count)
+            walked = range(first, first + count)
+            for number, end, what, steps in zip(
+                walked, ends[0::3], ends[1::3], ends[2::3], strict=True
+            ):
+                if end:
+                    yield Ended(number, _ENDS[end], what, steps)
+                else:
+                    row = self._row(number - first)
+                    yield Ended(number, End.MOVED, 0, steps, row)
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
@@ -83,11 +89,31 @@ class Walks:
         row = (c_int32 * len(seen))(*seen)
         self._library.wl_walks_begin(self._handle, row, first, count, with_path)
         self._weigh()
+        gives_up, walked = None if with_path else self._options.gives_up, 0
         while (left := self._library.wl_walks_step(self._handle)) != 0:
             if left == _OUT_OF_MEMORY:
                 raise MemoryError
             self._server.serve(self._misses)
             self._weigh()
+            if gives_up is not None:
+                before, walked = walked, sum(self._ends(count)[2::3])
+                if gives_up(walked - before):
+                    return
+        if gives_up is not None:
+            gives_up(sum(self._ends(count)[2::3]) - walked)
+
+    def _ends(self, count: int) -> list[int]:
+        """Return how each walk ended, 0 if it has not, with what, and its steps."""
+        ends = (c_int64 * (3 * count))()
+        self._library.wl_walks_ends(self._handle, ends)
+        return ends[:]
+
+    def _row(self, at: int) -> Row:
+        """Return where a walk has come to."""
+        width = len(self._tables.interners)
+        numbers = (c_int32 * width)()
+        self._library.wl_walks_row(self._handle, at, numbers)
+        return [*map(self._mirror.columns.value, range(width), numbers)]
 
     def _weigh(self) -> None:
         """Tell the weights of events that are new."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import worldline as wl
 from worldline.zoo._trees import parents_lead_up
+from worldline.zoo.overcast._messages import Lock
 from worldline.zoo.overcast._states import Stage, State
 
 
@@ -40,12 +41,20 @@ def kids_match(view: wl.View) -> bool:
 
 @wl.liveness
 def locks_are_needed(view: wl.View) -> bool:
-    """OV-L1: in the end nobody is locked but by a node that looks for a place."""
+    """OV-L1: in the end nobody is locked but by a node that looks for a place.
+
+    A lock that is still asked for counts as one: without what should undo it, it stays.
+    """
     return all(
         view.is_up(holder) and _looks_for_a_place(view, holder, node)
         for node in filter(view.is_up, view)
-        for holder in view[node].locked_by
+        for holder in _holders(view, node)
     )
+
+
+def _holders(view: wl.View, node: wl.NodeId) -> list[wl.NodeId]:
+    asked = [letter.src for letter in view.messages(Lock, dst=node)]
+    return [*view[node].locked_by, *asked]
 
 
 def _looks_for_a_place(view: wl.View, holder: wl.NodeId, node: wl.NodeId) -> bool:

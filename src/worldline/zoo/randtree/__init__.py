@@ -41,11 +41,11 @@ from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
 _OPTIONS = {
     "rt1": "-p contacts=ring --max-depth 9",
-    "rt3": "-p size=2 --max-depth 8",
     "rt5": "-p contacts=ring --max-depth 12",
     "rt6": "-p start=rt14 --max-depth 8",
     "rt7": "-p start=rt7 -p resets=1 --max-depth 8",
     "rt8": "-p start=rt8 -p resets=1 --max-depth 8",
+    "rt9": "-p start=rt9 --max-depth 6",
     "rt11": "-p contacts=ring --max-depth 8",
     "rt14": "-p start=rt14 -p resets=1 --max-depth 8",
     "rt15": "-p start=cb4 -p resets=1 --max-depth 8",
@@ -61,9 +61,10 @@ _OPTIONS = {
 }
 _WALKS = {
     "rt2": "--max-steps 500",
+    "rt3": "-p start=rt3 --property one_spanning_tree --max-steps 500",
     "rt4": "-p start=rt4 --max-steps 500",
     "rt10": "-p start=rt10 --max-steps 500",
-    "rt12": "-p start=rt12 -p buffer=1 --max-steps 500",
+    "rt12": "-p contacts=all -p max_children=1 -p buffer=1 --depth 9 --max-steps 1000",
     "rt13": "-p start=rt13 -p resets=1 --max-steps 500",
 }
 BUGS = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import worldline as wl
-from worldline.zoo.randtree.messages import Join, JoinReply
+from worldline.zoo.randtree.messages import Join, JoinReply, NewRoot, UpdateSiblings
 from worldline.zoo.randtree.protocol import RandTree
 
 Names: TypeAlias = Mapping[str, wl.NodeId]
@@ -186,9 +186,66 @@ def _below_a_root(n: Names) -> Patterns:
     return [*_joins(n["c"]), *_joins(n["b"])]
 
 
+def _accepted_twice(n: Names) -> Patterns:
+    """R and P both have N for a child, and N all whom it knows.
+
+    R was full when N's join came through K, and sent it on to P. It had lost P when
+    the same join came again, since N had waited too long for the answer. P, which has
+    lost R, takes itself for the root; N is below it. K, which was reset, has looked for
+    R and then for N, and P was full.
+    """
+    placed = [*_joins(n["r"]), *_joins(n["p"]), *_joins(n["k"])]
+    placed += [
+        wl.events.call(n["y"], RandTree.join_overlay),
+        wl.events.deliver(n["r"], Join, n["y"], choices=[0]),
+        wl.events.settle(),
+    ]
+    through_k = [
+        wl.events.deliver(n["k"], Join, n["n"]),
+        wl.events.deliver(n["r"], Join, n["k"]),
+    ]
+    first = [
+        wl.events.call(n["n"], RandTree.join_overlay),
+        *through_k,
+        wl.events.deliver(n["p"], Join, n["r"]),
+    ]
+    second = [
+        wl.events.timer(n["n"], RandTree.join),
+        wl.events.disconnect(n["r"], n["p"]),
+        wl.events.transport_error(n["r"], n["p"]),
+        *through_k,
+    ]
+    below_p = [
+        wl.events.deliver(n["n"], JoinReply, n["p"]),
+        wl.events.transport_error(n["p"], n["r"]),
+        wl.events.deliver(n["n"], NewRoot, n["p"]),
+        wl.events.deliver(n["n"], UpdateSiblings, n["p"]),
+    ]
+    k_moves = [
+        wl.events.reset(n["k"]),
+        wl.events.transport_error(n["r"], n["k"]),
+        wl.events.transport_error(n["n"], n["k"]),
+        wl.events.call(n["k"], RandTree.join_overlay),
+        wl.events.timer(n["k"], RandTree.join),
+        wl.events.deliver(n["n"], Join, n["k"]),
+        wl.events.deliver(n["p"], Join, n["n"], choices=[1]),
+        wl.events.deliver(n["n"], Join, n["p"]),
+    ]
+    p_asks_r = [
+        wl.events.timer(n["p"], RandTree.join),
+        wl.events.deliver(n["r"], Join, n["p"]),
+    ]
+    return [*placed, *first, *second, *below_p, *k_moves, *p_asks_r]
+
+
 STARTS = {
     "rt3": Start({"n0": (), "n1": (), "n2": ("n0", "n1")}),
     "rt4": Start({"r": ("q",), "q": (), "p": (), "c": ("q", "p")}, _asked_two_roots),
+    "rt9": Start(
+        {"r": (), "p": ("r",), "k": ("r", "n"), "y": ("r",), "n": ("k",)},
+        _accepted_twice,
+        max_children=2,
+    ),
     "rt10": Start(
         {"r": ("q",), "q": (), "p": (), "c": ("q", "p")},
         _asked_two_roots,

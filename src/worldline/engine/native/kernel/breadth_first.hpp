@@ -373,8 +373,8 @@ class BreadthFirst {
         if (watch.is_over) return true;
         const uint64_t fingerprint = states.fingerprint(packing_, state);
         if (watch.fingerprint < fingerprint) return true;
-        const int32_t verdict = worker.judge.decide(
-            watch.decision, packing_, states.words(packing_, state), worker.look.misses);
+        const PackedRow row(packing_, states.words(packing_, state));
+        const int32_t verdict = worker.judge.decide(watch.decision, row, worker.look.misses);
         if (verdict == kUnknown) return false;
         if ((verdict == kTrue) == watch.target)
             worker.hits[at] = std::min(worker.hits[at], fingerprint);

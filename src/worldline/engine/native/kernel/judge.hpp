@@ -1,7 +1,9 @@
-// Decisions on packed rows, with one look for each question.
+// Decisions on rows, with one look for each question.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "misses.hpp"
@@ -10,60 +12,97 @@
 
 namespace worldline {
 
+// A row as it is.
+class PlainRow {
+  public:
+    using Place = int32_t;
+
+    explicit PlainRow(const int32_t* row) : row_(row) {}
+
+    Place place(int32_t column) const { return column; }
+    int32_t operator[](Place place) const { return row_[place]; }
+    const int32_t* whole(std::vector<int32_t>&) const { return row_; }
+
+  private:
+    const int32_t* row_;
+};
+
+// A packed row.
+class PackedRow {
+  public:
+    using Place = Packing::Field;
+
+    PackedRow(const Packing& packing, const uint64_t* words) : packing_(packing), words_(words) {}
+
+    Place place(int32_t column) const { return packing_.field(column); }
+    int32_t operator[](const Place& place) const {
+        return static_cast<int32_t>(words_[place.word] >> place.shift & place.mask);
+    }
+    const int32_t* whole(std::vector<int32_t>& row) const {
+        packing_.unpack(words_, row.data());
+        return row.data();
+    }
+
+  private:
+    const Packing& packing_;
+    const uint64_t* words_;
+};
+
 // Remembers for each question which comes next by the value that it is asked of, answer
-// and branch together, as far as there are few values. Each thread has its own.
+// and branch together, for small values. Each thread has its own.
+template <typename Row>
 class Judge {
   public:
     explicit Judge(const Tables& tables) : tables_(tables), row_(tables.width) {}
 
-    // From now on, rows are packed in another way.
+    // From now on, values have other places.
     void forget() {
         asked_.clear();
         next_.clear();
     }
 
     // Returns kTrue, kFalse or, with a miss, kUnknown.
-    int32_t decide(int32_t decision, const Packing& packing, const uint64_t* words, Misses& misses) {
+    int32_t decide(int32_t decision, const Row& row, Misses& misses) {
         int32_t number = tables_.decisions[decision];
         while (number > kTrue) {
-            if (static_cast<size_t>(number) >= asked_.size() || asked_[number].is_new)
-                learn(number, packing);
+            if (static_cast<size_t>(number) >= asked_.size() || asked_[number].room == 0)
+                learn(number, row);
             const Asked& asked = asked_[number];
-            const uint64_t value = words[asked.word] >> asked.shift & asked.mask;
-            int32_t next = asked.is_large ? kUnknown : next_[asked.begin + value];
+            const int32_t value = row[asked.place];
+            const bool is_small = static_cast<uint32_t>(value) < asked.room;
+            int32_t next = is_small ? next_[asked.begin + value] : kUnknown;
             if (next == kUnknown) {
-                next = tables_.next(number, static_cast<int32_t>(value));
-                if (next == kUnknown) break;
-                if (!asked.is_large) next_[asked.begin + value] = next;
+                next = tables_.next(number, value);
+                if (next == kUnknown) return miss(decision, row, misses);
+                if (is_small) next_[asked.begin + value] = next;
             }
             number = next;
         }
-        return number > kTrue || number == kUnknown ? miss(decision, packing, words, misses) : number;
+        return number == kUnknown ? miss(decision, row, misses) : number;
     }
 
   private:
-    static constexpr uint64_t kFew = 256;
+    static constexpr uint32_t kMost = 256, kLeast = 16;
 
     struct Asked {
-        uint32_t word = 0, shift = 0;
-        uint64_t mask = 0;
-        uint32_t begin = 0;
-        bool is_new = true, is_large = false;
+        typename Row::Place place{};
+        uint32_t begin = 0, room = 0;  // of the values that are remembered
     };
 
-    void learn(int32_t number, const Packing& packing) {
-        const Packing::Field& field = packing.field(tables_.questions[number].column);
+    void learn(int32_t number, const Row& row) {
+        const int32_t column = tables_.questions[number].column;
+        const auto many = static_cast<uint32_t>(2 * tables_.columns[column].size());
         Asked& asked = reach(asked_, number);
-        asked = Asked{field.word, field.shift, field.mask, static_cast<uint32_t>(next_.size()),
-                      false, field.mask >= kFew};
-        if (!asked.is_large) next_.resize(next_.size() + field.mask + 1, kUnknown);
+        asked = Asked{row.place(column), static_cast<uint32_t>(next_.size()),
+                      std::max(kLeast, std::min(kMost, many))};
+        next_.resize(next_.size() + asked.room, kUnknown);
     }
 
-    int32_t miss(int32_t decision, const Packing& packing, const uint64_t* words, Misses& misses) {
-        packing.unpack(words, row_.data());
+    int32_t miss(int32_t decision, const Row& row, Misses& misses) {
+        const int32_t* whole = row.whole(row_);
         std::pair<int32_t, int32_t> stuck;
-        tables_.decide(decision, row_.data(), stuck);
-        misses.add_verdict(decision, stuck, row_.data());
+        tables_.decide(decision, whole, stuck);
+        misses.add_verdict(decision, stuck, whole);
         return kUnknown;
     }
 

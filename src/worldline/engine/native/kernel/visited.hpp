@@ -86,7 +86,7 @@ class alignas(128) VisitedShard {
     // Makes room for so many more.
     void grow_for(size_t added) {
         size_t homes = homes_;
-        while (most(homes) < count_ + added) homes += homes / 2 + 64;
+        while (most(homes) < count_ + added) homes += homes / 3 + 64;
         if (homes > homes_) grow(homes);
     }
 

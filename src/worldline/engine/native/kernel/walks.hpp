@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "misses.hpp"
 #include "crew.hpp"
+#include "judge.hpp"
+#include "misses.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -53,7 +54,7 @@ struct WalkOptions {
 class Walker {
   public:
     Walker(const Tables& tables, const WalkOptions& options)
-        : misses(tables.width), tables_(tables), options_(options) {}
+        : misses(tables.width), tables_(tables), options_(options), judge_(tables) {}
 
     Misses misses;
 
@@ -108,10 +109,7 @@ class Walker {
     }
 
     int32_t decide(int32_t decision, const Walk& walk) {
-        std::pair<int32_t, int32_t> stuck;
-        const int32_t verdict = tables_.decide(decision, walk.row.data(), stuck);
-        if (verdict == kUnknown) misses.add_verdict(decision, stuck, walk.row.data());
-        return verdict;
+        return judge_.decide(decision, PlainRow(walk.row.data()), misses);
     }
 
     // Takes one step. False if the walk cannot go on.
@@ -334,6 +332,7 @@ class Walker {
 
     const Tables& tables_;
     const WalkOptions& options_;
+    Judge<PlainRow> judge_;
     int64_t version_ = -1;
     std::vector<Plan> plans_;
     std::vector<Option> options_of_plans_;
@@ -360,6 +359,7 @@ class Walks {
         tables_.settle();
         walks.clear();
         path.clear();
+        walks.reserve(static_cast<size_t>(count));
         for (int64_t at = 0; at < count; ++at) {
             Walk walk;
             walk.number = first + static_cast<uint64_t>(at);

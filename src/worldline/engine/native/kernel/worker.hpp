@@ -66,7 +66,7 @@ struct alignas(128) Worker {
         : look(tables), judge(tables), row(tables.width), folded(tables.width) {}
 
     Successors look;
-    Judge judge;
+    Judge<PackedRow> judge;
     std::optional<Canonical> canonical;  // with symmetry
     Sample expanded, examined;
     std::vector<int32_t> row, folded;

@@ -1,0 +1,48 @@
+"""What the user writes for a predicate over states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from worldline.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from worldline.model.system import System
+    from worldline.search.stages import Goal
+
+
+def goals(system: System, texts: Iterable[str]) -> list[Goal]:
+    """Return the predicates that are written on a command line.
+
+    Parameters
+    ----------
+    texts
+        Names of properties, functions as in a TARGET, or Python expressions over the
+        view.
+
+    Raises
+    ------
+    UsageError
+        If one is none of these.
+    """
+    return [_goal(system, text.strip()) for text in texts]
+
+
+def _goal(system: System, text: str) -> Goal:
+    from worldline.debug.evaluate import Expressions
+    from worldline.model.loader import function_for, is_function
+
+    for declared in system.properties:
+        if declared.name == text:
+            return declared
+    if text.isidentifier():
+        names = ", ".join(declared.name for declared in system.properties) or "none"
+        raise UsageError(
+            f"{system.name} has no property {text!r} to search for",
+            remedy=f"its properties are {names}; or give FILE.py:function, or an "
+            "expression over view",
+        )
+    if is_function(text):
+        return function_for(system, text)
+    return Expressions(system).predicate(text)

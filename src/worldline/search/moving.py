@@ -1,0 +1,202 @@
+"""Walks that are moved from tables to the direct world where the tables lack too much.
+
+What decides is counted, never timed, and no result depends on it: a walk is the same in
+either (`worlds/walks.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, final
+
+from worldline.engine.expand import Path
+from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, Site
+from worldline.engine.walks import End, Ended
+from worldline.search.probe import Walker
+from worldline.worlds.walks import CannotTell, DirectWalks
+
+_BATCH = 512
+"""Walks begun at once."""
+
+WINDOW = 5_000
+"""Misses after which it is judged how often the tables had what a walk needed."""
+
+MISSES_PER_STEP = 4
+"""More misses than this for each step are too many: then walks are moved.
+
+A step in the direct world takes about as long as four misses, by measurement on RandTree
+(`docs/design.md`).
+"""
+
+STAY = 2_000
+"""Steps in the direct world before the tables are tried again; twice as many then."""
+
+
+@final
+class Counted:
+    """Passes everything on to who fills the tables, and counts it.
+
+    Attributes
+    ----------
+    misses
+        How often something was lacking.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.misses = 0
+
+    def apply(self, operations: Operations, value: int) -> int:
+        self.misses += 1
+        return self._service.apply(operations, value)
+
+    def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
+        self.misses += 1
+        return self._service.enabled(site, row)
+
+    def parts(self, site: Site, item: Any, row: Row) -> tuple[Entry | None, ...]:
+        self.misses += 1
+        return self._service.parts(site, item, row)
+
+    def answer(self, ask: Ask, value: int) -> int:
+        self.misses += 1
+        return self._service.answer(ask, value)
+
+    def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
+        self.misses += 1
+        return self._service.leaves(entry, row)
+
+
+@final
+class Pace:
+    """Decides, by counts alone, where walks go on.
+
+    Parameters
+    ----------
+    counted
+        Counts what the tables lacked.
+
+    Attributes
+    ----------
+    steps, moved
+        Steps over tables, and in the direct world.
+    """
+
+    def __init__(self, counted: Counted) -> None:
+        self._counted = counted
+        self._may_move = True
+        self._stay = STAY
+        self._direct = 0  # steps still to be taken in the direct world
+        self._misses = counted.misses  # when the window began
+        self._begin = 0  # and the steps then
+        self.steps = 0
+        self.moved = 0
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether walks go on in the direct world now."""
+        return self._direct > 0
+
+    @property
+    def misses(self) -> int:
+        """How often the tables lacked something on these steps."""
+        return self._counted.misses
+
+    @property
+    def hit_rate(self) -> float | None:
+        """At least this share of the steps over tables found all they needed there."""
+        if not self.steps:
+            return None
+        return max(0.0, 1.0 - self._counted.misses / self.steps)
+
+    def gives_up(self, steps: int) -> bool:
+        """Take note of steps over tables; say whether they lack too much."""
+        self.steps += steps
+        misses = self._counted.misses - self._misses
+        if misses < WINDOW or not self._may_move:
+            return False
+        lacks = misses > (self.steps - self._begin) * MISSES_PER_STEP
+        self._misses, self._begin = self._counted.misses, self.steps
+        if lacks:
+            self._direct = self._stay
+            self._stay *= 2
+        return lacks
+
+    def went_on(self, steps: int) -> None:
+        """Take note of steps in the direct world."""
+        self.moved += steps
+        self._direct = max(0, self._direct - max(1, steps))
+        self._misses = self._counted.misses
+
+    @contextlib.contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """Let what the tables lack while the block runs be nobody's miss."""
+        before = self._counted.misses
+        try:
+            yield
+        finally:
+            self._counted.misses = before
+
+    @contextlib.contextmanager
+    def over_tables(self) -> Iterator[None]:
+        """Let no walk be moved while the block runs."""
+        before, self._may_move = self._may_move, False
+        try:
+            yield
+        finally:
+            self._may_move = before
+
+
+@final
+class Moving:
+    """Walks over tables, and in the direct world where that is better.
+
+    Parameters
+    ----------
+    tabled
+        Who walks over tables, asking `pace`.
+    direct
+        Who walks in the direct world.
+    """
+
+    def __init__(self, tabled: Walker, direct: DirectWalks, pace: Pace) -> None:
+        self._tabled = tabled
+        self._direct = direct
+        self._pace = pace
+
+    def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
+        """Walk once for each number, from the same state."""
+        first = numbers.start
+        while first < numbers.stop:
+            if self._pace.is_direct:
+                yield self._go_on(start, start, first, 0)
+                first += 1
+                continue
+            batch = range(first, min(first + _BATCH, numbers.stop))
+            for ended in self._tabled.walk(start, batch):
+                if ended.end is End.MOVED:
+                    assert ended.row is not None
+                    yield self._go_on(start, ended.row, ended.walk, ended.steps)
+                else:
+                    yield ended
+            first = batch.stop
+
+    def path(self, start: Row, number: int) -> Path:
+        """Return the path of a walk; if it failed, with the failed outcome."""
+        with self._pace.uncounted():
+            return self._tabled.path(start, number)
+
+    def close(self) -> None:
+        """Free what is held."""
+        self._tabled.close()
+
+    def _go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
+        try:
+            ended = self._direct.go_on(row, number, steps)
+        except CannotTell:
+            with self._pace.over_tables():
+                (ended,) = self._tabled.walk(start, range(number, number + 1))
+            return ended
+        self._pace.went_on(ended.steps - steps)
+        return ended

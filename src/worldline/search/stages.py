@@ -1,0 +1,148 @@
+"""Searching in stages: to a first state where something is true, then on from there.
+
+Each stage is a breadth-first search, so the way to its goal is one of the shortest. The
+next begins where it ended, as after a recorded run (`prefix`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from worldline.engine.bounds import Bounds
+from worldline.engine.expand import Expander
+from worldline.engine.exploration import Check, Exploration, Hit
+from worldline.model.errors import Nondeterminism, UsageError
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.system import System
+from worldline.model.view import View
+from worldline.search.confirm import confirm
+from worldline.search.start import Beginning, Start, start_after
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.tabulated import TabulatedWorld
+
+Goal: TypeAlias = str | Property | Callable[[View], Any]
+"""The name of a property, or a predicate over states."""
+
+NO_GOAL = "until"
+"""The bound of a search that has seen everything, but no state of its goal."""
+
+
+def goals_of(system: System, until: Iterable[Goal]) -> list[Property]:
+    """Return predicates with names.
+
+    Raises
+    ------
+    UsageError
+        If a system has no property of a name.
+    """
+    known = {declared.name: declared for declared in system.properties}
+    found: list[Property] = []
+    for goal in until:
+        if isinstance(goal, str):
+            if goal not in known:
+                raise UsageError(
+                    f"{system.name} has no property {goal!r} to search for",
+                    remedy=f"its properties are {', '.join(known) or 'none'}",
+                )
+            found.append(known[goal])
+        elif isinstance(goal, Property):
+            found.append(goal)
+        else:
+            name = getattr(goal, "__name__", "the goal")
+            found.append(Property(name, PropertyKind.SOMETIMES, goal))
+    return found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Where the stages have led.
+
+    Attributes
+    ----------
+    beginning
+        Where to search on.
+    stopped
+        The search that ended the matter before its goal was met, if one did: it found
+        a violation, hit a bound, or saw everything (`NO_GOAL`).
+    seconds
+        How long the stages took that reached their goal.
+    notes
+        Why a search was stopped.
+    """
+
+    beginning: Beginning
+    stopped: Exploration | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def left(self, bounds: Bounds) -> Bounds:
+        """Return bounds less the time that was used up."""
+        if bounds.seconds is None:
+            return bounds
+        return dataclasses.replace(bounds, seconds=bounds.seconds - self.seconds)
+
+
+Explore: TypeAlias = Callable[[list[Start], Check, Staged], Exploration]
+"""Searches from some states, with one more check, which comes last."""
+
+
+def through_stages(
+    world: TabulatedWorld,
+    beginning: Beginning,
+    goals: list[Property],
+    explore: Explore,
+) -> Staged:
+    """Search to one goal after the other, as far as they can be reached."""
+    staged = Staged(beginning)
+    if any(start.failure is not None for start in beginning.starts):
+        return staged
+    for goal in goals:
+        check = Check(world.decision(goal), target=True, fatal=True)
+        search = explore(staged.beginning.starts, check, staged)
+        hit = search.hits.pop(len(search.checks) - 1, None)
+        if hit is None or _is_violated(search):
+            return _stopped(staged, search, goal)
+        begin = _moved(world, staged.beginning, hit, goal)
+        seconds = staged.seconds + search.meter.seconds
+        staged = Staged(begin, seconds=seconds)
+    return staged
+
+
+def _is_violated(search: Exploration) -> bool:
+    fatal = any(search.checks[number].fatal for number in search.hits)
+    return fatal or bool(search.failures) or search.deadlock is not None
+
+
+def _stopped(staged: Staged, search: Exploration, goal: Property) -> Staged:
+    states = f"{search.statistics.states:,} states"
+    note = f"the search for {goal.name} ended before it was true: {states} seen"
+    if _is_violated(search):
+        note = f"found in the search for {goal.name}"
+    elif search.exhausted:
+        search.bound = NO_GOAL
+        note = f"{goal.name} is true in none of all {states} that can be reached"
+    return dataclasses.replace(staged, stopped=search, notes=(note,))
+
+
+def _moved(
+    world: TabulatedWorld, beginning: Beginning, hit: Hit, goal: Property
+) -> Beginning:
+    """Return the state in which a stage ended, confirmed, as a new beginning."""
+    system, start = world.system, beginning.starts[hit.root]
+    assert start.snapshot is not None
+    end = Expander(world.tables, world).follow(world.encode(start.snapshot), hit.path)
+    expected = [(entry.event, leaf.detail) for entry, leaf in hit.path]
+    direct = DirectWorld(system)
+    way = confirm(direct, start, expected, world.decode(end))
+    if not goal.judge(direct.view).holds:
+        raise Nondeterminism(goal.name, "was true", "false in the same state")
+    steps = "at once" if not way else f"{len(way)} steps on"
+    scope = f"then from the first state where {goal.name} is true, {steps}"
+    return Beginning(
+        [start_after(system, start.boot, [*start.prologue, *way])],
+        (*beginning.scope, scope),
+    )

@@ -1,0 +1,266 @@
+"""A search with random walks, from its beginning to its answer.
+
+References
+----------
+Killian, Anderson, Jhala, Vahdat, "Life, Death, and the Critical Transition", NSDI 2007:
+section 4 (the search) and 4.3 (live runs to search on from).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import final
+
+from worldline.engine.bounds import BoundHit, Bounds
+from worldline.engine.breadth_first import breadth_first
+from worldline.engine.expand import Expander
+from worldline.engine.exploration import Check, Exploration, Hit, Options
+from worldline.engine.tables import Row
+from worldline.engine.walks import End, Ended
+from worldline.model.system import System
+from worldline.search.certify import without_faults
+from worldline.search.counterexample import DIRECTORY, Counterexamples
+from worldline.search.engines import choose
+from worldline.search.probe import Prober, UnsafeWalk
+from worldline.search.question import begun, progress_of, reporter
+from worldline.search.stages import Staged, through_stages
+from worldline.search.start import Start
+from worldline.search.suspect import Dead, Spot, Suspects, Unresolved
+from worldline.search.walk_answer import Tally, Unsafe, answer
+from worldline.search.walk_report import WalkReport
+from worldline.search.walkers import Plan, Walkers
+from worldline.worlds.audit import audit
+from worldline.worlds.tabulated import TabulatedWorld
+
+LIVE_RUNS = "live runs"
+"""The bound of a search that has found as many live runs as were wanted."""
+
+_PATIENCE = 100
+"""Walks in a row without a new live run after which no more are looked for."""
+
+
+def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
+    """Yield the spots in turn, with other walks, until many in a row find nothing.
+
+    Parameters
+    ----------
+    found
+        Says how much was found.
+    """
+    patience = max(len(spots), _PATIENCE)
+    before, since = found(), 0
+    for number in itertools.count(len(spots)):
+        yield dataclasses.replace(spots[number % len(spots)], number=number)
+        since = since + 1 if found() == before else 0
+        before = found()
+        if since == patience:
+            return
+
+
+@final
+class Search:
+    """One search: what it is told, what it counts, what it found."""
+
+    def __init__(self, system: System, plan: Plan) -> None:
+        self._plan = plan
+        self._world = TabulatedWorld(system)
+        self._staged = Staged(begun(system, plan.from_))
+        self._engine = choose("breadth-first", plan.engine)
+        self._walkers = Walkers(self._world, plan, self._engine.engine)
+        self._exploration = self._explore(self._staged)
+        self._tally = Tally()
+
+    def close(self) -> None:
+        """Free what the walkers hold."""
+        self._walkers.close()
+
+    def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
+        """Check on samples what the search took for granted; confirm what it found.
+
+        Parameters
+        ----------
+        out
+            The file of the first trace; a folder if live runs are wanted.
+        """
+        audit(self._world)
+        plan, staged, tally = self._plan, self._staged, self._tally
+        writer = Counterexamples(
+            self._world,
+            staged.beginning.starts,
+            None if plan.emit_live else out,
+            write=traces,
+            engine=self._engine.engine,
+            seed=plan.seed,
+            folder=(out if plan.emit_live else None) or DIRECTORY,
+        )
+        tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
+        found = self._exploration, tally
+        report = answer(*found, plan.wanted, writer, self._engine)
+        pace = self._walkers.pace
+        return dataclasses.replace(
+            report,
+            seconds=report.seconds + staged.seconds,
+            misses=pace.misses,
+            hit_rate=pace.hit_rate,
+            direct_steps=pace.moved,
+        )
+
+    def run(self) -> None:
+        """Search to the depth, then walk."""
+        begin = self._staged.beginning
+        if any(start.failure is not None for start in begin.starts):
+            return
+        if self._plan.goals:
+            self._stage()
+            if self._staged.stopped is not None:
+                self._exploration = self._staged.stopped
+                self._tally.bound = self._staged.stopped.bound
+                return
+            self._exploration = self._explore(self._staged)
+        search = self._exploration
+        search.run(breadth_first)
+        if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
+            self._tally.bound = search.bound
+            return
+        suspects = self._suspects()
+        try:
+            self._walk_from(self._spots(), suspects)
+        except BoundHit as hit:
+            self._tally.bound = hit.bound
+        except KeyboardInterrupt:
+            self._tally.bound = "interrupted"
+        self._tally.notes += suspects.notes
+
+    def _stage(self) -> None:
+        """Search to the goals, one after the other, and begin where that ends."""
+
+        def explore(starts: list[Start], goal: Check, staged: Staged) -> Exploration:
+            seconds = staged.left(self._plan.bounds).seconds
+            search = self._exploring(starts, Bounds(seconds=seconds), Options(), goal)
+            search.run(self._engine.run)
+            return search
+
+        begin = self._staged.beginning
+        self._staged = through_stages(self._world, begin, self._plan.goals, explore)
+
+    def _explore(self, staged: Staged) -> Exploration:
+        """Return the search before the walks."""
+        bounds, options = staged.left(self._plan.bounds), Options(periphery=True)
+        return self._exploring(staged.beginning.starts, bounds, options)
+
+    def _exploring(
+        self, starts: list[Start], bounds: Bounds, options: Options, *goals: Check
+    ) -> Exploration:
+        world, progress = self._world, self._plan.progress
+        roots = [s.snapshot for s in starts if s.snapshot is not None]
+        checks = [Check(one, target=False, fatal=True) for one in self._walkers.checks]
+        return Exploration(
+            world.tables,
+            world,
+            [world.encode(root) for root in roots],
+            [*checks, *goals],
+            bounds=bounds,
+            options=options,
+            progress=None if progress is None else reporter(progress),
+        )
+
+    def _suspects(self) -> Suspects:
+        plan = self._plan
+        prober = Prober(
+            self._world,
+            self._walkers.goal,
+            self._walkers.of,
+            walks=plan.walks,
+            most_states=plan.most_states,
+            run=self._engine.run,
+        )
+        return Suspects(
+            prober,
+            self._walkers.of,
+            Expander(self._world.tables, self._world),
+            self._as_walked,
+            plan.most_steps,
+            self._look,
+        )
+
+    def _look(self) -> None:
+        """Look at the clock, and tell how far the walks have come."""
+        search, report = self._exploration, self._plan.progress
+        search.meter.check()
+        if report is not None:
+            report(
+                progress_of(
+                    search.statistics,
+                    search.meter.seconds,
+                    walks=self._tally.paths,
+                    walk_steps=self._tally.steps,
+                )
+            )
+
+    def _walk_from(self, spots: list[Spot], suspects: Suspects) -> None:
+        tally, wanted = self._tally, self._plan.emit_live
+        spot: Spot | None = None
+        try:
+            for spot in spots:
+                ended = self._walk_once(spot, suspects)
+                if ended.end is not End.GOAL:
+                    root = self._exploration.roots[spot.root]
+                    found = suspects.examine(spot, root, ended)
+                    if isinstance(found, Dead):
+                        tally.dead = spot, found
+                        return
+                    tally.unresolved += isinstance(found, Unresolved)
+                if wanted and len(tally.live_runs) == wanted:
+                    tally.bound = LIVE_RUNS
+                    return
+            for spot in again(spots, lambda: len(tally.live_runs)) if wanted else ():
+                self._walk_once(spot, suspects)
+                if len(tally.live_runs) == wanted:
+                    return
+            if wanted:
+                known = len(tally.live_runs)
+                tally.notes.append(f"only {known} live runs were found, not {wanted}")
+        except UnsafeWalk as met:
+            assert spot is not None
+            tally.unsafe = self._unsafe(met, spot)
+
+    def _walk_once(self, spot: Spot, suspects: Suspects) -> Ended:
+        """Walk from a spot; a run that becomes live is kept if it is wanted."""
+        self._look()
+        tally = self._tally
+        ended = suspects.walk(spot)
+        tally.paths += 1
+        tally.steps += ended.steps
+        if ended.end is End.GOAL:
+            tally.live += ended.steps == 0 and spot.number < tally.periphery
+            if self._plan.emit_live:
+                path = suspects.path(spot)
+                run = spot.root, [*spot.path, *path]
+                if run not in tally.live_runs:
+                    tally.live_runs.append(run)
+        return ended
+
+    def _spots(self) -> list[Spot]:
+        """Return where to walk from: what differs in faults left only is one."""
+        found: list[Spot] = []
+        seen: set[int] = set()
+        for row, locate in self._exploration.periphery:
+            start = self._as_walked(row)
+            fingerprint = self._world.tables.fingerprint(start)
+            if fingerprint not in seen:
+                seen.add(fingerprint)
+                hit = locate(None)
+                found.append(Spot(len(found), hit.root, hit.path, start))
+        self._tally.periphery = len(found)
+        return found
+
+    def _as_walked(self, row: Row) -> Row:
+        return row if self._plan.faults else without_faults(self._world, row)
+
+    def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
+        hit = Hit(spot.root, met.path)
+        is_hit = met.ended.end is End.HIT
+        return Unsafe(hit, self._walkers.safety[met.ended.what] if is_hit else None)

@@ -1,0 +1,194 @@
+"""Random walks in the direct world: like those over tables in every result.
+
+Where most steps are new, tables are only filled and never read. A walk can then go on
+with the real nodes, drawing the same random numbers: each depends only on the seed, the
+walk and the step (`engine/walks.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.engine.tables import Row
+from worldline.engine.walks import WORDS, End, Ended, below, random_at
+from worldline.model.divergence import Suspected
+from worldline.model.events import Choices, Event
+from worldline.model.properties import Property
+from worldline.model.semantics import changes
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.door import Query
+from worldline.worlds.standing import Offers, Standing
+from worldline.worlds.tabulated import TabulatedWorld, state_answer
+from worldline.worlds.trial import Trial, Trials
+
+
+class CannotTell(Exception):
+    """How a walk ends has to be found out with tables."""
+
+
+class _Chooses(Exception):
+    """A handler makes choices of which that was not known."""
+
+
+@final
+class DirectWalks:
+    """Walks on with real nodes.
+
+    Parameters
+    ----------
+    world
+        What rows mean.
+    seed, most_steps
+        As in `WalkOptions`.
+    weigh
+        The weight of an event.
+    checks, goal
+        What ends a walk: a property that is false, or a predicate that is true.
+    """
+
+    def __init__(
+        self,
+        world: TabulatedWorld,
+        *,
+        seed: int,
+        most_steps: int,
+        weigh: Callable[[Event], int],
+        checks: list[Property],
+        goal: Property,
+    ) -> None:
+        self._tabulated = world
+        self._system = world.system
+        self._seed = seed
+        self._most_steps = most_steps
+        self._weigh = weigh
+        self._direct = direct = DirectWorld(world.system)
+        self._checks = [Standing(direct, known) for known in checks]
+        self._goal = Standing(direct, goal)
+        self._offers = Offers(direct)
+        self._trials = Trials(world.system)
+        self._choosers: set[tuple[Any, ...]] = set()
+
+    def go_on(self, row: Row, number: int, steps: int) -> Ended:
+        """Return how a walk ends that has come to a row in so many steps.
+
+        Raises
+        ------
+        CannotTell
+            If a handler fails, whose outcome has a number in the tables only, or runs
+            for so long that it may never return.
+        """
+        snapshot = self._tabulated.decode(row)
+        while True:
+            self._direct.restore(snapshot)
+            everything = set(range(len(snapshot)))
+            self._look_again(everything)
+            try:
+                return self._walk(number, steps)
+            except _Chooses:
+                continue  # knowing one handler more that chooses
+            except Suspected:
+                raise CannotTell from None
+
+    def _walk(self, number: int, steps: int) -> Ended:
+        while True:
+            for at, known in enumerate(self._checks):
+                if not known.holds():
+                    return Ended(number, End.HIT, at, steps)
+            if self._goal.holds():
+                return Ended(number, End.GOAL, 0, steps)
+            if steps == self._most_steps:
+                return Ended(number, End.LIMIT, 0, steps)
+            offered = [(event, self._weigh(event)) for event in self._offers.all()]
+            total = sum(weight for _, weight in offered)
+            if not total:
+                return Ended(number, End.STUCK, 0, steps)
+            first, second = (
+                random_at(self._seed, number, steps * WORDS + word)
+                for word in range(WORDS)
+            )
+            self._happen(_at(offered, below(total, first)), second)
+            if self._direct.failure is not None:
+                raise CannotTell
+            steps += 1
+
+    def _happen(self, event: Event, random: int) -> None:
+        """Let an event happen, with one of the outcomes that it has."""
+        handler = event.node, event.kind, event.part, event.name
+        choices: Choices = ()
+        if handler in self._choosers:
+            choices = self._drawn(event, random)
+        touched = self._direct.door.touched
+        touched.clear()
+        outcome = self._direct.step(event, choices)
+        layout = self._system.layout
+        if event.node is not None:
+            index = self._system.index[event.node]
+            touched.add(layout.local(index))
+            # Over tables no handler sees what another left in an ignored field.
+            prototype = self._system.prototypes[index]
+            self._system.types[index].forget(self._direct.nodes[index], prototype)
+        touched.update(map(layout.observer, range(len(self._system.observers))))
+        self._look_again(touched)
+        if len(outcome.choices) > len(choices):
+            self._choosers.add(handler)
+            raise _Chooses
+
+    def _look_again(self, touched: set[int]) -> None:
+        """Forget what depends on columns that may have changed."""
+        for standing in (*self._checks, self._goal):
+            standing.look_again(touched)
+        self._offers.look_again(touched)
+
+    def _drawn(self, event: Event, random: int) -> Choices:
+        """Draw one of all combinations of choices that a handler may make."""
+        assert event.node is not None
+        index = self._system.index[event.node]
+        local = self._system.types[index].freeze(self._direct.nodes[index])
+        environment = _Environment(self._direct, index, event)
+        trials = self._trials.all_choices(index, local, event, environment)
+        return _one(trials, random).outcome.choices
+
+
+@final
+class _Environment:
+    """Answers what a handler asks of the present state.
+
+    The event's own operations come first: a timer that fires is not pending.
+    """
+
+    def __init__(self, world: DirectWorld, index: int, event: Event) -> None:
+        self._world = world
+        self._index = index
+        self._changes = changes(world.system, event)
+
+    def __call__(self, query: Query) -> int:
+        system, world = self._world.system, self._world
+        column = system.layout.hidden(self._index)
+        if query[0] == "full":
+            column = system.layout.inbox(query[1])
+        cell: Any = system.cell(column)
+        cell.restore(world.cells[column].freeze())
+        for at, operation in self._changes:
+            if at == column:
+                getattr(cell, operation[0])(*operation[1:])
+        return state_answer(system, self._index, query, cell)
+
+
+def _at(offered: list[tuple[Event, int]], place: int) -> Event:
+    for event, weight in offered:
+        if place < weight:
+            return event
+        place -= weight
+    raise AssertionError("a place beyond all weights")
+
+
+def _one(trials: list[Trial], random: int) -> Trial:
+    if len(trials) == 1:
+        return trials[0]
+    place = below(sum(trial.weight() for trial in trials), random)
+    for trial in trials:
+        if place < trial.weight():
+            return trial
+        place -= trial.weight()
+    raise AssertionError("a place beyond all weights")
