@@ -1,9 +1,14 @@
-"""Drawings of runs and lineage as SVG, written directly."""
+"""Drawings of runs and lineage as SVG, written directly.
+
+They have no ids, so that one page can hold many of them, and nothing in them is loaded.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from html import escape
+from math import atan2, degrees
 
 from worldline.lineage.graph import Arc, Lineage, Point
 from worldline.model.injection.scope import Crash, Scope
@@ -11,13 +16,26 @@ from worldline.model.injection.subject import Run, Sent
 
 _LANE, _ROUND, _TOP, _LEFT = 150, 46, 50, 90
 _ROW, _CHARACTER = 54, 6.6
+_UNWRITABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no page may have in it: control characters and halves of characters."""
+
+
+def written(text: str) -> str:
+    """Return any text as it may stand in a page, where nothing in it is markup.
+
+    Examples
+    --------
+    >>> written('"<b>" & more')
+    '&quot;&lt;b&gt;&quot; &amp; more'
+    """
+    return escape(_UNWRITABLE.sub("\ufffd", text))
 
 
 def spacetime(run: Run, scope: Scope) -> str:
     """Return the space-time diagram of a run: a line for each node, time downwards."""
     at = {node: _LEFT + i * _LANE for i, node in enumerate(scope.nodes)}
     down = {f.node: f for f in run.faults if isinstance(f, Crash)}
-    parts = []
+    parts = [_text(28, 22, "round", "time")]
     for node, x in at.items():
         parts.append(_text(x, 22, node, "name"))
         end = _y(scope.eot)
@@ -45,7 +63,7 @@ def spacetime(run: Run, scope: Scope) -> str:
     for sent, labels in _messages(run, scope):
         parts += _arrow(sent, labels, at)
     width, height = _LEFT + len(at) * _LANE, _y(scope.eot) + 40
-    return _svg(width, height, parts)
+    return _svg(width, height, parts, "space-time diagram of a run")
 
 
 def _messages(run: Run, scope: Scope) -> list[tuple[Sent, list[str]]]:
@@ -62,7 +80,7 @@ def _arrow(sent: Sent, labels: list[str], at: dict[str, int]) -> list[str]:
     start, end = at[sent.src], at[sent.dst]
     arrives = sent.time + 1 if sent.arrived is None else sent.arrived
     y1, y2 = _y(sent.time), _y(arrives)
-    title = f"<title>{escape(', '.join(labels))}</title>"
+    title = f"<title>{written(', '.join(labels))}</title>"
     if sent.arrived is not None:
         return [f"<g>{title}{_line(start, y1, end, y2, 'message', arrow=True)}</g>"]
     # A lost message ends before it arrives, in a cross.
@@ -112,7 +130,7 @@ def lineage_drawing(
             ),
             _text(x, y + 4, str(point), "label"),
         ]
-    return _svg(widest, 30 + len(rows) * _ROW, parts)
+    return _svg(widest, 30 + len(rows) * _ROW, parts, f"lineage of {lineage.goal}")
 
 
 def _rows(lineage: Lineage) -> list[list[Point]]:
@@ -152,22 +170,23 @@ def _y(time: int) -> int:
 def _line(
     x1: float, y1: float, x2: float, y2: float, kind: str, *, arrow: bool = False
 ) -> str:
-    head = ' marker-end="url(#head)"' if arrow else ""
+    line = f'<line class="{kind}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
+    if not arrow:
+        return line
+    turn = degrees(atan2(y2 - y1, x2 - x1))
     return (
-        f'<line class="{kind}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"{head}/>'
+        f'{line}<path class="head {kind}" d="M0,0l-8,-4v8z" '
+        f'transform="translate({x2:g} {y2:g}) rotate({turn:.0f})"/>'
     )
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(text)}</text>'
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{written(text)}</text>'
 
 
-def _svg(width: float, height: float, parts: Iterable[str]) -> str:
-    head = (
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0,0L8,4L0,8z"/></marker></defs>'
-    )
+def _svg(width: float, height: float, parts: Iterable[str], about: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}">{head}{"".join(parts)}</svg>'
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{written(about)}">'
+        f"{''.join(parts)}</svg>"
     )
