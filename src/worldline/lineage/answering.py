@@ -9,12 +9,12 @@ from pathlib import Path
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.explained import lineage_lines
 from worldline.lineage.frontier import Edge, frontier
-from worldline.lineage.page import Compared, write_report
+from worldline.lineage.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.report import FaultsReport
 from worldline.lineage.sweep import Swept, sweep
 from worldline.lineage.target import CONSERVATIVE, IGNORE, Question, Report, Target
 from worldline.lineage.trials import NO_FAULTS, Outcome, Progress
-from worldline.model.errors import InternalError
+from worldline.model.errors import InternalError, UsageError
 from worldline.model.injection.scope import FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
 from worldline.model.verdicts import Verdict
@@ -39,9 +39,18 @@ def answer(
 
     Raises
     ------
+    UsageError
+        If it cannot be asked of the target, or the answer not be written there.
     InternalError
         If a falsifier that an engine found breaks nothing when it is run.
     """
+    if question.harden and not target.can_harden:
+        raise UsageError(
+            f"{target.name} is no Dedalus program, whose rules could be changed",
+            remedy="leave --harden out",
+        )
+    if folder is not None:
+        refuse_no_folder(folder)
     engine = question.engine or target.engine
     scope = scope_of(target, question)
     swept = None
