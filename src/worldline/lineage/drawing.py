@@ -9,13 +9,14 @@ import re
 from collections.abc import Collection, Iterable
 from html import escape
 from math import atan2, degrees
+from statistics import fmean
 
 from worldline.lineage.graph import Arc, Lineage, Point
 from worldline.model.injection.scope import Crash, Scope
 from worldline.model.injection.subject import Run, Sent
 
 _LANE, _ROUND, _TOP, _LEFT = 150, 46, 50, 90
-_ROW, _CHARACTER = 54, 6.6
+_ROW, _GAP, _CHARACTER = 54, 16, 6.6
 _UNWRITABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no page may have in it: control characters and halves of characters."""
 
@@ -35,7 +36,7 @@ def spacetime(run: Run, scope: Scope) -> str:
     """Return the space-time diagram of a run: a line for each node, time downwards."""
     at = {node: _LEFT + i * _LANE for i, node in enumerate(scope.nodes)}
     down = {f.node: f for f in run.faults if isinstance(f, Crash)}
-    parts = [_text(28, 22, "round", "time")]
+    parts, boxes = [_text(28, 22, "round", "time")], list[str]()
     for node, x in at.items():
         parts.append(_text(x, 22, node, "name"))
         end = _y(scope.eot)
@@ -51,7 +52,7 @@ def spacetime(run: Run, scope: Scope) -> str:
         for time in range(1, scope.eot + 1):
             parts.append(f'<circle class="event" cx="{x}" cy="{_y(time)}" r="3.5"/>')
         if crash is not None:
-            parts += [
+            boxes += [
                 (
                     f'<rect class="crash" x="{x - 36}" y="{_y(crash.time) - 10}" '
                     'width="72" height="20" rx="3"/>'
@@ -62,6 +63,7 @@ def spacetime(run: Run, scope: Scope) -> str:
         parts.append(_text(28, _y(time) + 4, str(time), "time"))
     for sent, labels in _messages(run, scope):
         parts += _arrow(sent, labels, at)
+    parts += boxes  # over the arrows that end there
     width, height = _LEFT + len(at) * _LANE, _y(scope.eot) + 40
     return _svg(width, height, parts, "space-time diagram of a run")
 
@@ -107,15 +109,7 @@ def lineage_drawing(
         Arcs to highlight: one derivation.
     """
     rows = _rows(lineage)
-    at: dict[Point, tuple[float, float]] = {}
-    widest = 0.0
-    for number, row in enumerate(rows):
-        x = 10.0
-        for point in row:
-            wide = _wide(point)
-            at[point] = (x + wide / 2, 30 + number * _ROW)
-            x += wide + 16
-        widest = max(widest, x)
+    at, widest = _places(lineage, rows)
     parts = [_arc(arc, at, arc in support) for arc in lineage.arcs]
     lost = set(lacking)
     chosen = {p for arc in support for p in (arc.source, arc.target)}
@@ -147,10 +141,44 @@ def _rows(lineage: Lineage) -> list[list[Point]]:
                 changed = True
         if not changed:
             break
+    # What was given or absent stands just below what needs it, not at the bottom.
+    needing: dict[Point, list[Point]] = {}
+    for arc in lineage.arcs:
+        needing.setdefault(arc.source, []).append(arc.target)
+    for point in sorted(needing, key=lambda p: -height[p]):
+        above = min(height[target] for target in needing[point])
+        height[point] = max(height[point], above - 1)
     rows: dict[int, list[Point]] = {}
     for point in lineage.points:
         rows.setdefault(height[point], []).append(point)
-    return [sorted(rows[key], key=lambda p: (p.node, p)) for key in sorted(rows)][::-1]
+    return [rows[key] for key in sorted(rows, reverse=True)]
+
+
+def _places(
+    lineage: Lineage, rows: list[list[Point]]
+) -> tuple[dict[Point, tuple[float, float]], float]:
+    """Return the middle of each point, and how wide they are together.
+
+    In its row, a point stands about where those stand that need it, as in layered
+    drawings by the barycentre (Sugiyama, Tagawa, Toda 1981).
+    """
+    lengths = [sum(_wide(point) + _GAP for point in row) for row in rows]
+    widest = max(lengths) + _GAP
+    above: dict[Point, list[Point]] = {}
+    for arc in lineage.arcs:
+        above.setdefault(arc.source, []).append(arc.target)
+    at: dict[Point, tuple[float, float]] = {}
+    for number, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+        middle = {
+            point: fmean([at[p][0] for p in above.get(point, ()) if p in at] or [0.0])
+            for point in row
+        }
+        x = (widest - length + _GAP) / 2
+        for point in sorted(row, key=lambda p: (middle[p], p.node, p)):
+            wide = _wide(point)
+            at[point] = (x + wide / 2, 30 + number * _ROW)
+            x += wide + _GAP
+    return at, widest
 
 
 def _arc(arc: Arc, at: dict[Point, tuple[float, float]], is_chosen: bool) -> str:

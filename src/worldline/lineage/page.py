@@ -48,7 +48,7 @@ _KEY_OF_RUNS = (
 _KEY_OF_LINEAGE = (
     "In the graphs of lineage, an outcome stands above what it needs. Blue is one support "
     "of it; dashed arrows are messages, dotted ones stand for what did not hold. A red "
-    "frame marks what the run with faults lacks."
+    "frame marks what the run with faults lacks, or has though it must be absent."
 )
 
 
