@@ -9,7 +9,7 @@ from tests.worlds.round_systems import DROPS
 from tests.worlds.test_rounds import pair
 
 import worldline as wl
-from worldline.model.injection.scope import CrashSemantics, Loss, Scope
+from worldline.model.injection.scope import CrashSemantics, Fault, Loss, Scope
 from worldline.worlds.rounds import nodewise
 from worldline.worlds.rounds.nodewise import Nodewise
 from worldline.worlds.rounds.stepping import stepper_of
@@ -104,7 +104,11 @@ def test_large_products_are_made_bit_by_bit(
     monkeypatch: pytest.MonkeyPatch, room: int | None
 ):
     one, two = Loss(1, "a", "b"), Loss(1, "b", "a")
-    choices = [[(0, ()), (1, (one,))], [(2, (two,)), (3, (one, two))], [(4, ())]]
+    choices: list[list[tuple[int, tuple[Fault, ...]]]] = [
+        [(0, ()), (1, (one,))],
+        [(2, (two,)), (3, (one, two))],
+        [(4, ())],
+    ]
     at_once = list(nodewise._product(choices, room))
     monkeypatch.setattr(nodewise, "_AT_ONCE", 1)
     assert list(nodewise._product(choices, room)) == at_once
