@@ -199,10 +199,18 @@ TOOLS = (
 
 
 def run(command: Sequence[str], directory: Path) -> Run:
-    """Run a command and return what it counted and cost, itself and its children."""
+    """Run a command and return what it counted and cost, itself and its children.
+
+    Python may keep what it has compiled, as it does where Worldline is installed.
+    """
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     began = os.times().elapsed
     process = subprocess.Popen(
-        command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        cwd=directory,
+        env=kept,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     assert process.stdout is not None
     with process.stdout as pipe:

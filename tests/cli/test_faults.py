@@ -338,7 +338,7 @@ def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
         (["nowhere.ded"], "cannot read nowhere.ded"),
         (["deliver.ded"], "no rule defines pre"),
         (["deliver.ded", "greeting.py"], "cannot be read as one program"),
-        (["zoo:nobody"], "the zoo has no system 'nobody'"),
+        (["zoo:nobody"], "the zoo has no program or system 'nobody'"),
         (["zoo:2pc", "-p", "n=3"], "a Dedalus program has no parameters"),
         (["greeting.py", "--nodes", "a,b"], "leave --nodes out"),
         (["greeting.py", "--harden", "--eot", "3"], "leave --harden out"),

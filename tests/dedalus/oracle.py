@@ -121,10 +121,9 @@ class Oracle:
     def bindings(self, rule: Rule, time: int) -> Iterator[dict]:
         """Yield what a rule fires with; it waits for rounds that it names."""
         derived = {rule.head.relation for rule in self.program.rules}
-        for part in rule.body:
-            if isinstance(part, Literal) and part.atom.relation in derived:
-                if (part.atom.time or 1) > time:
-                    return
+        atoms = [part.atom for part in rule.body if isinstance(part, Literal)]
+        if any(a.relation in derived and (a.time or 1) > time for a in atoms):
+            return
         for env in self.environments(rule, time):
             try:
                 for term in rule.head.terms:

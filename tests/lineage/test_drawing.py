@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 from tests.lineage.broadcast import Broadcast
 
@@ -91,11 +92,44 @@ def test_a_lineage_is_drawn_with_its_marks():
     assert label == 'post("<&>")@4'
 
 
-def test_what_a_point_needs_is_drawn_below_it():
-    heights = {
+def heights_of_labels() -> dict[str | None, float]:
+    return {
         e.text: float(e.attrib["y"])
         for e in drawn(lineage_drawing(LINEAGE, [], ()))
         if e.attrib.get("class") == "label"
     }
+
+
+def test_what_needs_nothing_is_drawn_just_below_what_needs_it():
+    heights = heights_of_labels()
+    assert heights["not y(c)@4"] == heights["x(c)@3"]
+    assert heights["x(a)@1"] > heights["not y(c)@4"]
+
+
+def test_no_points_are_drawn_over_each_other():
+    boxes = [
+        (float(e.attrib["y"]), float(e.attrib["x"]), float(e.attrib["width"]))
+        for e in drawn(lineage_drawing(LINEAGE, [], ()))
+        if e.attrib.get("class") == "point"
+    ]
+    assert len(boxes) == 5
+    for (y, x, wide), (other_y, other_x, _) in pairwise(sorted(boxes)):
+        assert y < other_y or x + wide < other_x
+
+
+def test_a_crash_is_drawn_over_the_arrows_that_end_there():
+    subject = Broadcast(Scope(ABC, eot=3, eff=2, crashes=1), "retry")
+    found = kinds(spacetime(subject.run(frozenset({Crash(2, "b")})), subject.scope))
+    assert found.index("crash") > max(i for i, k in enumerate(found) if k == "message")
+
+
+def test_a_page_can_hold_many_drawings():
+    svg = lineage_drawing(LINEAGE, [], ())
+    assert all("id" not in element.attrib for element in drawn(svg))
+    assert drawn(svg)[0].attrib["aria-label"] == 'lineage of post("<&>")@4'
+
+
+def test_what_a_point_needs_is_drawn_below_it():
+    heights = heights_of_labels()
     assert heights["x(a)@1"] > heights["x(b)@2"] > heights["x(c)@3"]
     assert heights["x(c)@3"] > heights['post("<&>")@4']

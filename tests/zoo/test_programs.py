@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 from tests.dedalus.random_faults import smallest_by_force
@@ -10,7 +12,8 @@ from tests.dedalus.random_faults import smallest_by_force
 from worldline import zoo
 from worldline.dedalus.check import Checked, load
 from worldline.dedalus.symbolic.frontier import frontier, smallest_eff
-from worldline.dedalus.symbolic.search import Rerun, search
+from worldline.dedalus.symbolic.search import Answer, Rerun, search
+from worldline.lineage.explaining.words import names
 from worldline.model.injection.scope import (
     NO_FAULTS,
     Crash,
@@ -49,6 +52,7 @@ COMBINATIONS = {
 }
 """Figures 12 and 13."""
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "zoo.md"
 EVERY = pytest.mark.parametrize("name", PROGRAMS)
 
 
@@ -84,9 +88,14 @@ def test_a_program_owes_something_and_keeps_it_where_nothing_fails(name: str):
     assert owed <= kept
 
 
+@cache
+def answered(name: str) -> Answer:
+    return search(*given(name), every=True)
+
+
 @EVERY
 def test_the_verdict_is_that_of_the_paper(name: str):
-    answer = search(*given(name), every=True)
+    answer = answered(name)
     assert not answer.vacuous
     assert answer.bound is None
     if PROGRAMS[name].holds:
@@ -100,7 +109,32 @@ def test_the_verdict_is_that_of_the_paper(name: str):
 
 
 def found(name: str) -> set[FaultSet]:
-    return set(search(*given(name), every=True).falsifiers)
+    return set(answered(name).falsifiers)
+
+
+def row(name: str) -> str:
+    """Return what the page about the zoo has to say of a program."""
+    program = PROGRAMS[name]
+    answer = answered(name)
+    sets = sorted((len(one), names(one)) for one in answer.falsifiers)
+    fewest = f"{sets[0][0]}: {', '.join(sets[0][1])}" if sets else "none"
+    cells = [
+        f"`{name}`",
+        program.about,
+        f"{program.eot}, {program.eff}, {program.crashes}",
+        f"`worldline faults zoo:{name}`",
+        answer.verdict.value.upper(),
+        fewest,
+        str(len(sets)),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def test_the_page_about_the_zoo_has_every_program_as_it_is():
+    page = PAGE.read_text("utf-8")
+    section = page[page.index("## Dedalus programs") :].split("\n## ")[0]
+    shown = [line for line in section.splitlines() if line.startswith("| `")]
+    assert shown == [row(name) for name in PROGRAMS]
 
 
 def test_simple_delivery_fails_when_either_message_is_lost():

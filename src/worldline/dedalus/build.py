@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -62,7 +63,7 @@ class Builder:
             self._wild = 0  # the names of `_` start again in every statement
             if part.data == "include":
                 path = part.children[0]
-                found.append(Include(str(path)[1:-1], self._span(path)))
+                found.append(Include(self._string(path), self._span(path)))
             elif part.data == "fact":
                 found.append(self._fact(_trees(part)[0]))
             else:
@@ -182,7 +183,7 @@ class Builder:
         if tree.data == "number":
             return Constant(int(str(tree.children[0])))
         if tree.data == "string":
-            return Constant(str(tree.children[0])[1:-1])
+            return Constant(self._string(tree.children[0]))
         if tree.data == "minus":
             of = self._expression(_trees(tree)[0], depth + 1)
             if isinstance(of, Constant) and isinstance(of.value, int):
@@ -191,6 +192,16 @@ class Builder:
         left, operator, right = tree.children
         one = self._expression(left, depth + 1)
         return Operation(str(operator), one, self._expression(right, depth + 1))
+
+    def _string(self, token: Node | Token) -> str:
+        text = str(token)[1:-1]
+        if any(unicodedata.category(character) == "Cc" for character in text):
+            self._refuse(
+                self._span(token),
+                "the string has a control character",
+                "write it without",
+            )
+        return text
 
     def _variable(self, name: str) -> Variable:
         if name != "_":

@@ -13,7 +13,7 @@ from worldline.dedalus.places import is_protocol, misplaced, odd_places, protoco
 from worldline.dedalus.problems import Problem, raise_first, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
-from worldline.dedalus.syntax import Atom, Program, Rule
+from worldline.dedalus.syntax import Atom, Program, Rule, Span
 from worldline.dedalus.walk import CRASH, POST, PRE, literals
 
 
@@ -138,7 +138,10 @@ def _foreign(
     """Yield locations that are no node: what is there would silently not run."""
     if nodes is None:
         if not _inferred(columns):
-            yield Problem(None, "the program names no node", "give it facts")
+            spans = [rule.head.span for rule in program.rules]
+            spans += [Span(file, 1, 1) for file in program.files]
+            where = next(iter(spans), None)
+            yield Problem(where, "the program names no node", "give it facts")
         return
     known = ", ".join(nodes)
     for constant, atom in columns.located():

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from worldline.dedalus.syntax import Program, Span
 from worldline.model.errors import InputError
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 class ProgramError(InputError):
     """A Dedalus program that cannot be run.
@@ -56,10 +58,12 @@ class Problem:
         span, line = self.span, None
         if text is not None:
             span, line = _narrowed(span, self.word, text)
-        if line is None:
+        if line is None or not line.strip():
             return f"{span}: {message}"
-        # Tabs stay tabs, so that the caret stands where the terminal puts the word.
+        # Tabs stay tabs, so that the caret stands where the terminal puts the word;
+        # what else would move it, or command the terminal, is not printed.
         blank = re.sub(r"[^\t]", " ", line[: span.column - 1])
+        line = _CONTROL.sub("\ufffd", line)
         return f"{span}: {message}\n  {line}\n  {blank}^"
 
 

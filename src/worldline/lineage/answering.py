@@ -11,7 +11,7 @@ from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import Outcome, Progress
 from worldline.lineage.explaining.explained import lineage_lines
-from worldline.lineage.explaining.page import Compared, write_report
+from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.target import (
     CONSERVATIVE,
@@ -20,7 +20,7 @@ from worldline.lineage.targets.target import (
     Report,
     Target,
 )
-from worldline.model.errors import InternalError
+from worldline.model.errors import InternalError, UsageError
 from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
@@ -46,14 +46,16 @@ def answer(
 
     Raises
     ------
+    UsageError
+        If it cannot be asked of the target, or the answer not be written there.
     InternalError
         If a falsifier that an engine found breaks nothing when it is run.
     """
+    _refuse_in_vain(target, question, folder)
     engine = question.engine or target.engine
     scope = scope_of(target, question)
-    swept = None
-    if question.sweep is not None:
-        swept = _sweep(target, question, scope, question.sweep, progress)
+    swept = _sweep(target, question, scope, progress)
+    if swept is not None:
         scope, outcome = _largest(swept, scope)
     else:
         outcome = decide(target, scope, question, progress)
@@ -102,6 +104,17 @@ def answer(
     return report
 
 
+def _refuse_in_vain(target: Target, question: Question, folder: Path | None) -> None:
+    """Refuse before a search what could only be refused after it."""
+    if question.harden and not target.can_harden:
+        raise UsageError(
+            f"{target.name} is no Dedalus program, whose rules could be changed",
+            remedy="leave --harden out",
+        )
+    if folder is not None:
+        refuse_no_folder(folder)
+
+
 # ---------------------------------------------------------------------- more questions
 
 
@@ -109,16 +122,18 @@ def _sweep(
     target: Target,
     question: Question,
     scope: Scope,
-    seconds: float,
     progress: Report | None,
-) -> Swept:
+) -> Swept | None:
+    if question.sweep is None:
+        return None
+
     def decided(eot: int, eff: int, left: float) -> Outcome:
         tried = replace(scope, eot=eot, eff=eff)
         budget = replace(question.budget, seconds=left)
         asked = replace(question, budget=budget, every=False)
         return decide(target, tried, asked, _at(eot, eff, progress))
 
-    return sweep(decided, seconds)
+    return sweep(decided, question.sweep)
 
 
 def _at(eot: int, eff: int, progress: Report | None) -> Report | None:

@@ -53,7 +53,7 @@ def question_of(
         If an option has no such value.
     """
     return Question(
-        nodes=None if nodes is None else tuple(nodes),
+        nodes=None if nodes is None else _distinct(nodes),
         eot=eot,
         eff=eff,
         crashes=crashes,
@@ -194,6 +194,15 @@ def _semantics(name: str | None) -> CrashSemantics | None:
     if name is None:
         return None
     return CrashSemantics(_one_of("crash semantics", name, tuple(CrashSemantics)))
+
+
+def _distinct(nodes: Sequence[str]) -> tuple[str, ...]:
+    if not all(nodes) or len(set(nodes)) != len(nodes):
+        raise UsageError(
+            f"the nodes {','.join(nodes)!r} are not all named, or one is named twice",
+            remedy="give each node once, as in --nodes a,b,c",
+        )
+    return tuple(nodes)
 
 
 def _one_of(what: str, given: str, allowed: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
-import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -177,9 +176,8 @@ def _find_in_zoo(target: str) -> Loaded:
 
 
 def _zoo_names() -> list[str]:
-    package = importlib.import_module(_ZOO_PACKAGE)
-    found = (module.name for module in pkgutil.iter_modules(package.__path__))
-    return sorted(n.replace("_", "-") for n in found if not n.startswith("_"))
+    names: list[str] = importlib.import_module(_ZOO_PACKAGE).names()
+    return names
 
 
 # --------------------------------------------------------------------- user modules

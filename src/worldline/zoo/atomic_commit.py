@@ -77,6 +77,8 @@ class Coordinator:
         What it has decided, or was told; both, if agreement fails.
     following
         What will be decided in the next round.
+    announced
+        Whether it has said that all can commit (``3pc``).
     round
         The number of the present round.
     """
@@ -84,6 +86,7 @@ class Coordinator:
     agents: tuple[wl.NodeId, ...]
     protocol: str
     running: bool = False
+    announced: bool = False
     round: int = 1
     votes: set[wl.NodeId] = wl.field(default_factory=set)
     ready: set[wl.NodeId] = wl.field(default_factory=set)
@@ -136,7 +139,9 @@ class Coordinator:
             if unanimous:
                 self.following.add(Decision.COMMIT)
             return
-        if unanimous:
+        if unanimous and not self.announced:
+            # Said once; who misses it has its timeout.
+            self.announced = True
             for agent in self.agents:
                 ctx.send(agent, PreCommit())
         if len(self.ready) == len(self.agents):
@@ -250,13 +255,19 @@ def termination(*, gone: bool) -> wl.Property:
 
 
 def agreement(*, gone: bool) -> wl.Property:
-    """Return the promise: nobody commits what another aborts."""
+    """Return the promise: where a correct node commits, nobody aborts."""
 
     @wl.liveness
     def agreement(view: wl.View) -> bool:
-        """In the end, only one thing has been decided."""
+        """No correct node has committed, or nobody has aborted."""
         counted = [node for node in view if view.is_up(node) or not gone]
-        return len({known for n in counted for known in view[n].decisions}) <= 1
+        committed = any(
+            view.is_up(node) and Decision.COMMIT in view[node].decisions
+            for node in view
+        )
+        return not (
+            committed and any(Decision.ABORT in view[n].decisions for n in counted)
+        )
 
     return agreement
 

@@ -11,7 +11,8 @@ falsifier is missed: were the part of it that is decided up to a round larger th
 another way to the same state, that way would make it smaller. Every fault is decided
 in one round: a loss where the message would arrive, a crash where it begins.
 The search is first made with at most 0, 1, 2 and 3 faults: what breaks it so need not
-be followed further. Without `every`, it ends with the first falsifier.
+be followed further. Without `every`, it ends with the first falsifier. With it, the last
+search keeps to the states from which a promise can still break.
 """
 
 from __future__ import annotations
@@ -106,20 +107,61 @@ class _Search:
         self._states = 0
         self._steps = 0
         self._limit: int | None = None
+        self._fatal: list[set[State]] = []
+        self._explored = 0
         self.rounds = 0
 
     def run(self) -> None:
         """Go through all rounds, with few faults first."""
-        follow = self._follow_all if self._every else self._follow_fewest
-        for limit in (*FIRST_LIMITS, None):
+        for limit in FIRST_LIMITS:
             self._limit = limit
-            self._states = self.rounds = 0
-            level: dict[State, _Ways] = {self._stepper.first(): [0]}
-            for number in range(1, self._stepper.scope.eot + 1):
-                level = self._judged(follow(level, number), number)
-                self.rounds = number
+            self._go_through()
             if self._found and not self._every:
                 return
+        self._limit = None
+        if self._every:
+            self._fatal = self._explore()
+        self._go_through()
+
+    def _go_through(self) -> None:
+        follow = self._follow_all if self._every else self._follow_fewest
+        self._states = self.rounds = 0
+        level: dict[State, _Ways] = {self._stepper.first(): [0]}
+        for number in range(1, self._stepper.scope.eot + 1):
+            level = self._judged(follow(level, number), number)
+            self.rounds = number
+
+    def _explore(self) -> list[set[State]]:
+        """Return, for each round, the states from which a promise can still break.
+
+        The ways to all others, of which there may be very many, are of no interest.
+        """
+        levels: list[dict[State, list[State]]] = [{self._stepper.first(): []}]
+        broken: list[set[State]] = [set()]
+        self._states = self.rounds = 0
+        for number in range(1, self._stepper.scope.eot + 1):
+            found: dict[State, list[State]] = {}
+            for state in levels[-1]:
+                self._check()
+                if state in broken[-1]:
+                    continue
+                for following, _ in self._stepper.after(
+                    state, number, every=False, room=None, pulse=self._check
+                ):
+                    self._tick()
+                    before = found.setdefault(following, [])
+                    if not before or before[-1] != state:
+                        before.append(state)
+            levels.append(found)
+            breaks = self._stepper.breaks
+            broken.append({state for state in found if breaks(state, number)})
+            self._states += len(found)
+            self.rounds = number
+        self._explored = self._states
+        for number in range(len(levels) - 1, 0, -1):
+            for state in broken[number]:
+                broken[number - 1].update(levels[number][state])
+        return broken
 
     def outcome(self, bound: str | None) -> Outcome:
         """Return the answer."""
@@ -128,7 +170,8 @@ class _Search:
             verdict = Verdict.VIOLATED
         else:
             verdict = Verdict.HOLDS if bound is None else Verdict.UNKNOWN
-        notes = [f"{self._states:,} states in {self.rounds} rounds"]
+        count = self._explored or self._states
+        notes = [f"{count:,} states in {self.rounds} rounds"]
         if bound is not None:
             eot = self._stepper.scope.eot
             notes = [
@@ -184,6 +227,8 @@ class _Search:
             ):
                 self._tick()
                 more = self._mask(faults)
+                if self._fatal and following not in self._fatal[number]:
+                    continue
                 known = found.setdefault(following, [])
                 for before in ways:
                     way = before | more

@@ -1,23 +1,42 @@
-"""Drawings of runs and lineage as SVG, written directly."""
+"""Drawings of runs and lineage as SVG, written directly.
+
+They have no ids, so that one page can hold many of them, and nothing in them is loaded.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from html import escape
+from math import atan2, degrees
+from statistics import fmean
 
 from worldline.lineage.explaining.graph import Arc, Lineage, Point
 from worldline.model.injection.scope import Crash, Scope
 from worldline.model.injection.subject import Run, Sent
 
 _LANE, _ROUND, _TOP, _LEFT = 150, 46, 50, 90
-_ROW, _CHARACTER = 54, 6.6
+_ROW, _GAP, _CHARACTER = 54, 16, 6.6
+_UNWRITABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no page may have in it: control characters and halves of characters."""
+
+
+def written(text: str) -> str:
+    """Return any text as it may stand in a page, where nothing in it is markup.
+
+    Examples
+    --------
+    >>> written('"<b>" & more')
+    '&quot;&lt;b&gt;&quot; &amp; more'
+    """
+    return escape(_UNWRITABLE.sub("\ufffd", text))
 
 
 def spacetime(run: Run, scope: Scope) -> str:
     """Return the space-time diagram of a run: a line for each node, time downwards."""
     at = {node: _LEFT + i * _LANE for i, node in enumerate(scope.nodes)}
     down = {f.node: f for f in run.faults if isinstance(f, Crash)}
-    parts = []
+    parts, boxes = [_text(28, 22, "round", "time")], list[str]()
     for node, x in at.items():
         parts.append(_text(x, 22, node, "name"))
         end = _y(scope.eot)
@@ -33,7 +52,7 @@ def spacetime(run: Run, scope: Scope) -> str:
         for time in range(1, scope.eot + 1):
             parts.append(f'<circle class="event" cx="{x}" cy="{_y(time)}" r="3.5"/>')
         if crash is not None:
-            parts += [
+            boxes += [
                 (
                     f'<rect class="crash" x="{x - 36}" y="{_y(crash.time) - 10}" '
                     'width="72" height="20" rx="3"/>'
@@ -44,8 +63,9 @@ def spacetime(run: Run, scope: Scope) -> str:
         parts.append(_text(28, _y(time) + 4, str(time), "time"))
     for sent, labels in _messages(run, scope):
         parts += _arrow(sent, labels, at)
+    parts += boxes  # over the arrows that end there
     width, height = _LEFT + len(at) * _LANE, _y(scope.eot) + 40
-    return _svg(width, height, parts)
+    return _svg(width, height, parts, "space-time diagram of a run")
 
 
 def _messages(run: Run, scope: Scope) -> list[tuple[Sent, list[str]]]:
@@ -62,7 +82,7 @@ def _arrow(sent: Sent, labels: list[str], at: dict[str, int]) -> list[str]:
     start, end = at[sent.src], at[sent.dst]
     arrives = sent.time + 1 if sent.arrived is None else sent.arrived
     y1, y2 = _y(sent.time), _y(arrives)
-    title = f"<title>{escape(', '.join(labels))}</title>"
+    title = f"<title>{written(', '.join(labels))}</title>"
     if sent.arrived is not None:
         return [f"<g>{title}{_line(start, y1, end, y2, 'message', arrow=True)}</g>"]
     # A lost message ends before it arrives, in a cross.
@@ -89,15 +109,7 @@ def lineage_drawing(
         Arcs to highlight: one derivation.
     """
     rows = _rows(lineage)
-    at: dict[Point, tuple[float, float]] = {}
-    widest = 0.0
-    for number, row in enumerate(rows):
-        x = 10.0
-        for point in row:
-            wide = _wide(point)
-            at[point] = (x + wide / 2, 30 + number * _ROW)
-            x += wide + 16
-        widest = max(widest, x)
+    at, widest = _places(lineage, rows)
     parts = [_arc(arc, at, arc in support) for arc in lineage.arcs]
     lost = set(lacking)
     chosen = {p for arc in support for p in (arc.source, arc.target)}
@@ -112,7 +124,7 @@ def lineage_drawing(
             ),
             _text(x, y + 4, str(point), "label"),
         ]
-    return _svg(widest, 30 + len(rows) * _ROW, parts)
+    return _svg(widest, 30 + len(rows) * _ROW, parts, f"lineage of {lineage.goal}")
 
 
 def _rows(lineage: Lineage) -> list[list[Point]]:
@@ -129,10 +141,44 @@ def _rows(lineage: Lineage) -> list[list[Point]]:
                 changed = True
         if not changed:
             break
+    # What was given or absent stands just below what needs it, not at the bottom.
+    needing: dict[Point, list[Point]] = {}
+    for arc in lineage.arcs:
+        needing.setdefault(arc.source, []).append(arc.target)
+    for point in sorted(needing, key=lambda p: -height[p]):
+        above = min(height[target] for target in needing[point])
+        height[point] = max(height[point], above - 1)
     rows: dict[int, list[Point]] = {}
     for point in lineage.points:
         rows.setdefault(height[point], []).append(point)
-    return [sorted(rows[key], key=lambda p: (p.node, p)) for key in sorted(rows)][::-1]
+    return [rows[key] for key in sorted(rows, reverse=True)]
+
+
+def _places(
+    lineage: Lineage, rows: list[list[Point]]
+) -> tuple[dict[Point, tuple[float, float]], float]:
+    """Return the middle of each point, and how wide they are together.
+
+    In its row, a point stands about where those stand that need it, as in layered
+    drawings by the barycentre (Sugiyama, Tagawa, Toda 1981).
+    """
+    lengths = [sum(_wide(point) + _GAP for point in row) for row in rows]
+    widest = max(lengths) + _GAP
+    above: dict[Point, list[Point]] = {}
+    for arc in lineage.arcs:
+        above.setdefault(arc.source, []).append(arc.target)
+    at: dict[Point, tuple[float, float]] = {}
+    for number, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+        middle = {
+            point: fmean([at[p][0] for p in above.get(point, ()) if p in at] or [0.0])
+            for point in row
+        }
+        x = (widest - length + _GAP) / 2
+        for point in sorted(row, key=lambda p: (middle[p], p.node, p)):
+            wide = _wide(point)
+            at[point] = (x + wide / 2, 30 + number * _ROW)
+            x += wide + _GAP
+    return at, widest
 
 
 def _arc(arc: Arc, at: dict[Point, tuple[float, float]], is_chosen: bool) -> str:
@@ -152,22 +198,23 @@ def _y(time: int) -> int:
 def _line(
     x1: float, y1: float, x2: float, y2: float, kind: str, *, arrow: bool = False
 ) -> str:
-    head = ' marker-end="url(#head)"' if arrow else ""
+    line = f'<line class="{kind}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
+    if not arrow:
+        return line
+    turn = degrees(atan2(y2 - y1, x2 - x1))
     return (
-        f'<line class="{kind}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"{head}/>'
+        f'{line}<path class="head {kind}" d="M0,0l-8,-4v8z" '
+        f'transform="translate({x2:g} {y2:g}) rotate({turn:.0f})"/>'
     )
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(text)}</text>'
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{written(text)}</text>'
 
 
-def _svg(width: float, height: float, parts: Iterable[str]) -> str:
-    head = (
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0,0L8,4L0,8z"/></marker></defs>'
-    )
+def _svg(width: float, height: float, parts: Iterable[str], about: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}">{head}{"".join(parts)}</svg>'
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{written(about)}">'
+        f"{''.join(parts)}</svg>"
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, final
 
-from worldline.lineage.explaining.drawing import lineage_drawing, spacetime
+from worldline.lineage.explaining.drawing import lineage_drawing, spacetime, written
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.words import sentences
@@ -24,11 +23,11 @@ PAGE, RUNS = "index.html", "runs.json"
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em;
-  padding: 0 1em; color: #1b1f24; }
+  padding: 0 1em; color: #1b1f24; background: #fff }
 h1 { font-size: 1.5em } h2 { font-size: 1.2em; margin-top: 2em } h3 { font-size: 1em }
 .violated { color: #b3261e } .holds { color: #1a7f37 } .unknown { color: #9a6700 }
-.figure { overflow-x: auto; border: 1px solid #d0d7de; border-radius: 6px;
-  margin: 1em 0 }
+.figure, pre { overflow-x: auto; border: 1px solid #d0d7de; border-radius: 6px;
+  margin: 1em 0 } pre { padding: 1em; font: 12px/1.4 ui-monospace, monospace }
 svg { font: 11px ui-monospace, monospace } svg text { text-anchor: middle }
 .name { font-weight: bold; font-size: 13px } .time { fill: #6e7781 }
 .lane { stroke: #57606a } .dead { stroke-dasharray: 2 5 }
@@ -39,11 +38,17 @@ svg { font: 11px ui-monospace, monospace } svg text { text-anchor: middle }
 .lacking { fill: #ffebe9; stroke: #b3261e; stroke-dasharray: 5 3 }
 .arc { stroke: #8c959f } .over { stroke-dasharray: 6 4 } .absent { stroke-dasharray: 1 4 }
 .chosen { stroke: #0969da; stroke-width: 2 }
+.head { stroke: none; fill: #8c959f } .head.message, .head.chosen { fill: #0969da }
 """
 
-_KEY = (
-    "Blue is one support of the goal; dashed arrows are messages, dotted ones stand for "
-    "what did not hold. A red frame marks what the run with faults lacks."
+_KEY_OF_RUNS = (
+    "In the diagrams of runs, time goes down. A dashed red arrow that ends in a cross is "
+    "a message that is lost. Point at an arrow to see what it carries."
+)
+_KEY_OF_LINEAGE = (
+    "In the graphs of lineage, an outcome stands above what it needs. Blue is one support "
+    "of it; dashed arrows are messages, dotted ones stand for what did not hold. A red "
+    "frame marks what the run with faults lacks, or has though it must be absent."
 )
 
 
@@ -75,6 +80,7 @@ def write_report(
     UsageError
         If they cannot be written there.
     """
+    refuse_no_folder(folder)
     page, runs = folder / PAGE, folder / RUNS
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,28 +95,50 @@ def write_report(
     return page
 
 
+def refuse_no_folder(place: Path) -> None:
+    """Refuse a place for a report where something else is.
+
+    Raises
+    ------
+    UsageError
+        Before a search is made, whose page could not be written.
+    """
+    if place.exists() and not place.is_dir():
+        raise UsageError(
+            f"cannot write a report to {place}: it is no folder",
+            remedy="choose another folder",
+        )
+
+
 def page_text(report: FaultsReport, good: Run, compared: Sequence[Compared]) -> str:
     """Return the page."""
     verdict, scope = report.verdict.value, report.scope
+    system, because = written(report.system), written(report.because)
+    runs = f"{report.executions:,} execution{'' if report.executions == 1 else 's'}"
     parts = [
+        f'<h1>{system}: <span class="{verdict}">{verdict.upper()}</span>{because}</h1>',
         (
-            f"<h1>{escape(report.system)}: "
-            f'<span class="{verdict}">{verdict.upper()}</span></h1>'
+            f"<p>Scope: {written(str(scope))}. Engine {written(report.engine)}, "
+            f"{runs}, {report.seconds:.2f} s.</p>"
         ),
-        (
-            f"<p>{escape(str(scope))}. Engine {escape(report.engine)}, "
-            f"{report.executions:,} executions, {report.seconds:.2f} s.</p>"
-        ),
-        *(f"<p>{escape(note)}</p>" for note in report.notes),
+        f"<p>{_KEY_OF_RUNS}</p>",
     ]
+    if any(one.lineages for one in compared):
+        parts.append(f"<p>{_KEY_OF_LINEAGE}</p>")
     for number, one in enumerate(compared, 1):
         parts += _falsifier(one, number, scope)
-    parts += ["<h2>The run without faults</h2>", _figure(spacetime(good, scope))]
-    if report.replay is not None:
-        parts.append(f"<p>Replay it: <code>{escape(report.replay)}</code></p>")
+    if (left := len(report.falsifiers) - len(compared)) > 0:
+        parts.append(f"<p>And {left} more falsifiers, listed below.</p>")
+    parts += [
+        "<h2>The run without faults</h2>",
+        _figure(spacetime(good, scope)),
+        "<h2>The answer as text</h2>",
+        f"<pre>{written(str(report))}</pre>",
+    ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(report.system)}</title><style>{_STYLE}</style></head>\n"
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{system}: {verdict.upper()}</title><style>{_STYLE}</style></head>\n"
         f"<body>{chr(10).join(parts)}</body></html>\n"
     )
 
@@ -119,7 +147,7 @@ def _falsifier(one: Compared, number: int, scope: Scope) -> list[str]:
     said = sentences(one.run.faults, scope.semantics) or ["there is no fault at all"]
     parts = [
         f"<h2>Falsifier {number}</h2>",
-        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in said) + "</ul>",
+        "<ul>" + "".join(f"<li>{written(line)}</li>" for line in said) + "</ul>",
         _figure(spacetime(one.run, scope)),
     ]
     for lineage in one.lineages:
@@ -130,10 +158,9 @@ def _falsifier(one: Compared, number: int, scope: Scope) -> list[str]:
         more = f" and {left} more" if left > 0 else ""
         drawn = lineage_drawing(lineage, [*lacking, *instead], lineage.support())
         parts += [
-            f"<h3>Why {escape(str(lineage.goal))} holds without faults</h3>",
-            f"<p>{_KEY}</p>",
+            f"<h3>Why {written(str(lineage.goal))} holds without faults</h3>",
             _figure(drawn),
-            f"<p>The run with faults lacks: {escape(listed) or 'nothing'}{more}.</p>",
+            f"<p>The run with faults lacks: {written(listed) or 'nothing'}{more}.</p>",
             *_appearing(instead),
         ]
     return parts
@@ -145,7 +172,7 @@ def _appearing(instead: dict[Point, list[Point]]) -> list[str]:
     if not found:
         return []
     listed = ", ".join(map(str, [*found][:_MOST_LISTED]))
-    return [f"<p>It has what must be absent: {escape(listed)}.</p>"]
+    return [f"<p>It has what must be absent: {written(listed)}.</p>"]
 
 
 def _figure(drawing: str) -> str:

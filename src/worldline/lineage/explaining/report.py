@@ -104,11 +104,15 @@ class FaultsReport:
             found["hardening"] = list(self.hardening)
         return found
 
-    def __str__(self) -> str:
-        because = "" if self.bound is None else f" (bound: {self.bound})"
+    @property
+    def because(self) -> str:
+        """What is to be said behind the verdict, if anything."""
         if self.vacuous and self.verdict is Verdict.UNKNOWN:
-            because = " (vacuous: without faults, nothing is owed at the end)"
-        lines = [f"{self.system}: {self.verdict.value.upper()}{because}"]
+            return " (vacuous: without faults, nothing is owed at the end)"
+        return "" if self.bound is None else f" (bound: {self.bound})"
+
+    def __str__(self) -> str:
+        lines = [f"{self.system}: {self.verdict.value.upper()}{self.because}"]
         lines.append(f"  scope: {self.scope}")
         for number, faults in enumerate(self.falsifiers, 1):
             many = len(self.falsifiers) > 1

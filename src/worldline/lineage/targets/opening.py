@@ -51,6 +51,7 @@ def open_target(
     from worldline.lineage.targets.rounds import RoundsTarget
 
     _refuse_nodes(nodes)
+    _refuse_unknown(names[0])
     return RoundsTarget(load(names[0], parameters))
 
 
@@ -88,6 +89,28 @@ def _of_the_zoo(name: str) -> Path | None:
 
     known = PROGRAMS.get(name)
     return None if known is None else known.path
+
+
+def _refuse_unknown(name: str) -> None:
+    """Refuse what names nothing, as `load` does, but knowing of programs too."""
+    from worldline.zoo import names
+    from worldline.zoo.programs import PROGRAMS
+
+    known = sorted({*names(), *PROGRAMS})
+    if name.startswith(ZOO) and name.removeprefix(ZOO) not in known:
+        raise UsageError(
+            f"the zoo has no program or system {name.removeprefix(ZOO)!r}",
+            remedy=f"it has {', '.join(known)}",
+        )
+    if name.endswith(".py") or ":" in name:
+        return
+    meant = f"{ZOO}{name}" if name in known else f"{name}{SUFFIX}"
+    hint = f"did you mean {meant}? " if name in known or Path(meant).is_file() else ""
+    raise UsageError(
+        f"cannot load {name!r}",
+        remedy=f"{hint}TARGET is FILE{SUFFIX}, zoo:NAME, FILE.py[:function] or "
+        "package.module:function",
+    )
 
 
 def _refuse_nodes(nodes: tuple[str, ...] | None) -> None:

@@ -51,6 +51,7 @@ class DedalusTarget:
 
     engine = "symbolic"
     semantics = CrashSemantics.MUTE
+    can_harden = True
 
     def __init__(
         self,

@@ -9,7 +9,6 @@ from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.targets.target import IGNORE, Question, Report
-from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Run
 from worldline.model.system import System
@@ -29,6 +28,7 @@ class RoundsTarget:
 
     engine = "states"
     semantics = CrashSemantics.HALT
+    can_harden = False
     default_scope = (EOT, EFF, CRASHES)
     warnings: tuple[str, ...] = ()
 
@@ -91,8 +91,5 @@ class RoundsTarget:
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
     ) -> list[str]:
-        """Refuse: how Python code could be changed is not known."""
-        raise UsageError(
-            f"{self.name} is no Dedalus program, whose rules could be changed",
-            remedy="leave --harden out",
-        )
+        """Return nothing: how Python code could be changed is not known."""
+        return []

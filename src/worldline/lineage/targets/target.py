@@ -86,6 +86,10 @@ class Target(Protocol):
         """The name of its own engine, which is the default."""
 
     @property
+    def can_harden(self) -> bool:
+        """Whether changes to it can be tried."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant."""
 

@@ -257,8 +257,9 @@ class BreadthFirst {
         });
         finish(worker, at);
         worker.generated += static_cast<int64_t>(worker.found.size());
+        const bool has_failed = worker.found.has_failed;
         for (const Successor& one : worker.found) {
-            if (tables_.leaves[one.leaf].failed) {
+            if (has_failed && tables_.leaves[one.leaf].failed) {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }

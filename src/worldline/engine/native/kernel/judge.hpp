@@ -61,13 +61,20 @@ class Judge {
         next_.clear();
     }
 
+    // The columns that the last decision has looked at, as bits; some may share one.
+    uint64_t looked_at() const { return looked_at_; }
+
+    static uint64_t bit(int32_t column) { return uint64_t{1} << (column & 63); }
+
     // Returns kTrue, kFalse or, with a miss, kUnknown.
     int32_t decide(int32_t decision, const Row& row, Misses& misses) {
+        looked_at_ = 0;
         int32_t number = tables_.decisions[decision];
         while (number > kTrue) {
             if (static_cast<size_t>(number) >= asked_.size() || asked_[number].room == 0)
                 learn(number, row);
             const Asked& asked = asked_[number];
+            looked_at_ |= asked.bit;
             const int32_t value = row[asked.place];
             const bool is_small = static_cast<uint32_t>(value) < asked.room;
             int32_t next = is_small ? next_[asked.begin + value] : kUnknown;
@@ -86,6 +93,7 @@ class Judge {
 
     struct Asked {
         typename Row::Place place{};
+        uint64_t bit = 0;
         uint32_t begin = 0, room = 0;  // of the values that are remembered
     };
 
@@ -93,7 +101,7 @@ class Judge {
         const int32_t column = tables_.questions[number].column;
         const auto many = static_cast<uint32_t>(2 * tables_.columns[column].size());
         Asked& asked = reach(asked_, number);
-        asked = Asked{row.place(column), static_cast<uint32_t>(next_.size()),
+        asked = Asked{row.place(column), bit(column), static_cast<uint32_t>(next_.size()),
                       std::max(kLeast, std::min(kMost, many))};
         next_.resize(next_.size() + asked.room, kUnknown);
     }
@@ -107,6 +115,7 @@ class Judge {
     }
 
     const Tables& tables_;
+    uint64_t looked_at_ = 0;
     std::vector<int32_t> row_;
     std::vector<Asked> asked_;   // by number of the question
     std::vector<int32_t> next_;  // the numbers of questions and verdicts, by value

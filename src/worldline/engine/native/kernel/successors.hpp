@@ -23,7 +23,12 @@ class Found {
     const Successor* begin() const { return items_.data(); }
     const Successor* end() const { return items_.data() + size_; }
     size_t size() const { return size_; }
-    void clear() { size_ = 0; }
+    void clear() {
+        size_ = 0;
+        has_failed = false;
+    }
+
+    bool has_failed = false;  // whether an outcome is a failure
 
     // Makes room for some more; returns where they go. Then `close` says where they end.
     Successor* open(size_t count) {
@@ -152,7 +157,7 @@ class Successors {
         if (outcome.what == kUnknown) return false;
         if (outcome.what == kNothing) return true;
         step.change = outcome.change;
-        if (outcome.what % 2 == 0 && tables_.leaves[outcome.what / 2].is_simple) {
+        if (outcome.what % 2 == 0 && is_plain(tables_.leaves[outcome.what / 2])) {
             step.leaf = outcome.what / 2;
             const Leaf& leaf = tables_.leaves[step.leaf];
             for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
@@ -171,6 +176,9 @@ class Successors {
         steps_.push_back(step);
         return true;
     }
+
+    // Failures and what changes a column twice are looked at one by one.
+    static bool is_plain(const Leaf& leaf) { return leaf.is_simple && !leaf.failed; }
 
     void follow(int32_t plan, const int32_t* row, uint64_t fingerprint) {
         const Step* step = &steps_[plan] + 1;
@@ -253,6 +261,7 @@ class Successors {
     // Adds a leaf; the fingerprint is that of the row with its local state.
     void produce(int32_t number, const int32_t* row, uint64_t fingerprint) {
         const Leaf& leaf = tables_.leaves[number];
+        out_->has_failed |= leaf.failed;
         if (!leaf.is_simple) return produce_in_turn(number, row, fingerprint);
         const int32_t* change = tables_.changes.data() + leaf.begin;
         for (const int32_t* end = change + leaf.count; change != end; ++change) {

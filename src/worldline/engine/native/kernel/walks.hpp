@@ -65,6 +65,8 @@ class Walker {
         walk.plans.assign(tables_.groups.size(), kUnknown);
         walk.weights.assign(tables_.groups.size(), 0);
         walk.total = 0;
+        looked_at_.assign(options_.checks.size() + 1, ~uint64_t{0});
+        changed_ = ~uint64_t{0};
         while (walk.end == End::kNone && look(walk) && step(walk)) {
         }
     }
@@ -88,14 +90,16 @@ class Walker {
 
     // Evaluates all predicates. False if the walk cannot go on.
     bool look(Walk& walk) {
-        for (size_t at = 0; at < options_.checks.size(); ++at) {
-            const int32_t verdict = decide(options_.checks[at].first, walk);
+        const size_t count = options_.checks.size();
+        for (size_t at = 0; at < count; ++at) {
+            if (is_as_before(at)) continue;
+            const int32_t verdict = decide(options_.checks[at].first, walk, at);
             if (verdict == kUnknown) return false;
             if ((verdict == kTrue) == options_.checks[at].second)
                 return finish(walk, End::kHit, static_cast<int32_t>(at));
         }
-        if (options_.goal != kUnknown) {
-            const int32_t verdict = decide(options_.goal, walk);
+        if (options_.goal != kUnknown && !is_as_before(count)) {
+            const int32_t verdict = decide(options_.goal, walk, count);
             if (verdict == kUnknown) return false;
             if (verdict == kTrue) return finish(walk, End::kGoal, 0);
         }
@@ -108,8 +112,13 @@ class Walker {
         return false;
     }
 
-    int32_t decide(int32_t decision, const Walk& walk) {
-        return judge_.decide(decision, PlainRow(walk.row.data()), misses);
+    // Whether nothing has changed that a predicate looked at; then the walk goes on.
+    bool is_as_before(size_t predicate) const { return (looked_at_[predicate] & changed_) == 0; }
+
+    int32_t decide(int32_t decision, const Walk& walk, size_t predicate) {
+        const int32_t verdict = judge_.decide(decision, PlainRow(walk.row.data()), misses);
+        looked_at_[predicate] = judge_.looked_at();
+        return verdict;
     }
 
     // Takes one step. False if the walk cannot go on.
@@ -319,9 +328,12 @@ class Walker {
                 walk.row[one->first] = one->second;
             return false;
         }
-        for (const auto& one : undo_)
-            if (walk.row[one.first] != one.second)
-                for (const int32_t group : tables_.groups_of[one.first]) walk.plans[group] = kUnknown;
+        changed_ = 0;
+        for (const auto& one : undo_) {
+            if (walk.row[one.first] == one.second) continue;
+            changed_ |= Judge<PlainRow>::bit(one.first);
+            for (const int32_t group : tables_.groups_of[one.first]) walk.plans[group] = kUnknown;
+        }
         return true;
     }
 
@@ -333,6 +345,8 @@ class Walker {
     const Tables& tables_;
     const WalkOptions& options_;
     Judge<PlainRow> judge_;
+    std::vector<uint64_t> looked_at_;  // by each predicate, as bits of columns
+    uint64_t changed_ = 0;             // by the last step
     int64_t version_ = -1;
     std::vector<Plan> plans_;
     std::vector<Option> options_of_plans_;
