@@ -160,6 +160,15 @@ def test_values_are_aggregated_once_each():
     assert found["both"] == {("a", 3, 9)}
 
 
+def test_an_aggregate_may_share_its_head_with_a_recursive_rule():
+    run = executed("""
+        link("a","b")@1; link("a","c")@1;
+        q(N, 0) :- q(N, _), link(N, "d");
+        q(N, count<M>) :- link(N, M);
+    """)
+    assert rows(run, "q")[0] == {("a", 2)}
+
+
 def test_a_node_aggregates_what_it_has_itself_before_it_sends():
     text = """
         v("a",1)@1; v("a",2)@1; v("b",5)@1;

@@ -210,7 +210,9 @@ class _Evaluation:
     def _fixpoint(self, rules: tuple[CompiledRule, ...], time: int) -> None:
         now = self._times[time]
         for rule in rules:
-            for head, _ in self._found(rule, time):
+            found = self._found(rule, time)
+            # An aggregate has a recursive relation in its head, never in its body.
+            for head, _ in _grouped(rule, found) if rule.aggregating else found:
                 now[rule.head].add(head)
         # Facts and messages are new to the group as well.
         deltas = {relation for rule in rules for relation, _ in rule.deltas}
