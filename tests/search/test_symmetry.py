@@ -100,6 +100,7 @@ def test_partial_functions_are_counted_up_to_names(n: int, states: int):
         assert wl.check(system, traces=False, engine=engine).states == states
 
 
+@pytest.mark.skipif(ENGINE == "python", reason="there is no kernel")
 def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None:
     def system(n: int) -> wl.System:
         ids = wl.ids(*[f"n{number}" for number in range(n)])
@@ -120,6 +121,7 @@ def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None
     assert (report.engine, report.states) == (ENGINE, 65)
 
 
+@pytest.mark.skipif(ENGINE == "python", reason="there is no kernel")
 def test_a_depth_first_search_with_symmetry_is_left_to_the_other_engine() -> None:
     options: dict[str, Any] = {"strategy": "depth-first", "max_depth": 20}
     system = twophase.system(n=2, symmetry=True)
