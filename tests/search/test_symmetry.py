@@ -12,9 +12,10 @@ from tests.alike import Space
 import worldline as wl
 from worldline.engine.native import library
 from worldline.model.verdicts import Verdict
+from worldline.search.engines import choose
 from worldline.zoo import toy, twophase
 
-ENGINE: Any = "native" if library.available() else "python"
+ENGINE: Any = choose("breadth-first", "auto").engine
 ENGINES: list[Any] = ["python", "native"] if library.available() else ["python"]
 
 
@@ -100,7 +101,7 @@ def test_partial_functions_are_counted_up_to_names(n: int, states: int):
         assert wl.check(system, traces=False, engine=engine).states == states
 
 
-@pytest.mark.skipif(ENGINE == "python", reason="there is no kernel")
+@pytest.mark.skipif(ENGINE == "python", reason="it is not the kernel that is asked")
 def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None:
     def system(n: int) -> wl.System:
         ids = wl.ids(*[f"n{number}" for number in range(n)])
@@ -121,7 +122,7 @@ def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None
     assert (report.engine, report.states) == (ENGINE, 65)
 
 
-@pytest.mark.skipif(ENGINE == "python", reason="there is no kernel")
+@pytest.mark.skipif(ENGINE == "python", reason="it is not the kernel that is asked")
 def test_a_depth_first_search_with_symmetry_is_left_to_the_other_engine() -> None:
     options: dict[str, Any] = {"strategy": "depth-first", "max_depth": 20}
     system = twophase.system(n=2, symmetry=True)
