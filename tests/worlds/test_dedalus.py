@@ -163,8 +163,3 @@ def test_a_scope_that_a_program_cannot_have_is_refused():
         DedalusSubject(parse_text(PROGRAM), partial)
     with pytest.raises(ProgramError, match='"c" is a location, and no node'):
         DedalusSubject(parse_text(PROGRAM), Scope(("a", "b"), 3))
-
-
-def test_a_program_moves_to_another_scope():
-    moved = subject().within(eot=7, eff=5)
-    assert (moved.scope.eot, moved.scope.eff, moved.scope.crashes) == (7, 5, 1)

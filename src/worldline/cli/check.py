@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from worldline.cli.options import (
     add_beginning,
@@ -13,11 +12,7 @@ from worldline.cli.options import (
     assignments,
     positive,
     positive_seconds,
-    print_json,
 )
-
-if TYPE_CHECKING:
-    from worldline.search.report import PropertyReport
 
 SUMMARY = "search every run of a system for violations"
 
@@ -169,6 +164,7 @@ def _configure_reductions(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check a system; return the exit code of its verdict."""
+    from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
     from worldline.model.errors import UsageError
@@ -206,23 +202,4 @@ def run(arguments: argparse.Namespace) -> int:
             from_=arguments.prefix,
             until=goals(system, arguments.until),
         )
-    if arguments.json:
-        print_json(report.to_json())
-    else:
-        print(report)
-        print_steps(report.violated)
-    return report.verdict.exit_code
-
-
-def print_steps(first: PropertyReport | None) -> None:
-    """Print the run that leads to the first violation."""
-    if first is None or first.trace is None:
-        return
-    from worldline.trace.format import read
-    from worldline.trace.steps import end_lines, header_lines, steps
-
-    trace = read(first.trace)
-    # What the report has said is left out: the header, and why it is a violation.
-    begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
-    lines = [*steps(trace)][begin:-end]
-    print("\n".join(lines).rstrip())
+    return answered(report, as_json=arguments.json)

@@ -12,7 +12,6 @@ from worldline.cli.options import (
     assignments,
     positive,
     positive_seconds,
-    print_json,
 )
 from worldline.model.errors import UsageError
 
@@ -148,7 +147,7 @@ def _configure_walks(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Search a system; return the exit code of its verdict."""
-    from worldline.cli.check import print_steps
+    from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
     from worldline.model.loader import load
@@ -176,12 +175,7 @@ def run(arguments: argparse.Namespace) -> int:
             until=goals(system, arguments.until),
             emit_live=arguments.emit_live,
         )
-    if arguments.json:
-        print_json(report.to_json())
-    else:
-        print(report)
-        print_steps(report.violated)
-    return report.verdict.exit_code
+    return answered(report, as_json=arguments.json)
 
 
 def _states(text: str) -> int:

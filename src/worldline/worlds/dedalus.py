@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar, overload
@@ -133,11 +132,6 @@ class DedalusSubject:
     def renamings(self) -> Sequence[dict[str, str]]:
         """Return the permutations of nodes that change nothing, without the identity."""
         return renamings(self.checked)
-
-    def within(self, **changes: object) -> DedalusSubject:
-        """Return the same program in another scope: ``within(eot=9, eff=4)``."""
-        scope = replace(self._scope, **changes)  # type: ignore[arg-type]
-        return DedalusSubject(self.checked, scope, self._negation, self._goals)
 
     @cached_property
     def _failure_free(self) -> frozenset[Row]:

@@ -1,0 +1,35 @@
+"""What a search prints at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from worldline.cli.options import print_json
+
+if TYPE_CHECKING:
+    from worldline.search.report import PropertyReport, Report
+    from worldline.search.walk_report import WalkReport
+
+
+def answered(report: Report | WalkReport, *, as_json: bool) -> int:
+    """Print a report and the run to its first violation; return the exit code."""
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print(report)
+        _print_steps(report.violated)
+    return report.verdict.exit_code
+
+
+def _print_steps(first: PropertyReport | None) -> None:
+    """Print the run that leads to the first violation."""
+    if first is None or first.trace is None:
+        return
+    from worldline.trace.format import read
+    from worldline.trace.steps import end_lines, header_lines, steps
+
+    trace = read(first.trace)
+    # What the report has said is left out: the header, and why it is a violation.
+    begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
+    lines = [*steps(trace)][begin:-end]
+    print("\n".join(lines).rstrip())
