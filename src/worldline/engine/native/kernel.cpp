@@ -257,8 +257,7 @@ int64_t wl_walks_path(Walks* walks, const int32_t** out) {
 
 // Gives the row that the n-th walk has come to.
 void wl_walks_row(Walks* walks, int64_t number, int32_t* out) {
-    const std::vector<int32_t>& row = walks->walks[number].row;
-    std::memcpy(out, row.data(), 4 * row.size());
+    std::memcpy(out, walks->row(number), walks->row_bytes());
 }
 
 }  // extern "C"

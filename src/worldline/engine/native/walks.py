@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+import functools
+import itertools
+from collections.abc import Iterable, Iterator
 from ctypes import POINTER, c_int32, c_int64
 from typing import final
 
@@ -14,9 +16,14 @@ from worldline.engine.tables import Row, Service, Tables
 from worldline.engine.walks import End, Ended, WalkOptions
 
 _BATCH = 512
-"""Walks under way at once."""
+"""Walks under way at once, at least, if there are so many."""
 
-_ENDS = {end.value: end for end in End}
+_MOST = 8192
+"""Walks under way at once where the tables lack nothing."""
+
+_UNDER_WAY = 0
+_ENDS = {_UNDER_WAY: End.MOVED, **{end.value: end for end in End}}.__getitem__
+_ENDED = functools.partial(tuple.__new__, Ended)
 _UNSET = -1
 _OUT_OF_MEMORY = -1
 
@@ -53,19 +60,20 @@ class Walks:
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
-        for first in range(numbers.start, numbers.stop, _BATCH):
-            count = min(_BATCH, numbers.stop - first)
-            self._run(start, first, count)
-            ends = self._ends(count)
+        batch, first = _BATCH, numbers.start
+        while first < numbers.stop:
+            count = min(batch, numbers.stop - first)
+            was_warm = self._run(start, first, count)
+            words = self._ends(count)
+            ends, whats, steps = words[0::3], words[1::3], words[2::3]
+            rows: Iterable[Row | None] = itertools.repeat(None)
+            if _UNDER_WAY in ends:
+                rows = [None if end else self._row(at) for at, end in enumerate(ends)]
             walked = range(first, first + count)
-            for number, end, what, steps in zip(
-                walked, ends[0::3], ends[1::3], ends[2::3], strict=True
-            ):
-                if end:
-                    yield Ended(number, _ENDS[end], what, steps)
-                else:
-                    row = self._row(number - first)
-                    yield Ended(number, End.MOVED, 0, steps, row)
+            # Walks can be short, so this is done without a call for each.
+            yield from map(_ENDED, zip(walked, map(_ENDS, ends), whats, steps, rows))
+            first += count
+            batch = min(2 * batch, _MOST) if was_warm else _BATCH
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
@@ -83,24 +91,28 @@ class Walks:
 
     def _run(
         self, start: Row, first: int, count: int, *, with_path: bool = False
-    ) -> None:
+    ) -> bool:
+        """Walk, mostly to the ends; return whether nothing was lacking."""
         seen = self._mirror.columns.numbers_of(start)
         self._mirror.send()
         row = (c_int32 * len(seen))(*seen)
         self._library.wl_walks_begin(self._handle, row, first, count, with_path)
         self._weigh()
         gives_up, walked = None if with_path else self._options.gives_up, 0
+        was_warm = True
         while (left := self._library.wl_walks_step(self._handle)) != 0:
             if left == _OUT_OF_MEMORY:
                 raise MemoryError
+            was_warm = False
             self._server.serve(self._misses)
             self._weigh()
             if gives_up is not None:
                 before, walked = walked, sum(self._ends(count)[2::3])
                 if gives_up(walked - before):
-                    return
+                    return False
         if gives_up is not None:
             gives_up(sum(self._ends(count)[2::3]) - walked)
+        return was_warm
 
     def _ends(self, count: int) -> list[int]:
         """Return how each walk ended, 0 if it has not, with what, and its steps."""
