@@ -60,6 +60,9 @@ class Walks:
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
+        return itertools.chain.from_iterable(self._batches(start, numbers))
+
+    def _batches(self, start: Row, numbers: range) -> Iterator[Iterator[Ended]]:
         batch, first = _BATCH, numbers.start
         while first < numbers.stop:
             count = min(batch, numbers.stop - first)
@@ -71,7 +74,7 @@ class Walks:
                 rows = [None if end else self._row(at) for at, end in enumerate(ends)]
             walked = range(first, first + count)
             # Walks can be short, so this is done without a call for each.
-            yield from map(_ENDED, zip(walked, map(_ENDS, ends), whats, steps, rows))
+            yield map(_ENDED, zip(walked, map(_ENDS, ends), whats, steps, rows))
             first += count
             batch = min(2 * batch, _MOST) if was_warm else _BATCH
 

@@ -29,6 +29,7 @@ struct Plan {
 struct Offer {
     int64_t weight = 0;
     uint64_t asked = 0;       // columns that decided about it besides the group's own
+    uint64_t happens = 0;     // which of the first events do that others decide about
     int32_t plan = kUnknown;  // kUnknown: to be looked up
 };
 
@@ -59,7 +60,7 @@ class Offers {
         if (offer.plan == kUnknown) return;
         const Plan& plan = plans_[offer.plan];
         offer.weight = plan.weight;
-        offer.asked = 0;
+        offer.asked = offer.happens = 0;
         if (plan.is_open) add_open(plan, row, offer);
     }
 
@@ -68,18 +69,21 @@ class Offers {
     template <typename Random>
     int32_t draw(const Offer& offer, const int32_t* row, int64_t rest, const Random& random) {
         const Plan& plan = plans_[offer.plan];
+        uint32_t open = 0;
         for (const Option* option = &options_[plan.begin];; ++option) {
-            if (option->count == 0 && !has_outcomes(*option, row)) continue;
+            if (option->count == 0 && !happens(offer, open++, *option, row)) continue;
             rest -= option->weight;
             if (rest >= 0) continue;
             if (option->count == 1) return leaves_[option->begin];
             if (option->count > 1) return leaf_of(&leaves_[option->begin], option->count, random);
+            find(option->event, row, [](int32_t) {});
             return leaf_of(found_.data(), found_.size(), random);
         }
     }
 
   private:
     static constexpr size_t kMost = size_t{1} << 22;
+    static constexpr uint32_t kNoted = 64;
 
     struct Known {
         std::vector<int32_t> dense;
@@ -145,6 +149,7 @@ class Offers {
     }
 
     void add_open(const Plan& plan, const int32_t* row, Offer& offer) {
+        uint32_t open = 0;
         for (int32_t at = plan.begin; at < plan.end; ++at) {
             const Option& option = options_[at];
             if (option.count > 0) continue;
@@ -152,11 +157,17 @@ class Offers {
             if (column >= 0) offer.asked |= Judge<PlainRow>::bit(column);
             find(option.event, row,
                  [&](int32_t asked) { offer.asked |= Judge<PlainRow>::bit(asked); });
-            if (!found_.empty()) offer.weight += option.weight;
+            if (!found_.empty()) {
+                offer.weight += option.weight;
+                if (open < kNoted) offer.happens |= uint64_t{1} << open;
+            }
+            ++open;
         }
     }
 
-    bool has_outcomes(const Option& option, const int32_t* row) {
+    // Whether an event can happen about which other columns decide: the n-th such one.
+    bool happens(const Offer& offer, uint32_t number, const Option& option, const int32_t* row) {
+        if (number < kNoted) return (offer.happens >> number & 1) != 0;
         find(option.event, row, [](int32_t) {});
         return !found_.empty();
     }
@@ -169,11 +180,10 @@ class Offers {
         const int32_t local = column < 0 ? 0 : row[column];
         const int32_t what = tables_.outcomes.get(event, local).what;
         if (what == kNothing) return;
-        if (what >= 0 && what % 2 == 0) return found_.push_back(what / 2);
         const auto take = [this](int32_t leaf) { found_.push_back(leaf); };
         if (what == kUnknown)
             misses_.add(Lack::kOutcome, event, local, 0, row);
-        else if (!outcomes_.visit(what / 2, row, ask, take))
+        else if (!outcomes_.visit(what, row, ask, take))
             misses_.add(Lack::kOutcome, event, local, outcomes_.gap(), row);
     }
 

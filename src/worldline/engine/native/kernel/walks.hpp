@@ -97,6 +97,10 @@ class Walker {
   private:
     static constexpr uint64_t kWords = 2;  // random words of one step
 
+    struct Before {
+        int32_t column, value;
+    };
+
     // A row, and what is known of it.
     struct State {
         std::vector<int32_t> row;
@@ -205,34 +209,34 @@ class Walker {
 
     // Changes the row by an outcome. False, with the row as it was, if something is lacking.
     bool apply(const Leaf& leaf) {
-        undo_.clear();
+        if (undo_.size() <= static_cast<size_t>(leaf.count)) undo_.resize(leaf.count + 1);
+        Before* const first = undo_.data();
+        Before* last = first;
+        int32_t* const row = now_.row.data();
         const int32_t local = tables_.entries[leaf.entry].column;
-        if (local >= 0) set(local, leaf.local);
-        for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
-            const int32_t operation = tables_.changes[at];
-            const int32_t column = tables_.operations[operation].column;
-            int32_t value = now_.row[column];
-            if (outcomes_.change(operation, value)) {
-                set(column, value);
-                continue;
+        if (local >= 0) {
+            *last++ = Before{local, row[local]};
+            row[local] = leaf.local;
+        }
+        const int32_t* operation = tables_.changes.data() + leaf.begin;
+        for (const int32_t* end = operation + leaf.count; operation != end; ++operation) {
+            const int32_t column = tables_.operations[*operation].column;
+            *last++ = Before{column, row[column]};
+            if (outcomes_.change(*operation, row[column])) continue;
+            while (last != first) {
+                --last;
+                row[last->column] = last->value;
             }
-            for (auto one = undo_.rbegin(); one != undo_.rend(); ++one)
-                now_.row[one->first] = one->second;
             return false;
         }
         now_.changed = 0;
-        for (const auto& one : undo_) {
-            if (now_.row[one.first] == one.second) continue;
-            now_.changed |= Judge<PlainRow>::bit(one.first);
-            for (const int32_t group : tables_.groups_of[one.first])
+        for (const Before* one = first; one != last; ++one) {
+            if (row[one->column] == one->value) continue;
+            now_.changed |= Judge<PlainRow>::bit(one->column);
+            for (const int32_t group : tables_.groups_of[one->column])
                 now_.offers[group].plan = kUnknown;
         }
         return true;
-    }
-
-    void set(int32_t column, int32_t value) {
-        undo_.emplace_back(column, now_.row[column]);
-        now_.row[column] = value;
     }
 
     const Tables& tables_;
@@ -244,7 +248,7 @@ class Walker {
     bool is_ready_ = false;  // whether all is known of the start
     uint64_t origin_ = 0;    // of the random numbers of the present walk
     std::vector<int32_t>* path_ = nullptr;
-    std::vector<std::pair<int32_t, int32_t>> undo_;  // column, value before
+    std::vector<Before> undo_;
 };
 
 class Walks {
