@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from tests.systems import VARIANTS
 
 import worldline as wl
+from worldline.engine.expand import Expander
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.native.walks import Walks as Compiled
 from worldline.engine.tables import Entry, Row
@@ -95,3 +97,40 @@ def test_walks_through_the_zoo_are_alike(
     target: str, parameters: dict[str, str], ends: set[End]
 ) -> None:
     assert compare(lambda: load(target, parameters), walks=60, most_steps=40) == ends
+
+
+def test_a_walk_is_the_same_in_any_batch() -> None:
+    world, start, options = prepare(load("zoo:brokentree", {"bugs": "bt2"}), 40)
+    whole = Compiled(world.tables, world, options)
+    expected = [*whole.walk(start, range(3_000))]
+    assert [*whole.walk(start, range(3_000))] == expected
+    few, fresh, options = prepare(load("zoo:brokentree", {"bugs": "bt2"}), 40, 2)
+    parts = Compiled(few.tables, few, options)
+    bounds = [0, 1, 700, 2_999, 3_000]
+    found = [
+        ended
+        for first, last in pairwise(bounds)
+        for ended in parts.walk(fresh, range(first, last))
+    ]
+    assert seen(found, few) == seen(expected, world)
+    parts.close()
+    whole.close()
+
+
+@pytest.mark.parametrize("most_steps", [0, 1])
+def test_walks_that_hardly_begin_are_alike(most_steps: int) -> None:
+    ends = compare(lambda: load("zoo:brokentree", {}), walks=20, most_steps=most_steps)
+    assert ends == {End.LIMIT}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_walks_from_another_start_forget_the_first(threads: int) -> None:
+    world, start, options = prepare(load("zoo:brokentree", {}), 30, threads)
+    walks = Compiled(world.tables, world, options)
+    before = [*walks.walk(start, range(50))]
+    expander = Expander(world.tables, world)
+    later = expander.follow(start, walks.path(start, 7)[:5])
+    reference = Walks(world.tables, world, options)
+    assert [*walks.walk(later, range(50))] == [*reference.walk(later, range(50))]
+    assert [*walks.walk(start, range(50))] == before
+    walks.close()
