@@ -11,6 +11,7 @@ from tests.search.dying import asker, climber, split
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
+from worldline.search import suspect
 from worldline.search.report import Progress
 from worldline.search.walk_answer import AFTER
 from worldline.trace.format import read
@@ -333,3 +334,54 @@ def test_a_system_without_liveness_properties_is_refused():
 def test_time_that_is_up_ends_the_search():
     report = wl.walk(climber(), max_seconds=1e-9)
     assert (report.verdict, report.bound) == (UNKNOWN, "seconds")
+
+
+@wl.liveness
+def all_are_on_top(view: wl.View) -> bool:
+    return view.for_each_node(lambda view, node: view[node].height == view[node].top)
+
+
+def rope() -> wl.System:
+    """Return a system of two who climb too high for a walk that is not prolonged."""
+    system = climber(top=20, edge=-1)
+    (prototype,) = system.prototypes
+    nodes = dict.fromkeys(wl.ids("a", "b"), prototype)
+    return wl.System(nodes, properties=[all_are_on_top], name="rope")
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+@pytest.mark.parametrize(
+    ("build", "options"),
+    [
+        (rope, {"depth": 7, "max_steps": 12}),
+        (climber, {"depth": 3, "max_steps": 50, "seed": 5}),
+        (lambda: asker(patient=True), {"depth": 3}),
+        (lambda: asker(rash=True, drops=0), {"depth": 2}),
+    ],
+    ids=["rope", "climber", "patient", "rash"],
+)
+def test_walks_that_are_ahead_change_nothing(
+    build: Callable[[], wl.System],
+    options: dict[str, Any],
+    engine: Any,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    try:
+        library()
+    except KernelMissing as missing:
+        pytest.skip(str(missing))
+    together = wl.walk(build(), engine=engine, certify=0, **options)
+    monkeypatch.setattr(suspect, "AHEAD", 1)
+    alone = wl.walk(build(), engine=engine, certify=0, **options)
+    assert facts(together) == facts(alone)
+    if build is rope:
+        # Walks after the first were begun before they were prolonged.
+        assert together.paths > 3
+        assert "to 48 steps" in together.notes[-2]
+
+
+def test_a_walk_that_takes_long_ends_when_time_is_up():
+    system = climber(top=10**9, edge=-1)
+    report = wl.walk(system, depth=2, max_steps=10**9, max_seconds=0.2)
+    assert (report.verdict, report.bound) == (UNKNOWN, "seconds")
+    assert report.paths == 0

@@ -8,7 +8,7 @@ walks, and can be walked again to learn its path.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -120,6 +120,11 @@ class Walks:
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
         for number in numbers:
+            yield self._walk(start, number, [], self._options.gives_up)[0]
+
+    def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]:
+        """Walk once from each state; the walks have numbers from `first` on."""
+        for number, start in enumerate(starts, first):
             yield self._walk(start, number, [], self._options.gives_up)[0]
 
     def path(self, start: Row, number: int) -> Path:

@@ -7,7 +7,7 @@ either (`worlds/walks.py`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 from worldline.engine.expand import Path
@@ -167,20 +167,19 @@ class Moving:
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
-        first = numbers.start
-        while first < numbers.stop:
-            if self._pace.is_direct:
-                yield self._go_on(start, start, first, 0)
-                first += 1
-                continue
-            batch = range(first, min(first + _BATCH, numbers.stop))
-            for ended in self._tabled.walk(start, batch):
-                if ended.end is End.MOVED:
-                    assert ended.row is not None
-                    yield self._go_on(start, ended.row, ended.walk, ended.steps)
-                else:
-                    yield ended
-            first = batch.stop
+        return self._walk(
+            numbers, lambda _: start, lambda batch: self._tabled.walk(start, batch)
+        )
+
+    def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]:
+        """Walk once from each state; the walks have numbers from `first` on."""
+
+        def walk(batch: range) -> Iterator[Ended]:
+            own = starts[batch.start - first : batch.stop - first]
+            return self._tabled.walk_each(own, batch.start)
+
+        numbers = range(first, first + len(starts))
+        return self._walk(numbers, lambda number: starts[number - first], walk)
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
@@ -190,6 +189,28 @@ class Moving:
     def close(self) -> None:
         """Free what is held."""
         self._tabled.close()
+
+    def _walk(
+        self,
+        numbers: range,
+        start: Callable[[int], Row],
+        over_tables: Callable[[range], Iterator[Ended]],
+    ) -> Iterator[Ended]:
+        first = numbers.start
+        while first < numbers.stop:
+            if self._pace.is_direct:
+                yield self._go_on(start(first), start(first), first, 0)
+                first += 1
+                continue
+            batch = range(first, min(first + _BATCH, numbers.stop))
+            for ended in over_tables(batch):
+                if ended.end is End.MOVED:
+                    assert ended.row is not None
+                    begun = start(ended.walk)
+                    yield self._go_on(begun, ended.row, ended.walk, ended.steps)
+                else:
+                    yield ended
+            first = batch.stop
 
     def _go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
         try:

@@ -7,7 +7,7 @@ walk of several became live.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, final
 
 from worldline.engine.decisions import Decision
@@ -29,6 +29,7 @@ class Walker(Protocol):
     """Either engine's random walks."""
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]: ...
+    def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]: ...
     def path(self, start: Row, number: int) -> Path: ...
     def close(self) -> None: ...
 

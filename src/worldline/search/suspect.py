@@ -7,7 +7,7 @@ is asked again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -19,6 +19,9 @@ from worldline.search.probe import Probe, Prober, UnsafeWalk, Walker
 
 RAISES = 2
 """How often the bound on a walk's steps is doubled before the search gives up."""
+
+AHEAD = 64
+"""Walks that are made together, at most: so many may have been for nothing."""
 
 
 @final
@@ -88,7 +91,7 @@ class Suspects:
     most_steps
         The bound on a walk's steps; it may be raised, and stays so.
     look
-        Called before each probe; raises if time is up.
+        Called before each walk and probe; raises if time is up.
 
     Attributes
     ----------
@@ -124,9 +127,34 @@ class Suspects:
         """
         numbers = range(spot.number, spot.number + 1)
         (ended,) = self._walker(self.most_steps).walk(spot.row, numbers)
+        self.refuse_unsafe(spot, ended)
+        return ended
+
+    def walk_each(self, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Ended]]:
+        """Walk from each spot in turn; their numbers follow one upon the other.
+
+        Some walks are ahead of what was asked for, so that all threads have work. A
+        walk that meets a safety violation is no error here.
+        """
+        at = 0
+        while at < len(spots):
+            some, most_steps = spots[at : at + max(1, min(at, AHEAD))], self.most_steps
+            rows = [spot.row for spot in some]
+            walks = self._walker(most_steps).walk_each(rows, some[0].number)
+            for spot in some:
+                self._look()
+                ended = next(walks)
+                if ended.end is End.LIMIT and self.most_steps > most_steps:
+                    (ended,) = self._walker(self.most_steps).walk_each(
+                        [spot.row], spot.number
+                    )
+                yield spot, ended
+            at += len(some)
+
+    def refuse_unsafe(self, spot: Spot, ended: Ended) -> None:
+        """Raise `UnsafeWalk` if a walk from a spot met a safety violation."""
         if ended.end in (End.HIT, End.FAILED):
             raise UnsafeWalk(ended, [*spot.path, *self.path(spot)])
-        return ended
 
     def examine(self, spot: Spot, root: Row, ended: Ended) -> Dead | Unresolved | None:
         """Decide about a walk that did not become live; None if it did in the end.

@@ -76,6 +76,8 @@ class Walkers:
     ----------
     engine
         ``native`` or ``python``.
+    look
+        Called now and then on walks; raises if time is up.
 
     Attributes
     ----------
@@ -87,7 +89,14 @@ class Walkers:
         Decides where they walk.
     """
 
-    def __init__(self, world: TabulatedWorld, plan: Plan, engine: str) -> None:
+    def __init__(
+        self,
+        world: TabulatedWorld,
+        plan: Plan,
+        engine: str,
+        *,
+        look: Callable[[], None],
+    ) -> None:
         self._world = world
         self._plan = plan
         self._engine = engine
@@ -98,6 +107,7 @@ class Walkers:
         self.goal = world.decision(self._all_live)
         self._counted = Counted(world)
         self.pace = Pace(self._counted)
+        self._look = look
         self._known: dict[int, Walker] = {}
 
     def of(self, most_steps: int) -> Walker:
@@ -121,7 +131,7 @@ class Walkers:
             checks=tuple((one, False) for one in self.checks),
             goal=self.goal,
             threads=plan.threads,
-            gives_up=self.pace.gives_up,
+            gives_up=self._gives_up,
         )
         direct = DirectWalks(
             self._world,
@@ -132,6 +142,11 @@ class Walkers:
             goal=self._all_live,
         )
         return Moving(self._over_tables(options), direct, self.pace)
+
+    def _gives_up(self, steps: int) -> bool:
+        """Let the pace decide, with an eye on the clock."""
+        self._look()
+        return self.pace.gives_up(steps)
 
     def _over_tables(self, options: WalkOptions) -> Walker:
         if self._engine == "python":

@@ -69,7 +69,12 @@ class Search:
         self._world = TabulatedWorld(system)
         self._staged = Staged(begun(system, plan.from_))
         self._engine = choose("breadth-first", plan.engine)
-        self._walkers = Walkers(self._world, plan, self._engine.engine)
+        self._walkers = Walkers(
+            self._world,
+            plan,
+            self._engine.engine,
+            look=lambda: self._exploration.meter.check(),
+        )
         self._exploration = self._explore(self._staged)
         self._tally = Tally()
 
@@ -204,8 +209,8 @@ class Search:
         tally, wanted = self._tally, self._plan.emit_live
         spot: Spot | None = None
         try:
-            for spot in spots:
-                ended = self._walk_once(spot, suspects)
+            for spot, ended in suspects.walk_each(spots):
+                self._count(spot, ended, suspects)
                 if ended.end is not End.GOAL:
                     root = self._exploration.roots[spot.root]
                     found = suspects.examine(spot, root, ended)
@@ -217,7 +222,8 @@ class Search:
                     tally.bound = LIVE_RUNS
                     return
             for spot in again(spots, lambda: len(tally.live_runs)) if wanted else ():
-                self._walk_once(spot, suspects)
+                ((_, ended),) = suspects.walk_each([spot])
+                self._count(spot, ended, suspects)
                 if len(tally.live_runs) == wanted:
                     return
             if wanted:
@@ -227,11 +233,10 @@ class Search:
             assert spot is not None
             tally.unsafe = self._unsafe(met, spot)
 
-    def _walk_once(self, spot: Spot, suspects: Suspects) -> Ended:
-        """Walk from a spot; a run that becomes live is kept if it is wanted."""
-        self._look()
+    def _count(self, spot: Spot, ended: Ended, suspects: Suspects) -> None:
+        """Count a walk from a spot; if it became live, it is kept if it is wanted."""
+        suspects.refuse_unsafe(spot, ended)
         tally = self._tally
-        ended = suspects.walk(spot)
         tally.paths += 1
         tally.steps += ended.steps
         if ended.end is End.GOAL:
@@ -241,7 +246,6 @@ class Search:
                 run = spot.root, [*spot.path, *path]
                 if run not in tally.live_runs:
                     tally.live_runs.append(run)
-        return ended
 
     def _spots(self) -> list[Spot]:
         """Return where to walk from: what differs in faults left only is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -134,3 +135,20 @@ def test_walks_from_another_start_forget_the_first(threads: int) -> None:
     assert [*walks.walk(later, range(50))] == [*reference.walk(later, range(50))]
     assert [*walks.walk(start, range(50))] == before
     walks.close()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_walks_from_many_starts_are_alike(threads: int) -> None:
+    world, start, options = prepare(load("zoo:brokentree", {"bugs": "bt2"}), 30)
+    reference = Walks(world.tables, world, options)
+    expander, path = Expander(world.tables, world), reference.path(start, 7)
+    starts = [expander.follow(start, path[:end]) for end in (0, 3, 3, 1, 5)]
+    expected = [*reference.walk_each(starts, 40)]
+    assert [ended.walk for ended in expected] == [40, 41, 42, 43, 44]
+    compiled = Compiled(world.tables, world, replace(options, threads=threads))
+    assert [*compiled.walk_each(starts, 40)] == expected
+    # One walk is the same with any others.
+    assert [*compiled.walk_each(starts[1:2], 41)] == expected[1:2]
+    assert [*compiled.walk(starts[2], range(42, 43))] == expected[2:3]
+    assert [*compiled.walk_each([], 0)] == []
+    compiled.close()

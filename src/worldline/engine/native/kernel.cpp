@@ -32,7 +32,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 5; }
+int32_t wl_interface() { return 6; }
 
 Tables* wl_tables(int32_t width) { return new Tables(width); }
 void wl_tables_free(Tables* tables) { delete tables; }
@@ -227,9 +227,10 @@ void wl_walks_weights(Walks* walks, int32_t count, const int32_t* weights) {
     walks->options.weights.insert(walks->options.weights.end(), weights, weights + count);
 }
 
-void wl_walks_begin(Walks* walks, const int32_t* row, uint64_t first, int64_t count,
-                    int32_t with_path) {
-    walks->begin(row, first, count, with_path != 0);
+// Begins walks with numbers from `first` on: all from one row, or each from its own.
+void wl_walks_begin(Walks* walks, const int32_t* rows, int32_t is_shared, uint64_t first,
+                    int64_t count, int32_t with_path) {
+    walks->begin(rows, is_shared != 0, first, count, with_path != 0);
 }
 
 int64_t wl_walks_step(Walks* walks) {

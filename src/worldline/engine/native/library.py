@@ -11,7 +11,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 5
+INTERFACE = 6
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -58,7 +58,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_misses": (c_void_p, [c_void_p]),
     "wl_walks_check": (None, [c_void_p, c_int32, c_int32]),
     "wl_walks_weights": (None, [c_void_p, c_int32, _INT32S]),
-    "wl_walks_begin": (None, [c_void_p, _INT32S, c_uint64, c_int64, c_int32]),
+    "wl_walks_begin": (
+        None,
+        [c_void_p, _INT32S, c_int32, c_uint64, c_int64, c_int32],
+    ),
     "wl_walks_step": (c_int64, [c_void_p]),
     "wl_walks_ends": (None, [c_void_p, _INT64S]),
     "wl_walks_path": (c_int64, [c_void_p, POINTER(_INT32S)]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import POINTER, c_int32, c_int64
 from typing import final
 
@@ -60,27 +60,20 @@ class Walks:
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
-        return itertools.chain.from_iterable(self._batches(start, numbers))
+        batches = self._batches(numbers, lambda _: [start])
+        return itertools.chain.from_iterable(batches)
 
-    def _batches(self, start: Row, numbers: range) -> Iterator[Iterator[Ended]]:
-        batch, first = _BATCH, numbers.start
-        while first < numbers.stop:
-            count = min(batch, numbers.stop - first)
-            was_warm = self._run(start, first, count)
-            words = self._ends(count)
-            ends, whats, steps = words[0::3], words[1::3], words[2::3]
-            rows: Iterable[Row | None] = itertools.repeat(None)
-            if _UNDER_WAY in ends:
-                rows = [None if end else self._row(at) for at, end in enumerate(ends)]
-            walked = range(first, first + count)
-            # Walks can be short, so this is done without a call for each.
-            yield map(_ENDED, zip(walked, map(_ENDS, ends), whats, steps, rows))
-            first += count
-            batch = min(2 * batch, _MOST) if was_warm else _BATCH
+    def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]:
+        """Walk once from each state; the walks have numbers from `first` on."""
+        numbers = range(first, first + len(starts))
+        batches = self._batches(
+            numbers, lambda batch: starts[batch.start - first : batch.stop - first]
+        )
+        return itertools.chain.from_iterable(batches)
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
-        self._run(start, number, 1, with_path=True)
+        self._run([start], range(number, number + 1), with_path=True)
         out = POINTER(c_int32)()
         count = self._library.wl_walks_path(self._handle, ctypes.byref(out))
         leaves = [self._tables.leaves[leaf] for leaf in out[:count]]
@@ -92,14 +85,35 @@ class Walks:
             self._library.wl_walks_free(self._handle)
             self._handle = None
 
+    def _batches(
+        self, numbers: range, starts: Callable[[range], Sequence[Row]]
+    ) -> Iterator[Iterator[Ended]]:
+        """Yield the walks of one batch after the other, from one state or from each."""
+        batch, first = _BATCH, numbers.start
+        while first < numbers.stop:
+            walked = range(first, min(first + batch, numbers.stop))
+            was_warm = self._run(starts(walked), walked)
+            words = self._ends(len(walked))
+            ends, whats, steps = words[0::3], words[1::3], words[2::3]
+            rows: Iterable[Row | None] = itertools.repeat(None)
+            if _UNDER_WAY in ends:
+                rows = [None if end else self._row(at) for at, end in enumerate(ends)]
+            # Walks can be short, so this is done without a call for each.
+            yield map(_ENDED, zip(walked, map(_ENDS, ends), whats, steps, rows))
+            first = walked.stop
+            batch = min(2 * batch, _MOST) if was_warm else _BATCH
+
     def _run(
-        self, start: Row, first: int, count: int, *, with_path: bool = False
+        self, starts: Sequence[Row], numbers: range, *, with_path: bool = False
     ) -> bool:
         """Walk, mostly to the ends; return whether nothing was lacking."""
-        seen = self._mirror.columns.numbers_of(start)
+        columns, count = self._mirror.columns, len(numbers)
+        seen = [cell for start in starts for cell in columns.numbers_of(start)]
         self._mirror.send()
-        row = (c_int32 * len(seen))(*seen)
-        self._library.wl_walks_begin(self._handle, row, first, count, with_path)
+        rows, is_shared = (c_int32 * len(seen))(*seen), len(starts) == 1
+        self._library.wl_walks_begin(
+            self._handle, rows, is_shared, numbers.start, count, with_path
+        )
         self._weigh()
         gives_up, walked = None if with_path else self._options.gives_up, 0
         was_warm = True

@@ -66,7 +66,7 @@ class Walker {
 
     Misses misses;
 
-    // From now on, walks begin in a row.
+    // From now on, fresh walks begin in a row.
     void begin(const int32_t* row) {
         start_.row.assign(row, row + tables_.width);
         is_ready_ = false;
@@ -74,12 +74,12 @@ class Walker {
 
     // Walks until the end, or until something is lacking.
     //
-    // `row` is where a walk that is not new has come to; it is kept up if the walk does not
-    // end. `path`, if there is one, gets the outcomes.
-    void go(Walk& given, int32_t* row, std::vector<int32_t>* path) {
+    // `row` is where a walk that is not fresh has come to; it is kept up if the walk does
+    // not end. `path`, if there is one, gets the outcomes.
+    void go(Walk& given, bool is_fresh, int32_t* row, std::vector<int32_t>* path) {
         Walk walk = given;  // neighbours may be other threads'
         is_ready_ &= offers_.settle();
-        if (walk.step == 0) {
+        if (is_fresh) {
             if (!is_ready_ && !make_ready()) return;
             now_ = start_;
         } else {
@@ -265,8 +265,8 @@ class Walks {
     std::vector<Walk> walks;
     std::vector<int32_t> path;  // of the first walk, if it was asked for
 
-    // Makes ready for some walks from a row.
-    void begin(const int32_t* row, uint64_t first, int64_t count, bool with_path) {
+    // Makes ready for some walks: all from one row, or each from its own.
+    void begin(const int32_t* rows, bool is_shared, uint64_t first, int64_t count, bool with_path) {
         tables_.settle();
         path.clear();
         with_path_ = with_path;
@@ -276,10 +276,12 @@ class Walks {
             walks.push_back(Walk{first + static_cast<uint64_t>(at), 0, End::kNone, 0});
             todo_.push_back(at);
         }
-        start_.assign(row, row + tables_.width);
+        is_shared_ = is_shared;
+        start_.assign(rows, rows + tables_.width);
         const auto room = static_cast<size_t>(count * tables_.width);
         if (rows_.size() < room) rows_.resize(room);
-        for (auto& walker : walkers_) walker->begin(row);
+        if (!is_shared) std::copy_n(rows, room, rows_.begin());
+        for (auto& walker : walkers_) walker->begin(rows);
     }
 
     // Walks on until all have ended, or what is lacking has to be served first.
@@ -305,24 +307,27 @@ class Walks {
 
     // The row that a walk has come to that has not ended.
     const int32_t* row(int64_t at) const {
-        return walks[at].step == 0 ? start_.data() : &rows_[at * tables_.width];
+        return is_fresh(at) ? start_.data() : &rows_[at * tables_.width];
     }
 
     size_t row_bytes() const { return 4 * start_.size(); }
 
   private:
     void go(Walker& walker, int64_t at) {
-        walker.go(walks[at], &rows_[at * tables_.width],
+        walker.go(walks[at], is_fresh(at), &rows_[at * tables_.width],
                   with_path_ && at == 0 ? &path : nullptr);
     }
+
+    // Whether a walk is still where others begin, too.
+    bool is_fresh(int64_t at) const { return is_shared_ && walks[at].step == 0; }
 
     Tables& tables_;
     Crew crew_;
     std::vector<std::unique_ptr<Walker>> walkers_;
     std::vector<int32_t> start_;
-    std::vector<int32_t> rows_;  // of walks that wait, one after the other
+    std::vector<int32_t> rows_;  // of walks that are not fresh, one after the other
     std::vector<int64_t> todo_;  // the walks that have not ended
-    bool with_path_ = false;
+    bool with_path_ = false, is_shared_ = true;
 };
 
 }  // namespace worldline
