@@ -70,10 +70,7 @@ class Search:
         self._staged = Staged(begun(system, plan.from_))
         self._engine = choose("breadth-first", plan.engine)
         self._walkers = Walkers(
-            self._world,
-            plan,
-            self._engine.engine,
-            look=lambda: self._exploration.meter.check(),
+            self._world, plan, self._engine.engine, look=self._look_at_clock
         )
         self._exploration = self._explore(self._staged)
         self._tally = Tally()
@@ -191,10 +188,13 @@ class Search:
             self._look,
         )
 
+    def _look_at_clock(self) -> None:
+        self._exploration.meter.check()
+
     def _look(self) -> None:
         """Look at the clock, and tell how far the walks have come."""
         search, report = self._exploration, self._plan.progress
-        search.meter.check()
+        self._look_at_clock()
         if report is not None:
             report(
                 progress_of(

@@ -99,7 +99,8 @@ class Walks:
             if _UNDER_WAY in ends:
                 rows = [None if end else self._row(at) for at, end in enumerate(ends)]
             # Walks can be short, so this is done without a call for each.
-            yield map(_ENDED, zip(walked, map(_ENDS, ends), whats, steps, rows))
+            known = map(_ENDS, ends)
+            yield map(_ENDED, zip(walked, known, whats, steps, rows, strict=False))
             first = walked.stop
             batch = min(2 * batch, _MOST) if was_warm else _BATCH
 
