@@ -16,6 +16,7 @@ struct Option {
     int32_t event;
     int32_t weight;
     int32_t begin, count;  // of its outcomes; count 0: other columns decide, too
+    int32_t what;          // as in `Outcome`; kUnknown: other columns decide that, too
 };
 
 // The events of a group that are enabled by the values of its columns.
@@ -76,7 +77,7 @@ class Offers {
             if (rest >= 0) continue;
             if (option->count == 1) return leaves_[option->begin];
             if (option->count > 1) return leaf_of(&leaves_[option->begin], option->count, random);
-            find(option->event, row, [](int32_t) {});
+            find(*option, row, [](int32_t) {});
             return leaf_of(found_.data(), found_.size(), random);
         }
     }
@@ -131,12 +132,13 @@ class Offers {
     }
 
     void add_option(Plan& plan, const Group& group, int32_t event, const int32_t* row) {
-        Option option{event, weights_[event], static_cast<int32_t>(leaves_.size()), 0};
+        Option option{event, weights_[event], static_cast<int32_t>(leaves_.size()), 0, kUnknown};
         if (option.weight == 0) return;
         const int32_t column = tables_.entries[event].column;
         bool is_open = column >= 0 && !group.has(column);  // it is handled at another node
         if (!is_open) {
-            find(event, row, [&](int32_t asked) { is_open |= !group.has(asked); });
+            option.what = what_of(event, row);
+            find(option, row, [&](int32_t asked) { is_open |= !group.has(asked); });
             if (!is_open && found_.empty()) return;
         }
         plan.is_open |= is_open;
@@ -153,10 +155,9 @@ class Offers {
         for (int32_t at = plan.begin; at < plan.end; ++at) {
             const Option& option = options_[at];
             if (option.count > 0) continue;
-            const int32_t column = tables_.entries[option.event].column;
-            if (column >= 0) offer.asked |= Judge<PlainRow>::bit(column);
-            find(option.event, row,
-                 [&](int32_t asked) { offer.asked |= Judge<PlainRow>::bit(asked); });
+            if (option.what == kUnknown)
+                offer.asked |= Judge<PlainRow>::bit(tables_.entries[option.event].column);
+            find(option, row, [&](int32_t asked) { offer.asked |= Judge<PlainRow>::bit(asked); });
             if (!found_.empty()) {
                 offer.weight += option.weight;
                 if (open < kNoted) offer.happens |= uint64_t{1} << open;
@@ -168,23 +169,31 @@ class Offers {
     // Whether an event can happen about which other columns decide: the n-th such one.
     bool happens(const Offer& offer, uint32_t number, const Option& option, const int32_t* row) {
         if (number < kNoted) return (offer.happens >> number & 1) != 0;
-        find(option.event, row, [](int32_t) {});
+        find(option, row, [](int32_t) {});
         return !found_.empty();
+    }
+
+    int32_t local_of(int32_t event, const int32_t* row) const {
+        const int32_t column = tables_.entries[event].column;
+        return column < 0 ? 0 : row[column];
+    }
+
+    int32_t what_of(int32_t event, const int32_t* row) const {
+        return tables_.outcomes.get(event, local_of(event, row)).what;
     }
 
     // Finds the outcomes of an event in a row. Misses tell what is lacking.
     template <typename Ask>
-    void find(int32_t event, const int32_t* row, const Ask& ask) {
+    void find(const Option& option, const int32_t* row, const Ask& ask) {
         found_.clear();
-        const int32_t column = tables_.entries[event].column;
-        const int32_t local = column < 0 ? 0 : row[column];
-        const int32_t what = tables_.outcomes.get(event, local).what;
+        const int32_t event = option.event;
+        const int32_t what = option.what == kUnknown ? what_of(event, row) : option.what;
         if (what == kNothing) return;
         const auto take = [this](int32_t leaf) { found_.push_back(leaf); };
         if (what == kUnknown)
-            misses_.add(Lack::kOutcome, event, local, 0, row);
+            misses_.add(Lack::kOutcome, event, local_of(event, row), 0, row);
         else if (!outcomes_.visit(what, row, ask, take))
-            misses_.add(Lack::kOutcome, event, local, outcomes_.gap(), row);
+            misses_.add(Lack::kOutcome, event, local_of(event, row), outcomes_.gap(), row);
     }
 
     // One of some outcomes, by weight.
