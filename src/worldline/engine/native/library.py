@@ -11,7 +11,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 5
+INTERFACE = 6
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
