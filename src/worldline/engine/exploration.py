@@ -122,6 +122,9 @@ class Statistics:
         States waiting to be expanded.
     pruned
         States not expanded because `Options.prune` said so.
+    left_out
+        Transitions among those generated that were not looked up, since the same two
+        steps in another order lead to the same state.
     """
 
     def __init__(self) -> None:
@@ -130,6 +133,7 @@ class Statistics:
         self.depth = 0
         self.frontier = 0
         self.pruned = 0
+        self.left_out = 0
 
 
 @final

@@ -103,11 +103,12 @@ class _Levels:
 
     def count(self) -> None:
         """Take over what the kernel has counted."""
-        out = (c_int64 * 6)()
+        out = (c_int64 * 7)()
         self._library.wl_statistics(self._handle, out)
         statistics = self._search.statistics
         statistics.states, statistics.generated, statistics.pruned = out[:3]
         self._is_full, self._has_collision = bool(out[4]), bool(out[5])
+        statistics.left_out = out[6]
 
     def sample(self) -> None:
         """Take over the rows on which a symmetry will be checked."""

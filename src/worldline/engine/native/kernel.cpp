@@ -165,6 +165,7 @@ void wl_statistics(BreadthFirst* search, int64_t* out) {
     out[3] = static_cast<int64_t>(search->bytes());
     out[4] = search->is_full ? 1 : 0;
     out[5] = search->has_collision ? 1 : 0;
+    out[6] = search->left_out;
 }
 
 DepthFirst* wl_dive(Tables* tables, int32_t most_depth, int64_t most_states, int32_t keeps_going,

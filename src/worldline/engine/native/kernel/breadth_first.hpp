@@ -2,9 +2,12 @@
 //
 // Threads take chunks of a level, and share nothing that is written to but the visited set:
 // what one leaves for another to read has to travel between their caches. They meet where
-// something is lacking, or the set has to grow. Of the parents that a state has in the
-// level before, the one with the least fingerprint is kept: so counts, depth and reported
-// paths depend on content alone, neither on threads nor on the order of work.
+// something is lacking, or the set has to grow.
+//
+// Of the steps that lead to a state from the level before, that of the last node is kept,
+// and of these the one from the least fingerprint: so counts, depth and reported paths
+// depend on content alone, neither on threads nor on the order of work. And where two
+// steps can be swapped (swaps.hpp), only that order is looked up which could be kept.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +39,7 @@ class BreadthFirst {
     std::vector<Watch> watches;
     std::vector<Ending> endings;
     int64_t states = 0, generated = 0, pruned = 0;
+    int64_t left_out = 0;  // of those generated, not looked up
     std::atomic<bool> is_full{false};  // one more state than allowed was met
     std::atomic<bool> has_collision{false};  // two states have one fingerprint
 
@@ -72,7 +76,7 @@ class BreadthFirst {
             is_full = true;
             return;
         }
-        visited_.put(State{fingerprint, 0, -1 - number, depth_});
+        visited_.put(State{fingerprint, 0, -1 - number, depth_}, [](int32_t) { return 0; });
         visited_.note(fingerprint);
         ++states;
         packing_.pack(row, worker.next.add(packing_, stock_, fingerprint));
@@ -154,6 +158,9 @@ class BreadthFirst {
         std::atomic<bool> is_over{false};
     };
 
+    // The place of the node of an outcome.
+    int32_t rank_of(int32_t leaf) const { return tables_.entries[tables_.leaves[leaf].entry].column; }
+
     // Expands some states. Returns how many were tried.
     int64_t batch(int64_t quota) {
         refit();
@@ -199,6 +206,7 @@ class BreadthFirst {
             pending_ -= part.second;
         }
         generated += worker.generated;
+        left_out += worker.left_out;
         pruned += worker.pruned;
         states += worker.states;
         for (size_t at = 0; at < kShards; ++at) visited_.shard(at).count(worker.added[at]);
@@ -216,6 +224,13 @@ class BreadthFirst {
         endings.push_back(ending);
     }
 
+    // The outcome that led to a state, if it may be swapped with the next: not where a
+    // state in between may not be expanded, or is visited under other names.
+    int32_t last(uint64_t fingerprint) {
+        const bool may_swap = prune_ == kUnknown && sample_ == 0;
+        return may_swap ? visited_.find(fingerprint).leaf : kUnknown;
+    }
+
     void expand(Worker& worker, Batch& batch) {
         const auto is_done = [&] { return batch.is_over || batch.quota <= 0 || is_full; };
         for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
@@ -226,8 +241,12 @@ class BreadthFirst {
         if (batch.next_retry >= batch.retry.size())
             for (size_t at; !is_done() && (at = batch.next_chunk++) < level_.chunks.size();) {
                 const uint32_t count = level_.chunks[at].count;
-                for (uint32_t row = 0; row < count; ++row)
-                    expand_one(worker, batch, static_cast<Position>(at << kChunkBits | row));
+                const auto first = static_cast<Position>(at << kChunkBits);
+                for (uint32_t row = 0; row < count; ++row) {
+                    const uint32_t ahead = row + kAhead;
+                    if (ahead < count) visited_.prefetch(level_.fingerprint(packing_, first | ahead));
+                    expand_one(worker, batch, first | row);
+                }
                 batch.quota -= count;
                 if (worker.lacks_much()) batch.is_over = true;
             }
@@ -247,7 +266,7 @@ class BreadthFirst {
                 return finish(worker, at);
             }
         }
-        if (!worker.look.all(worker.row.data(), fingerprint, worker.found) ||
+        if (!worker.look.all(worker.row.data(), fingerprint, worker.found, last(fingerprint)) ||
             !ends_well(worker, fingerprint))
             return worker.retry.push_back(at);
         if (worker.canonical && !fold(worker)) return worker.retry.push_back(at);
@@ -256,14 +275,15 @@ class BreadthFirst {
             std::copy(worker.row.begin(), worker.row.end(), out);
         });
         finish(worker, at);
-        worker.generated += static_cast<int64_t>(worker.found.size());
+        const auto left_out = static_cast<int64_t>(worker.found.left_out);
+        worker.generated += static_cast<int64_t>(worker.found.size()) + left_out;
+        worker.left_out += left_out;
         const bool has_failed = worker.found.has_failed;
         for (const Successor& one : worker.found) {
             if (has_failed && tables_.leaves[one.leaf].failed) {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }
-            if (!whole_ && worker.recent.knows(one.fingerprint, fingerprint)) continue;
             worker.candidates.push_back(Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
         if (worker.candidates.size() >= kEnough) take_in(worker);
@@ -308,7 +328,7 @@ class BreadthFirst {
 
     // Notes a state that is not done and where only faults can happen.
     bool ends_well(Worker& worker, uint64_t fingerprint) {
-        if (done_ == kUnknown) return true;
+        if (done_ == kUnknown || worker.found.left_out > 0) return true;
         for (const Successor& one : worker.found)
             if (!tables_.entries[tables_.leaves[one.leaf].entry].fault) return true;
         const int32_t verdict = worker.look.decide(done_, worker.row.data());
@@ -320,6 +340,7 @@ class BreadthFirst {
     void take_in(Worker& worker) {
         const Candidate* ahead = worker.candidates.data();
         const Candidate* end = ahead + worker.candidates.size();
+        const auto rank = [this](int32_t leaf) { return rank_of(leaf); };
         for (size_t n = 0; n < kAhead && ahead != end; ++n) visited_.prefetch((ahead++)->fingerprint);
         for (const Candidate& one : worker.candidates) {
             if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
@@ -329,7 +350,7 @@ class BreadthFirst {
                 is_full = true;
                 break;
             }
-            if (visited_.put(State{one.fingerprint, one.parent, one.leaf, depth_})) add(worker, one);
+            if (visited_.put(State{one.fingerprint, one.parent, one.leaf, depth_}, rank)) add(worker, one);
         }
         worker.candidates.clear();
     }

@@ -1,6 +1,7 @@
 // Rows in as few bits as the columns have values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -11,32 +12,35 @@ namespace worldline {
 
 class Packing {
   public:
-    // The layout for the values there are now; and for as many again where they are many,
+    // The layout for the values there are now; and for more where a word has bits to spare,
     // since the rows of a whole level have to be packed anew when a layout is too small.
-    explicit Packing(const Tables& tables) : width_(tables.width) {
-        uint32_t word = 0, used = 0;
+    explicit Packing(const Tables& tables) : width_(tables.width), fields_(tables.width) {
+        std::vector<uint32_t> widths;  // of the columns in one word
+        uint32_t used = 0;
         for (int32_t column = 0; column < width_; ++column) {
             const auto bits = static_cast<uint32_t>(bits_for(roomy(tables.columns[column].size())));
+            if (bits == 0) continue;
             if (used + bits > 64) {
-                ++word;
+                lay_out(widths, 64 - used);
+                widths.clear();
                 used = 0;
             }
-            fields_.push_back(Field{word, used & 63, (uint64_t{1} << bits) - 1});
-            if (bits > 0) varying_.push_back(column);
+            varying_.push_back(column);
+            widths.push_back(bits);
             used += bits;
         }
-        words = word + 1;
+        lay_out(widths, 64 - used);
     }
 
-    size_t words;  // of a packed row
+    size_t words = 0;  // of a packed row
 
     // Words of a packed row with its fingerprint.
     size_t stride() const { return words + 1; }
 
     // Where a column is: its word, how far from that's right end, and its bits.
     struct Field {
-        uint32_t word, shift;
-        uint64_t mask;
+        uint32_t word = 0, shift = 0;
+        uint64_t mask = 0;
     };
 
     const Field& field(int32_t column) const { return fields_[column]; }
@@ -83,6 +87,21 @@ class Packing {
 
   private:
     static int32_t roomy(int32_t size) { return size > 16 ? 2 * size : size; }
+
+    // Gives the last columns a word, and shares out the bits that it has to spare.
+    void lay_out(const std::vector<uint32_t>& widths, uint32_t spare) {
+        const auto word = static_cast<uint32_t>(words++);
+        const int32_t* column = varying_.data() + varying_.size() - widths.size();
+        uint32_t shift = 0;
+        for (const uint32_t width : widths) {
+            const auto share = static_cast<uint32_t>(spare / widths.size());
+            const uint32_t bits = std::min(width + std::min(share, kMostSpare), kMostBits);
+            fields_[*column++] = Field{word, shift, (uint64_t{1} << bits) - 1};
+            shift += bits;
+        }
+    }
+
+    static constexpr uint32_t kMostSpare = 4, kMostBits = 31;
 
     int32_t width_;
     std::vector<Field> fields_;      // by column

@@ -52,11 +52,16 @@ struct Leaf {
     int16_t count = 0;
     bool failed = false;
     bool is_simple = true;  // no column is changed twice
+    bool is_only = false;   // its event's only one in that local state
     uint32_t weight = 1;    // in random walks, among the outcomes of its event
 };
 
+constexpr int32_t kSeveral = -2;
+
 struct Entry {
     int32_t column = kUnknown;  // of the node's fields; -1: no handler runs
+    int32_t site = kUnknown;    // that offers it; kSeveral
+    int32_t item = kUnknown;    // of that site's collection to which it belongs; kSeveral
     bool fault = false;
 };
 
@@ -136,12 +141,20 @@ class Tables {
             owner.mixes.push_back(mixed(owner.collection->content(value), column));
     }
 
-    // Adds a list of events; returns where it is.
-    int32_t add_list(const int32_t* found, size_t count) {
+    // Adds a list of events of a site; returns where it is.
+    int32_t add_list(int32_t site, const int32_t* found, size_t count) {
+        for (size_t at = 0; at < count; ++at) note(entries[found[at]].site, site);
         const auto at = static_cast<int32_t>(events.size());
         events.push_back(static_cast<int32_t>(count));
         events.insert(events.end(), found, found + count);
         return at;
+    }
+
+    // Adds the events that one item of a site's collection can have.
+    void add_parts(int32_t site, int32_t item, const int32_t* row, const int32_t* found) {
+        for (int32_t kind = 0; kind < sites[site].kinds; ++kind)
+            if (found[kind] >= 0) note(entries[found[kind]].item, item);
+        sites[site].put_events(item, row, found);
     }
 
     // Says at which depth the values that are met from now on are.
@@ -189,6 +202,10 @@ class Tables {
     }
 
   private:
+    static void note(int32_t& known, int32_t number) {
+        known = known == kUnknown || known == number ? number : kSeveral;
+    }
+
     void regroup() {
         ++version;
         groups = group_sites(sites);

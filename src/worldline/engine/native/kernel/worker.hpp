@@ -41,25 +41,6 @@ struct Undecided {
     int32_t watch;
 };
 
-// The candidates met last: neighbours have many successors in common. A state that is
-// known from a lesser parent need not be looked up again.
-class Recent {
-  public:
-    bool knows(uint64_t fingerprint, uint64_t parent) {
-        Edge& edge = edges_[fingerprint & (edges_.size() - 1)];
-        if (edge.fingerprint == fingerprint && edge.parent <= parent) return true;
-        edge = Edge{fingerprint, parent};
-        return false;
-    }
-
-  private:
-    struct Edge {
-        uint64_t fingerprint = 0, parent = ~0ULL;
-    };
-
-    std::vector<Edge> edges_ = std::vector<Edge>(1 << 12);
-};
-
 // What one thread needs for itself, in lines of the cache that no other writes to.
 struct alignas(128) Worker {
     explicit Worker(const Tables& tables)
@@ -71,7 +52,6 @@ struct alignas(128) Worker {
     Sample expanded, examined;
     std::vector<int32_t> row, folded;
     Found found;
-    Recent recent;
     std::vector<Candidate> candidates;  // not yet looked up
     Frontier next;                      // the states it found, of the next level
     std::vector<Undecided> undecided;   // among them
@@ -82,7 +62,7 @@ struct alignas(128) Worker {
     std::vector<Ending> endings;
     std::vector<uint64_t> hits;  // for each watch, the least fingerprint that fits
     std::array<uint32_t, kShards> added;
-    int64_t tried = 0, generated = 0, pruned = 0, states = 0;
+    int64_t tried = 0, generated = 0, left_out = 0, pruned = 0, states = 0;
     int64_t room = 0;   // how many states it may still add
     int64_t lacks = 0;  // how many a state needs room for that was not expanded therefore
 
@@ -93,7 +73,7 @@ struct alignas(128) Worker {
         endings.clear();
         hits.assign(watches, ~0ULL);
         added.fill(0);
-        tried = generated = pruned = states = room = lacks = 0;
+        tried = generated = left_out = pruned = states = room = lacks = 0;
     }
 
     // Whether others would soon lack the same.
