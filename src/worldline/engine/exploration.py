@@ -84,8 +84,8 @@ class Options:
     exact
         Whether whole states are kept and compared, not only their fingerprints.
     periphery
-        Whether to keep the states beyond which nothing new was seen; only the
-        breadth-first reference does.
+        Whether to keep the states beyond which nothing new was seen; only
+        breadth-first strategies do.
     """
 
     prune: Decision | None = None
@@ -169,8 +169,10 @@ class Exploration:
     bound
         The limit that ended the search, if one did.
     periphery
-        With `Options.periphery`: the states at the bound on depth, then those before
-        it whose successors had all been seen, with how they were reached.
+        With `Options.periphery`, and unless another bound than that on depth, or a
+        violation, ended the search: the states at the bound, then level by level those
+        before it by which no other was reached first; each level in order of
+        fingerprints. With how they were reached.
     """
 
     def __init__(
@@ -225,6 +227,8 @@ class Exploration:
             self.bound = hit.bound
         except KeyboardInterrupt:
             self.bound = "interrupted"
+        if self.bound not in (None, "depth"):
+            self.periphery = []
 
     def tick(self) -> None:
         """Count one expansion; look at the clock now and then."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds
-from worldline.engine.breadth_first import breadth_first
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
@@ -123,7 +122,7 @@ class Search:
                 return
             self._exploration = self._explore(self._staged)
         search = self._exploration
-        search.run(breadth_first)
+        search.run(self._engine.run)
         if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
             self._tally.bound = search.bound
             return
@@ -150,7 +149,8 @@ class Search:
 
     def _explore(self, staged: Staged) -> Exploration:
         """Return the search before the walks."""
-        bounds, options = staged.left(self._plan.bounds), Options(periphery=True)
+        bounds = staged.left(self._plan.bounds)
+        options = Options(periphery=True, threads=self._plan.threads)
         return self._exploring(staged.beginning.starts, bounds, options)
 
     def _exploring(

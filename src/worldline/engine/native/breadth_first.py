@@ -6,15 +6,18 @@ transitions, depth, and which violation is reported by which path.
 
 from __future__ import annotations
 
+import ctypes
+import weakref
 from ctypes import byref, c_int32, c_int64, c_uint64
+from functools import partial
 from typing import final
 
 from worldline.engine.bounds import BoundHit
-from worldline.engine.exploration import SAMPLE, Exploration, Hit
+from worldline.engine.exploration import SAMPLE, Exploration, Hit, Statistics
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.profile import KERNEL
-from worldline.engine.tables import Leaf
+from worldline.engine.tables import Entry, Leaf, Tables
 
 _QUOTA = 262_144
 """States expanded between two looks at the clock."""
@@ -42,6 +45,41 @@ def breadth_first(search: Exploration) -> None:
 
 
 @final
+class Ways:
+    """How the states of a search were reached; keeps what the kernel holds of it.
+
+    Parameters
+    ----------
+    handle
+        By which the kernel knows the search.
+    """
+
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        handle: int,
+        tables: Tables,
+        statistics: Statistics,
+    ) -> None:
+        self._library = library
+        self._handle = handle
+        self._tables = tables
+        self._statistics = statistics
+        self.forget = weakref.finalize(self, library.wl_search_free, handle)
+
+    def locate(self, fingerprint: int, last: tuple[Entry, Leaf] | None) -> Hit:
+        """Return how a state was reached, and perhaps one more step."""
+        most, root = self._statistics.depth, c_int32()
+        words = (c_int32 * max(1, most))()
+        count = self._library.wl_path(
+            self._handle, fingerprint, most, words, byref(root)
+        )
+        leaves = [self._tables.leaves[number] for number in words[:count]]
+        path = [(leaf.entry, leaf) for leaf in leaves]
+        return Hit(root.value, path if last is None else [*path, last])
+
+
+@final
 class _Levels:
     """A search that runs in the kernel."""
 
@@ -66,6 +104,7 @@ class _Levels:
             _UNLIMITED if limit is None else limit,
             *decisions,
         )
+        self._ways = Ways(self._library, self._handle, search.tables, search.statistics)
         self._misses = self._library.wl_search_misses(self._handle)
         for number, check in zip(watched, search.checks, strict=True):
             self._library.wl_watch(self._handle, number, check.target)
@@ -74,10 +113,13 @@ class _Levels:
         self._is_full = self._has_collision = False
         if options.exact:
             self._library.wl_exact(self._handle)
+        if options.periphery:
+            self._library.wl_keep_periphery(self._handle)
 
     def close(self) -> None:
-        """Free what the kernel holds of this search."""
-        self._library.wl_search_free(self._handle)
+        """Free what the kernel holds of this search, unless its periphery needs it."""
+        if not self._search.periphery:
+            self._ways.forget()
 
     def explore(self) -> None:
         """Expand and examine level after level, until something ends the search."""
@@ -93,13 +135,17 @@ class _Levels:
             if search.is_over():
                 search.bound = "first violation"
                 return
+            is_cut = found > 0 and statistics.depth == search.bounds.depth
+            if search.options.periphery and (is_cut or not found):
+                self._take_periphery()
             if not found:
                 return
-            if statistics.depth == search.bounds.depth:
+            if is_cut:
                 raise BoundHit("depth")
             search.tables.tick(statistics.depth + 1)
             self._library.wl_clock(self._mirror.handle, statistics.depth + 1)
-            self._library.wl_advance(self._handle)
+            if self._library.wl_advance(self._handle) == _OUT_OF_MEMORY:
+                raise BoundHit("memory")
 
     def count(self) -> None:
         """Take over what the kernel has counted."""
@@ -120,8 +166,21 @@ class _Levels:
             flat = words[:]
             for at in range(0, count * (2 + width), 2 + width):
                 low, high, *numbers = flat[at : at + 2 + width]
-                row = [*map(self._mirror.columns.value, range(width), numbers)]
+                row = self._mirror.columns.translated(numbers)
                 kept.add(_joined(low, high), row)
+
+    def _take_periphery(self) -> None:
+        """Take over the states beyond which nothing new was seen."""
+        count = self._library.wl_periphery(self._handle)
+        if count == _OUT_OF_MEMORY:
+            raise BoundHit("memory")
+        found, translated = self._search.periphery, self._mirror.columns.translated
+        fingerprint = c_uint64()
+        numbers = (c_int32 * len(self._search.tables.interners))()
+        for at in range(count):
+            self._library.wl_outermost(self._handle, at, byref(fingerprint), numbers)
+            locate = partial(self._ways.locate, fingerprint.value)
+            found.append((translated(numbers), locate))
 
     def sample_growth(self) -> None:
         """Learn how the collections grew that only the kernel has seen."""
@@ -159,16 +218,17 @@ class _Levels:
             if number not in search.hits and self._library.wl_hit(
                 self._handle, number, byref(fingerprint)
             ):
-                search.hits[number] = self._locate(fingerprint.value, None)
+                search.hits[number] = self._ways.locate(fingerprint.value, None)
         for state, number in sorted(self._endings()):
             if number == _UNSET:
                 if search.deadlock is None:
-                    search.deadlock = self._locate(state, None)
+                    search.deadlock = self._ways.locate(state, None)
                 continue
             leaf = search.tables.leaves[number]
             kind: str = leaf.detail.failure.kind
             if kind not in search.failures:
-                search.failures[kind] = self._locate(state, leaf)
+                last = leaf.entry, leaf
+                search.failures[kind] = self._ways.locate(state, last)
 
     def _endings(self) -> list[tuple[int, int]]:
         """Return the states where something ended, with the outcome that failed."""
@@ -180,18 +240,6 @@ class _Levels:
             (_joined(below, above), leaf)
             for below, above, leaf in zip(low, high, leaves, strict=True)
         ]
-
-    def _locate(self, fingerprint: int, last: Leaf | None) -> Hit:
-        """Return how a state was reached, and perhaps one more step."""
-        most, root = self._search.statistics.depth, c_int32()
-        words = (c_int32 * max(1, most))()
-        count = self._library.wl_path(
-            self._handle, fingerprint, most, words, byref(root)
-        )
-        leaves = [self._search.tables.leaves[number] for number in words[:count]]
-        if last is not None:
-            leaves.append(last)
-        return Hit(root.value, [(leaf.entry, leaf) for leaf in leaves])
 
 
 def _joined(low: int, high: int) -> int:

@@ -78,6 +78,16 @@ class Columns:
         """Return a row as the kernel has it."""
         return [self.number(column, value) for column, value in enumerate(row)]
 
+    def translated(self, numbers: Sequence[int]) -> Row:
+        """Return a row of the kernel's as others have it."""
+        row = [
+            values[number] if number < len(values) else _NOT_SEEN
+            for values, number in zip(self._values, numbers, strict=True)
+        ]
+        if _NOT_SEEN in row:
+            row = [self.value(column, number) for column, number in enumerate(numbers)]
+        return row
+
     def row(self, numbers: Sequence[int]) -> Row:
         """Return a row of the kernel's, translated as far as it is looked at."""
         return cast(Row, _SeenRow(self, numbers))

@@ -32,7 +32,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 6; }
+int32_t wl_interface() { return 7; }
 
 Tables* wl_tables(int32_t width) { return new Tables(width); }
 void wl_tables_free(Tables* tables) { delete tables; }
@@ -101,7 +101,30 @@ void wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
 // Keeps whole states; call it before the first root.
 void wl_exact(BreadthFirst* search) { search->be_exact(); }
 
-int64_t wl_advance(BreadthFirst* search) { return search->advance(); }
+// Keeps the states beyond which nothing new is seen; call it before the first root.
+void wl_keep_periphery(BreadthFirst* search) { search->keep_periphery(); }
+
+// Ends the search; returns how many states are beyond which it saw nothing new.
+int64_t wl_periphery(BreadthFirst* search) {
+    try {
+        return search->end();
+    } catch (const std::bad_alloc&) {
+        return kOutOfMemory;
+    }
+}
+
+// Gives the n-th of them.
+void wl_outermost(BreadthFirst* search, int64_t number, uint64_t* fingerprint, int32_t* row) {
+    *fingerprint = search->outermost(number, row);
+}
+
+int64_t wl_advance(BreadthFirst* search) {
+    try {
+        return search->advance();
+    } catch (const std::bad_alloc&) {
+        return kOutOfMemory;
+    }
+}
 
 int64_t wl_step(BreadthFirst* search, int64_t quota) {
     try {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 6
+INTERFACE = 7
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -33,6 +33,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_watch": (None, [c_void_p, c_int32, c_int32]),
     "wl_root": (None, [c_void_p, _INT32S, c_int32]),
     "wl_exact": (None, [c_void_p]),
+    "wl_keep_periphery": (None, [c_void_p]),
+    "wl_periphery": (c_int64, [c_void_p]),
+    "wl_outermost": (None, [c_void_p, c_int64, POINTER(c_uint64), _INT32S]),
     "wl_advance": (c_int64, [c_void_p]),
     "wl_step": (c_int64, [c_void_p, c_int64]),
     "wl_search_misses": (c_void_p, [c_void_p]),

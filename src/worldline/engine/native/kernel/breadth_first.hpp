@@ -20,6 +20,7 @@
 
 #include "crew.hpp"
 #include "exact.hpp"
+#include "periphery.hpp"
 #include "visited.hpp"
 #include "worker.hpp"
 
@@ -62,6 +63,9 @@ class BreadthFirst {
     // Keeps whole states from now on, and compares them wherever fingerprints are equal.
     void be_exact() { whole_ = std::make_unique<WholeStates>(tables_.width); }
 
+    // Keeps the states beyond which nothing new is seen from now on.
+    void keep_periphery() { periphery_ = std::make_unique<Periphery>(); }
+
     // With symmetry, the row is canonical.
     void add_root(const int32_t* row, int32_t number) {
         tables_.settle();
@@ -86,7 +90,7 @@ class BreadthFirst {
 
     // Makes the states found the level that is expanded next. Returns how many they are.
     int64_t advance() {
-        level_.chunks.clear();
+        leave_level();
         for (Worker& worker : workers_) level_.take(worker.next);
         pending_ = 0;
         for (const Chunk& chunk : level_.chunks) pending_ += chunk.count;
@@ -94,6 +98,21 @@ class BreadthFirst {
         ++depth_;
         for (Watch& watch : watches) watch.is_over |= watch.fingerprint != ~0ULL;
         return pending_;
+    }
+
+    // Ends the search, with the states that are not expanded yet as the outermost. Returns
+    // how many are kept beyond which nothing new was seen.
+    int64_t end() {
+        leave_level();
+        for (Worker& worker : workers_) level_.take(worker.next);
+        periphery_->end(packing_, stock_, level_);
+        level_.clear(stock_);
+        return periphery_->size();
+    }
+
+    // Gives the fingerprint of the n-th of these, and its row.
+    uint64_t outermost(int64_t number, int32_t* row) const {
+        return periphery_->get(packing_, number, row);
     }
 
     // Expands about `quota` states, or fewer if `misses` have to be served first.
@@ -131,10 +150,26 @@ class BreadthFirst {
         size_t total = visited_.bytes() + level_.bytes(packing_) + stock_.bytes();
         for (const Worker& worker : workers_) total += worker.next.bytes(packing_);
         if (whole_) total += whole_->bytes();
+        if (periphery_) total += periphery_->bytes(packing_);
         return total;
     }
 
   private:
+    // Empties a level that was expanded, after noting who is nobody's parent.
+    void leave_level() {
+        if (periphery_) {
+            std::vector<uint64_t> parents;
+            for (const Worker& worker : workers_)
+                worker.next.each(packing_, [&](uint64_t fingerprint, const uint64_t*) {
+                    const State& state = visited_.find(fingerprint);
+                    if (parents.empty() || parents.back() != state.parent)
+                        parents.push_back(state.parent);
+                });
+            periphery_->add(packing_, stock_, level_, std::move(parents));
+        }
+        level_.clear(stock_);
+    }
+
     void refit() {
         if (version_ == tables_.version) return;
         version_ = tables_.version;
@@ -143,6 +178,7 @@ class BreadthFirst {
         packing_ = Packing(tables_);
         stock_.change(chunk_size());
         level_.repack(before, packing_, stock_, row_);
+        if (periphery_) periphery_->repack(before, packing_, stock_, row_);
         for (Worker& worker : workers_) {
             worker.next.repack(before, packing_, stock_, row_);
             worker.judge.forget();
@@ -202,7 +238,8 @@ class BreadthFirst {
         for (size_t at = 0; at < watches.size(); ++at)
             watches[at].fingerprint = std::min(watches[at].fingerprint, worker.hits[at]);
         for (const auto& part : worker.finished) {
-            level_.finish(part.first, part.second, stock_);
+            // The rows of a level are kept until it is known who is nobody's parent.
+            if (!periphery_) level_.finish(part.first, part.second, stock_);
             pending_ -= part.second;
         }
         generated += worker.generated;
@@ -434,7 +471,8 @@ class BreadthFirst {
     const int64_t worth_threads_, most_states_;
     const int32_t prune_, done_;
     int32_t sample_ = 0;
-    std::unique_ptr<WholeStates> whole_;  // if they are compared
+    std::unique_ptr<WholeStates> whole_;    // if they are compared
+    std::unique_ptr<Periphery> periphery_;  // if it is kept
     uint32_t depth_ = 1;
     Visited visited_;
     Frontier level_;

@@ -93,6 +93,23 @@ class Frontier {
         chunk.done = chunk.count = 0;
     }
 
+    // Gives back what is left of the memory.
+    void clear(Stock& stock) {
+        for (Chunk& chunk : chunks)
+            if (chunk.words) stock.give(std::move(chunk.words));
+        chunks.clear();
+    }
+
+    // Visits each state: its fingerprint and its packed row.
+    template <typename Visit>
+    void each(const Packing& packing, const Visit& visit) const {
+        for (const Chunk& chunk : chunks)
+            for (uint32_t at = 0; at < chunk.count; ++at) {
+                const uint64_t* words = &chunk.words[at * packing.stride()];
+                visit(*words, words + 1);
+            }
+    }
+
     // Moves the chunks of another to the end of this.
     void take(Frontier& other) {
         for (Chunk& chunk : other.chunks) chunks.push_back(std::move(chunk));
