@@ -180,7 +180,7 @@ class _Levels:
         for at in range(count):
             self._library.wl_outermost(self._handle, at, byref(fingerprint), numbers)
             locate = partial(self._ways.locate, fingerprint.value)
-            found.append((translated(numbers), locate))
+            found.append((translated(numbers[:]), locate))
 
     def sample_growth(self) -> None:
         """Learn how the collections grew that only the kernel has seen."""

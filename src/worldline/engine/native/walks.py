@@ -143,7 +143,7 @@ class Walks:
         width = len(self._tables.interners)
         numbers = (c_int32 * width)()
         self._library.wl_walks_row(self._handle, at, numbers)
-        return self._mirror.columns.translated(numbers)
+        return self._mirror.columns.translated(numbers[:])
 
     def _weigh(self) -> None:
         """Tell the weights of events that are new."""
