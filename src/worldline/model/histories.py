@@ -182,8 +182,8 @@ def linearizable(
     linearizer = Linearizer(spec)
 
     def project(step: Step) -> tuple[Pairs, Pairs] | None:
-        responses = _pairs(respond(step) or (), "respond", "(client, result)")
-        invocations = _pairs(invoke(step) or (), "invoke", "(client, operation)")
+        responses = _pairs(respond(step), "respond", "(client, result)")
+        invocations = _pairs(invoke(step), "invoke", "(client, operation)")
         return (responses, invocations) if responses or invocations else None
 
     return Observer(name, (), project, linearizer.fold, linearizer.decide, arranged)
@@ -191,10 +191,13 @@ def linearizable(
 
 def _pairs(found: object, function: str, pair: str) -> Pairs:
     """Check what the caller's function gave, and put it in order of clients."""
+    found = found or ()
     pairs = tuple(found) if isinstance(found, Iterable) else (found,)
+    if not pairs:
+        return ()
     try:
         hash(pairs)
-        well_formed = all(type(item) is tuple and len(item) == 2 for item in pairs)
+        well_formed = all([type(item) is tuple and len(item) == 2 for item in pairs])
     except TypeError:
         well_formed = False
     if not well_formed:
@@ -202,6 +205,8 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
             f"{function} gave {list(pairs)!r}, not pairs {pair} of hashable data",
             remedy=f"return a list of such pairs, as in [{pair}], or None",
         )
+    if len(pairs) < 2:
+        return pairs
     clients = in_order({who for who, _ in pairs})
     return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
 

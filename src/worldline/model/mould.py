@@ -54,11 +54,11 @@ def _vessel(frozen: Frozen) -> Vessel:
 
 def _set_vessel(frozen: Frozen) -> Vessel:
     first: CanonicalSet[Any] = thaw(frozen)
-    held = frozenset(map(id, set.__iter__(first)))
+    held, size = frozenset(map(id, set.__iter__(first))), len(first)
 
     def again(value: Any) -> Frozen:
-        if type(value) is CanonicalSet and len(value) == len(first):
-            if held.issuperset(map(id, set.__iter__(value))):
+        if type(value) is CanonicalSet and len(value) == size:
+            if not size or held.issuperset(map(id, set.__iter__(value))):
                 return frozen
         return freeze(value)
 
@@ -68,7 +68,7 @@ def _set_vessel(frozen: Frozen) -> Vessel:
 def _dict_vessel(frozen: Frozen) -> Vessel:
     # A plain one, which is copied without asking it for its order.
     first = dict(thaw(frozen).items())
-    keys, values = dict.keys, dict.values
+    keys, values, size = dict.keys, dict.values, len(first)
 
     def fresh() -> CanonicalDict[Any, Any]:
         made: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
@@ -76,10 +76,12 @@ def _dict_vessel(frozen: Frozen) -> Vessel:
         return made
 
     def again(value: Any) -> Frozen:
-        if type(value) is CanonicalDict and len(value) == len(first):
-            if all(map(is_, values(value), values(first))):
-                if all(map(is_, keys(value), keys(first))):
-                    return frozen
+        if type(value) is CanonicalDict and len(value) == size:
+            if not size:
+                return frozen
+            same = map(is_, keys(value), keys(first))
+            if all(same) and all(map(is_, values(value), values(first))):
+                return frozen
         return freeze(value)
 
     return fresh, again

@@ -21,6 +21,9 @@ from worldline.model.view import Pure, Read, View, answer, holds_for
 CellOf = Callable[[int, int], Any]
 """Returns the cell of a column, restored to an interned value."""
 
+_MOST_KNOWN = 65_536
+"""Values for which the answer to one question is kept."""
+
 
 @final
 class Answers:
@@ -31,8 +34,8 @@ class Answers:
     question
         The read as a question of a decision tree.
     known
-        The answer and its integer, by the column's value; only answers that nobody
-        can change are here.
+        The answer and its integer, by the column's value, as long as there is room;
+        only answers that nobody can change are here.
     """
 
     __slots__ = ("known", "numbers", "question")
@@ -122,8 +125,11 @@ class Recall:
         """Work out the answer to a read, and its integer."""
         found, distinct = self._ask(read, value)
         number = answers.number(value, distinct)
-        # A field's answer is distinguished by its frozen value.
-        if read.what == "field" and is_constant(distinct):
+        # A field's answer is distinguished by its frozen value; a history might be a
+        # list; all other answers are tuples of what is sealed, or of no parts.
+        if is_constant(distinct) if read.what == "field" else read.what != "history":
+            if len(answers.known) >= _MOST_KNOWN:
+                answers.known.clear()
             answers.known[value] = found, number
         return found, number
 

@@ -172,7 +172,8 @@ class TabulatedWorld:
                     for t in trials
                 ]
             )
-        if all([query[0] == "choose" for trial in trials for query, _ in trial.path]):
+        asked = [query for trial in trials for query, _ in trial.path]
+        if all([query[0] == "choose" for query in asked]):
             entry.outcomes[number] = leaves
         else:
             # A fork without children stands for an event that is no transition.

@@ -43,6 +43,7 @@ class Columns:
         self._numbers: list[dict[int, int]] = [{} for _ in range(width)]
         self._values: list[list[int]] = [[] for _ in range(width)]
         self._items: dict[int, _Items] = {}
+        self._out = POINTER(c_int32)()
         for column, collection in tables.collections.items():
             speech.say_all((Word.COLLECTION, column, collection.shape))
             self._items[column] = _Items(column, collection.order)
@@ -136,9 +137,9 @@ class Columns:
         return number
 
     def _pairs(self, column: int, number: int) -> list[tuple[int, int]]:
-        out = POINTER(c_int32)()
-        count = self._library.wl_pairs(self._handle, column, number, ctypes.byref(out))
-        flat = out[: 2 * count]
+        out = ctypes.byref(self._out)
+        count = self._library.wl_pairs(self._handle, column, number, out)
+        flat = self._out[: 2 * count]
         return list(zip(flat[::2], flat[1::2], strict=True))
 
 
