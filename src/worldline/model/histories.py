@@ -373,9 +373,10 @@ class Linearizer:
 def _position(history: History, client: Client) -> int:
     """Return where the record of a client is; -1 if it has none."""
     for at, record in enumerate(history):
-        if record[0] is client or record[0] == client:
+        if record[0] is client:
             return at
-    return -1
+    clients = [record[0] for record in history]
+    return clients.index(client) if client in clients else -1
 
 
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, final
 from worldline.engine.decisions import Decision, Question
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
+from worldline.model import activity
 from worldline.model.identity import NodeId
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -98,7 +99,9 @@ class Recall:
             decision.learn(reader.path, verdict)
             return verdict
 
-        return Decision(self._timed(PROPERTIES, evaluate))
+        return Decision(
+            self._timed(PROPERTIES, evaluate), self._timed(PROPERTIES, self.resolve)
+        )
 
     def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
         """Return the decision for one element of a ``for_each`` form."""
@@ -111,8 +114,25 @@ class Recall:
                 decision.learn(reader.path, verdict)
                 return verdict
 
-            known = self._inner[function, nodes] = Decision(evaluate)
+            known = self._inner[function, nodes] = Decision(evaluate, self.resolve)
         return known
+
+    def resolve(self, question: Question, value: int) -> int | None:
+        """Work out what a value answers to a question that was asked before.
+
+        Nothing where that leads no further: each history is an answer of its own. Nor
+        if it fails, as it will again where a property can be named.
+        """
+        read: Read = question.question
+        if read.what == "history":
+            return None
+        before, activity.guarding = activity.guarding, True
+        try:
+            return self.look(read, value, self.answers(read))[1]
+        except Exception:
+            return None
+        finally:
+            activity.guarding = before
 
     def answers(self, read: Read) -> Answers:
         """Return what is known about a read."""
@@ -160,19 +180,25 @@ class _Recorder:
         value = self._row[read.column]
         answers = self._recall.answers(read)
         known = answers.known.get(value)
-        found, number = (
-            self._recall.look(read, value, answers) if known is None else known
-        )
-        if read not in self._seen:
-            self._seen.add(read)
-            self.path.append((answers.question, number))
+        try:
+            found, number = (
+                self._recall.look(read, value, answers) if known is None else known
+            )
+        except AssertionError:
+            # What is asked of a message or a history may fail as the property may.
+            self._note(read, answers.question, answers.number(value, AssertionError))
+            raise
+        self._note(read, answers.question, number)
         return found
+
+    def _note(self, asked: Hashable, question: Question, answer: int) -> None:
+        if asked not in self._seen:
+            self._seen.add(asked)
+            self.path.append((question, answer))
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         decision = self._recall.inner(function, nodes)
         verdict = decision(self._row)
-        if decision not in self._seen:
-            self._seen.add(decision)
-            question = Question((function, nodes), -1, {}, decision)
-            self.path.append((question, int(verdict)))
+        question = Question((function, nodes), -1, {}, decision)
+        self._note(decision, question, int(verdict))
         return verdict
