@@ -197,7 +197,7 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
         return ()
     try:
         hash(pairs)
-        well_formed = all([type(item) is tuple and len(item) == 2 for item in pairs])
+        well_formed = all(type(item) is tuple and len(item) == 2 for item in pairs)
     except TypeError:
         well_formed = False
     if not well_formed:

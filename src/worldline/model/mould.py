@@ -23,7 +23,7 @@ from worldline.model.values import (
     freeze_field,
     is_constant,
     thaw,
-    thaw_shared,
+    thaw_constant,
 )
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def _set_vessel(frozen: Frozen) -> Vessel:
     held, size = frozenset(map(id, set.__iter__(first))), len(first)
 
     def again(value: Any) -> Frozen:
-        if type(value) is CanonicalSet and len(value) == size:
-            if not size or held.issuperset(map(id, set.__iter__(value))):
-                return frozen
-        return freeze(value)
+        if type(value) is not CanonicalSet or len(value) != size:
+            return freeze(value)
+        same = not size or held.issuperset(map(id, set.__iter__(value)))
+        return frozen if same else freeze(value)
 
     return partial(CanonicalSet, first), again
 
@@ -76,13 +76,13 @@ def _dict_vessel(frozen: Frozen) -> Vessel:
         return made
 
     def again(value: Any) -> Frozen:
-        if type(value) is CanonicalDict and len(value) == size:
-            if not size:
-                return frozen
-            same = map(is_, keys(value), keys(first))
-            if all(same) and all(map(is_, values(value), values(first))):
-                return frozen
-        return freeze(value)
+        if type(value) is not CanonicalDict or len(value) != size:
+            return freeze(value)
+        same = not size or (
+            all(map(is_, keys(value), keys(first)))
+            and all(map(is_, values(value), values(first)))
+        )
+        return frozen if same else freeze(value)
 
     return fresh, again
 
@@ -91,10 +91,9 @@ def _list_vessel(frozen: Frozen) -> Vessel:
     first: list[Any] = thaw(frozen)
 
     def again(value: Any) -> Frozen:
-        if type(value) is list and len(value) == len(first):
-            if all(map(is_, value, first)):
-                return frozen
-        return freeze(value)
+        if type(value) is not list or len(value) != len(first):
+            return freeze(value)
+        return frozen if all(map(is_, value, first)) else freeze(value)
 
     return first.copy, again
 
@@ -125,16 +124,17 @@ class Mould:
         self._parts: list[tuple[str, Mould]] = []
         self._fields: list[tuple[str, Any, Frozen, Any]] = []
         for name, item in zip(kind.identity, frozen[1:], strict=True):
-            value, again = _CHANGING, freeze
+            value: Any = _CHANGING
+            again: Callable[[Any], Frozen] = freeze
             if name in kind.parts:
                 part = Mould(kind.parts[name], item)
                 self._parts.append((name, part))
                 again = part.freeze
-            elif is_constant(item):
-                value = thaw_shared(item)
             else:
-                fresh, again = _vessel(item)
-                self._changing.append((name, fresh))
+                value = thaw_constant(item, _CHANGING)
+                if value is _CHANGING:
+                    fresh, again = _vessel(item)
+                    self._changing.append((name, fresh))
             self._values[name] = value
             self._fields.append((name, value, item, again))
 

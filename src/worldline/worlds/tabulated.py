@@ -172,8 +172,7 @@ class TabulatedWorld:
                     for t in trials
                 ]
             )
-        asked = [query for trial in trials for query, _ in trial.path]
-        if all([query[0] == "choose" for query in asked]):
+        if _asks_nothing_of_the_state(trials):
             entry.outcomes[number] = leaves
         else:
             # A fork without children stands for an event that is no transition.
@@ -338,6 +337,13 @@ class TabulatedWorld:
             return own_events(system, index, hidden, inbox, budget)
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         return arrivals(system, index, hidden, inbox, budget, partition)
+
+
+def _asks_nothing_of_the_state(trials: list[Trial]) -> bool:
+    """Say whether the outcomes of a handler are the same in all states."""
+    if not trials[0].path:
+        return True
+    return all(query[0] == "choose" for trial in trials for query, _ in trial.path)
 
 
 def state_answer(system: System, index: int, query: Query, cell: Any) -> int:

@@ -129,10 +129,10 @@ class Trials:
             node, result = within_budget(
                 lambda: self._execute(index, mould, event, given, env)
             )
-        outcome = door.outcome(result)
-        failed = outcome.failure is not None
-        after = mould.frozen if failed else self._freeze(mould, node)
-        return Trial(after, door.changes, door.path, outcome)
+        # What is not to happen, or failed, leaves no node behind.
+        stays = result is Result.WAITS or type(result) is Failure
+        after = mould.frozen if stays else self._freeze(mould, node)
+        return Trial(after, door.changes, door.path, door.outcome(result))
 
     def _execute(
         self, index: int, mould: Mould, event: Event, given: Path, env: Environment

@@ -49,7 +49,7 @@ class Fold:
     def tell_trait(self, column: int, seen: int, _: list[int]) -> None:
         """Tell what a value adds to signatures."""
         value = self._columns.value(column, seen)
-        _, own, shares = self._symmetry.trait(column, value)
+        own, shares = self._symmetry.trait(column, value)[1:]
         self._speech.say_all((Word.TRAIT, column, seen))
         self._speech.long_word(own)
         self._speech.say(len(shares))

@@ -49,6 +49,7 @@ class Server:
         symmetry: Symmetry | None = None,
     ) -> None:
         self._mirror = mirror
+        self._columns = mirror.columns
         self._tables = tables
         self._service = service
         self._expander = Expander(tables, service)
@@ -95,14 +96,14 @@ class Server:
         return True
 
     def _serve_decision(self, number: int, question: int, numbers: list[int]) -> None:
-        row = self._mirror.columns.row(numbers)
+        row = self._columns.row(numbers)
         decision = self._mirror.decision_of(number)
         decision(row)
         self._mirror.tell_verdict(decision, row, question)
 
     def _serve_operation(self, number: int, seen: int, _: list[int]) -> None:
         operations = self._mirror.operations(number)
-        column, columns = operations.column, self._mirror.columns
+        column, columns = operations.column, self._columns
         value = columns.value(column, seen)
         after = operations.get(value)
         if after is None:
@@ -110,13 +111,17 @@ class Server:
         self._mirror.tell_operation(number, seen, columns.number(column, after))
 
     def _serve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
-        entry, columns = self._tables.entries[number], self._mirror.columns
-        self._expander.outcomes(entry, columns.row(numbers))
+        entry, columns = self._tables.entries[number], self._columns
         value = columns.value(entry.column, local) if entry.column >= 0 else 0
+        row = columns.row(numbers)
+        if value in entry.outcomes:
+            self._expander.outcomes(entry, row)
+        else:
+            self._service.leaves(entry, row)
         self._mirror.tell_outcome(entry, local, entry.outcomes[value])
 
     def _serve_parts(self, number: int, item: int, numbers: list[int]) -> None:
-        site, columns = self._tables.sites[number], self._mirror.columns
+        site, columns = self._tables.sites[number], self._columns
         assert site.collection is not None
         known = columns.item_of(site.collection, item)
         found = self._service.parts(site, known, columns.row(numbers))
@@ -124,12 +129,12 @@ class Server:
 
     def _serve_answer(self, number: int, seen: int, _: list[int]) -> None:
         ask = self._mirror.question_of(number)
-        answer = self._service.answer(ask, self._mirror.columns.value(ask.column, seen))
+        answer = self._service.answer(ask, self._columns.value(ask.column, seen))
         self._mirror.tell_answer(ask, seen, answer)
 
     def _serve_list(self, number: int, _: int, numbers: list[int]) -> None:
         site = self._tables.sites[number]
-        row = self._mirror.columns.row(numbers)
+        row = self._columns.row(numbers)
         entries = site.known.get(site.key(row))
         if entries is None:
             entries = self._service.enabled(site, row)

@@ -40,6 +40,12 @@ class Word(enum.IntEnum):
     ITEM_RENAME = 22
 
 
+def halves(word: int) -> tuple[int, int]:
+    """Return 64 bits as two numbers with a sign, low half first."""
+    low, high = word & 0xFFFFFFFF, word >> 32
+    return low - ((low >> 31) << 32), high - ((high >> 31) << 32)
+
+
 @final
 class Speech:
     """Instructions that were not sent yet.
@@ -59,9 +65,7 @@ class Speech:
 
     def long_word(self, word: int) -> None:
         """Add 64 bits, low half first."""
-        low, high = word & 0xFFFFFFFF, word >> 32
-        self.say(low - (1 << 32) if low >> 31 else low)
-        self.say(high - (1 << 32) if high >> 31 else high)
+        self.say_all(halves(word))
 
     def send(self) -> None:
         """Tell the kernel all that was said."""
