@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from array import array
+import struct
 from ctypes import c_int32
 from typing import final
 
@@ -59,7 +59,8 @@ class Speech:
     def __init__(self, library: ctypes.CDLL, tables: int) -> None:
         self._library = library
         self._tables = tables
-        self._words = array("i")
+        # A list, packed when it is sent: an array would look at each word twice.
+        self._words: list[int] = []
         self.say = self._words.append
         self.say_all = self._words.extend
 
@@ -71,7 +72,7 @@ class Speech:
         """Tell the kernel all that was said."""
         count = len(self._words)
         if count:
-            words = (c_int32 * count).from_buffer(self._words)
+            packed = struct.pack(f"{count}i", *self._words)
+            words = (c_int32 * count).from_buffer_copy(packed)
             self._library.wl_tell(self._tables, words, count)
-            del words
-            del self._words[:]
+            self._words.clear()
