@@ -93,7 +93,7 @@ def test_an_answer_that_fails_makes_that_state_false_and_no_other(
 
 
 def test_an_observer_decides_with_a_bool() -> None:
-    odd = Observer("odd", 0, TOTAL.project, TOTAL.fold, lambda value: value)  # type: ignore[arg-type,return-value]
+    odd = Observer("odd", 0, TOTAL.project, TOTAL.fold, lambda value: value)
     world, found = rows(odd)
     decision = world.decision(odd.holds)
     with pytest.raises(ModelError, match="decide of observer 'odd' returned 1"):

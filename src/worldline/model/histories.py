@@ -182,8 +182,8 @@ def linearizable(
     linearizer = Linearizer(spec)
 
     def project(step: Step) -> tuple[Pairs, Pairs] | None:
-        responses = _pairs(respond(step), "respond", "(client, result)")
-        invocations = _pairs(invoke(step), "invoke", "(client, operation)")
+        responses = _pairs(respond(step) or (), "respond", "(client, result)")
+        invocations = _pairs(invoke(step) or (), "invoke", "(client, operation)")
         return (responses, invocations) if responses or invocations else None
 
     return Observer(name, (), project, linearizer.fold, linearizer.decide, arranged)
@@ -191,7 +191,6 @@ def linearizable(
 
 def _pairs(found: object, function: str, pair: str) -> Pairs:
     """Check what the caller's function gave, and put it in order of clients."""
-    found = found or ()
     pairs = tuple(found) if isinstance(found, Iterable) else (found,)
     if not pairs:
         return ()
@@ -205,8 +204,6 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
             f"{function} gave {list(pairs)!r}, not pairs {pair} of hashable data",
             remedy=f"return a list of such pairs, as in [{pair}], or None",
         )
-    if len(pairs) < 2:
-        return pairs
     clients = in_order({who for who, _ in pairs})
     return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
 
@@ -281,10 +278,8 @@ class Linearizer:
         """Return `history` after `client` has invoked `operation`."""
         at = _position(history, client)
         if at < 0:
-            record = Deeds.of(client, (), None)
-            clients = in_order([client, *[one[0] for one in history]])
-            at = clients.index(client)
-            history = (*history[:at], record, *history[at:])
+            at = in_order([client, *[one[0] for one in history]]).index(client)
+            history = (*history[:at], Deeds.of(client, (), None), *history[at:])
         before = history[at]
         if before[2] is not None:
             raise ModelError(
@@ -375,8 +370,7 @@ def _position(history: History, client: Client) -> int:
     for at, record in enumerate(history):
         if record[0] is client:
             return at
-    clients = [record[0] for record in history]
-    return clients.index(client) if client in clients else -1
+    return next((at for at, one in enumerate(history) if one[0] == client), -1)
 
 
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:
