@@ -86,7 +86,7 @@ def test_a_cycle_of_dead_states_within_the_depth_is_found():
 
 
 def test_who_asks_twice_is_heard():
-    report = wl.walk(asker(patient=True), depth=5)
+    report = wl.walk(asker(patient=True), depth=4)
     assert (report.verdict, report.notes) == (UNKNOWN, ())
     assert report.paths == report.periphery > report.live > 0
 
@@ -239,7 +239,7 @@ def test_a_violation_before_enough_live_runs_is_reported(tmp_path: Path):
 
 def test_progress_tells_of_walks():
     seen: list[Progress] = []
-    report = wl.walk(asker(patient=True), depth=5, progress=seen.append)
+    report = wl.walk(asker(patient=True), depth=3, progress=seen.append)
     assert [told.walks for told in seen if told.walks] == [*range(1, report.paths)]
     assert 0 < seen[-1].walk_steps <= report.steps
     assert seen[-1].states == report.states
@@ -251,7 +251,7 @@ def test_an_interrupted_walk_says_what_it_learned(walks: int):
         if told.walks == walks:
             raise KeyboardInterrupt
 
-    report = wl.walk(asker(patient=True), depth=5, progress=interrupt)
+    report = wl.walk(asker(patient=True), depth=3, progress=interrupt)
     assert (report.verdict, report.bound) == (UNKNOWN, "interrupted")
     assert report.paths == walks < report.periphery
     assert report.states > 1

@@ -1,8 +1,12 @@
 """Breadth-first exploration: level by level, so that paths are the shortest.
 
 Each level is processed in the order of fingerprints, and the events of a state in
-canonical order. So which path leads to a state, and which violation is reported, is
-a matter of content alone, the same in every process.
+canonical order. Of the steps that lead to a state from the level before, the one of the
+last node is kept, and of these the first. So which path leads to a state, and which
+violation is reported, is a matter of content alone, the same in every process.
+
+Why the last node: where steps of two nodes can be swapped, the path that is kept has them
+in the order of nodes, so the compiled kernel need not even look up where the other leads.
 """
 
 from __future__ import annotations
@@ -31,6 +35,13 @@ class Ancestry:
         self.entries.append(entry)
         self.leaves.append(leaf)
         return len(self.parents) - 1
+
+    def improve(self, tables: Tables, index: int, parent: int, leaf: Leaf) -> None:
+        """Take over another step to a state if it is one of a later node."""
+        entry = leaf.entry
+        if entry.column > tables.entries[self.entries[index]].column:
+            self.parents[index] = parent
+            self.entries[index], self.leaves[index] = entry.number, leaf.number
 
     def locate(
         self, tables: Tables, index: int, last: tuple[Entry, Leaf] | None
@@ -94,26 +105,32 @@ def _next_level(
     search: Exploration, tree: Ancestry, seen: set[Any], level: list[State]
 ) -> list[State]:
     found: list[State] = []
+    new_here: dict[Any, int] = {}
     statistics, tables = search.statistics, search.tables
     canonical, identity = search.canonical, search.identity
     for done, (fingerprint, row, index) in enumerate(level):
         statistics.frontier = len(level) - done + len(found)
-
-        before = len(found)
         locate = partial(tree.locate, tables, index)
         for successor in search.expand(row, fingerprint, locate):
             total, new, entry, leaf = successor
             if leaf.failed:
                 search.fail(successor, locate)
-            elif identity(new, total) not in seen:
+                continue
+            key = identity(new, total)
+            if key not in seen:
                 new, total = canonical(new, total)
                 key = identity(new, total)
-                if key in seen:
-                    continue
+            if key in new_here:
+                tree.improve(tables, new_here[key], index, leaf)
+            elif key not in seen:
                 search.discover()
                 seen.add(key)
-                found.append((total, new, tree.add(index, entry.number, leaf.number)))
-        if len(found) == before and search.options.periphery:
-            search.periphery.append((row, locate))
+                new_here[key] = tree.add(index, entry.number, leaf.number)
+                found.append((total, new, new_here[key]))
+    if search.options.periphery:
+        parents = {tree.parents[index] for index in new_here.values()}
+        for _, row, index in level:
+            if index not in parents:
+                search.periphery.append((row, partial(tree.locate, tables, index)))
     statistics.frontier = len(found)
     return found

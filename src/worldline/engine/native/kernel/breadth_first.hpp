@@ -72,7 +72,7 @@ class BreadthFirst {
             is_full = true;
             return;
         }
-        visited_.put(State{fingerprint, 0, -1 - number, depth_});
+        visited_.put(State{fingerprint, 0, -1 - number, depth_}, [](int32_t) { return 0; });
         visited_.note(fingerprint);
         ++states;
         packing_.pack(row, worker.next.add(packing_, stock_, fingerprint));
@@ -154,6 +154,9 @@ class BreadthFirst {
         std::atomic<bool> is_over{false};
     };
 
+    // The place of the node of an outcome.
+    int32_t rank_of(int32_t leaf) const { return tables_.entries[tables_.leaves[leaf].entry].column; }
+
     // Expands some states. Returns how many were tried.
     int64_t batch(int64_t quota) {
         refit();
@@ -216,6 +219,10 @@ class BreadthFirst {
         endings.push_back(ending);
     }
 
+    // Whether some steps need not be looked up, since another order leads there, too: not
+    // if a state on that way may not be expanded, or has other names.
+    bool may_swap() const { return prune_ == kUnknown && sample_ == 0; }
+
     void expand(Worker& worker, Batch& batch) {
         const auto is_done = [&] { return batch.is_over || batch.quota <= 0 || is_full; };
         for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
@@ -226,8 +233,11 @@ class BreadthFirst {
         if (batch.next_retry >= batch.retry.size())
             for (size_t at; !is_done() && (at = batch.next_chunk++) < level_.chunks.size();) {
                 const uint32_t count = level_.chunks[at].count;
-                for (uint32_t row = 0; row < count; ++row)
+                for (uint32_t row = 0; row < count; ++row) {
+                    if (may_swap() && row + kAhead < count)
+                        visited_.prefetch(level_.fingerprint(packing_, static_cast<Position>(at << kChunkBits | (row + kAhead))));
                     expand_one(worker, batch, static_cast<Position>(at << kChunkBits | row));
+                }
                 batch.quota -= count;
                 if (worker.lacks_much()) batch.is_over = true;
             }
@@ -247,7 +257,8 @@ class BreadthFirst {
                 return finish(worker, at);
             }
         }
-        if (!worker.look.all(worker.row.data(), fingerprint, worker.found) ||
+        const int32_t last = may_swap() ? visited_.find(fingerprint).leaf : kUnknown;
+        if (!worker.look.all(worker.row.data(), fingerprint, worker.found, last) ||
             !ends_well(worker, fingerprint))
             return worker.retry.push_back(at);
         if (worker.canonical && !fold(worker)) return worker.retry.push_back(at);
@@ -256,14 +267,14 @@ class BreadthFirst {
             std::copy(worker.row.begin(), worker.row.end(), out);
         });
         finish(worker, at);
-        worker.generated += static_cast<int64_t>(worker.found.size());
+        worker.generated += static_cast<int64_t>(worker.found.size() + worker.found.left_out);
         const bool has_failed = worker.found.has_failed;
         for (const Successor& one : worker.found) {
             if (has_failed && tables_.leaves[one.leaf].failed) {
                 worker.endings.push_back(Ending{fingerprint, one.leaf});
                 continue;
             }
-            if (!whole_ && worker.recent.knows(one.fingerprint, fingerprint)) continue;
+            if (!whole_ && worker.recent.knows(one.fingerprint, fingerprint, rank_of(one.leaf))) continue;
             worker.candidates.push_back(Candidate{one.fingerprint, fingerprint, one.leaf, at});
         }
         if (worker.candidates.size() >= kEnough) take_in(worker);
@@ -308,7 +319,7 @@ class BreadthFirst {
 
     // Notes a state that is not done and where only faults can happen.
     bool ends_well(Worker& worker, uint64_t fingerprint) {
-        if (done_ == kUnknown) return true;
+        if (done_ == kUnknown || worker.found.left_out > 0) return true;
         for (const Successor& one : worker.found)
             if (!tables_.entries[tables_.leaves[one.leaf].entry].fault) return true;
         const int32_t verdict = worker.look.decide(done_, worker.row.data());
@@ -320,6 +331,7 @@ class BreadthFirst {
     void take_in(Worker& worker) {
         const Candidate* ahead = worker.candidates.data();
         const Candidate* end = ahead + worker.candidates.size();
+        const auto rank = [this](int32_t leaf) { return rank_of(leaf); };
         for (size_t n = 0; n < kAhead && ahead != end; ++n) visited_.prefetch((ahead++)->fingerprint);
         for (const Candidate& one : worker.candidates) {
             if (ahead != end) visited_.prefetch((ahead++)->fingerprint);
@@ -329,7 +341,7 @@ class BreadthFirst {
                 is_full = true;
                 break;
             }
-            if (visited_.put(State{one.fingerprint, one.parent, one.leaf, depth_})) add(worker, one);
+            if (visited_.put(State{one.fingerprint, one.parent, one.leaf, depth_}, rank)) add(worker, one);
         }
         worker.candidates.clear();
     }

@@ -162,7 +162,7 @@ class Misses {
             for (const int32_t* one : events)
                 if (one[kind] >= 0) found.push_back(one[kind]);
         for (const int32_t column : site.columns) values.push_back(row[column]);
-        site.put(values.data(), tables.add_list(found.data(), found.size()));
+        site.put(values.data(), tables.add_list(miss.first, found.data(), found.size()));
         return true;
     }
 

@@ -1,6 +1,7 @@
 // Rows in as few bits as the columns have values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -11,21 +12,25 @@ namespace worldline {
 
 class Packing {
   public:
-    // The layout for the values there are now; and for as many again where they are many,
+    // The layout for the values there are now; and for more where a word has bits to spare,
     // since the rows of a whole level have to be packed anew when a layout is too small.
-    explicit Packing(const Tables& tables) : width_(tables.width) {
-        uint32_t word = 0, used = 0;
+    explicit Packing(const Tables& tables) : width_(tables.width), fields_(tables.width) {
+        uint32_t used = 0;
+        size_t first = 0;  // of the columns in this word
+        words = 0;
         for (int32_t column = 0; column < width_; ++column) {
             const auto bits = static_cast<uint32_t>(bits_for(roomy(tables.columns[column].size())));
+            if (bits == 0) continue;
             if (used + bits > 64) {
-                ++word;
+                lay_out(first, used);
+                first = varying_.size();
                 used = 0;
             }
-            fields_.push_back(Field{word, used & 63, (uint64_t{1} << bits) - 1});
-            if (bits > 0) varying_.push_back(column);
+            fields_[column].mask = bits;  // until they are laid out
+            varying_.push_back(column);
             used += bits;
         }
-        words = word + 1;
+        lay_out(first, used);
     }
 
     size_t words;  // of a packed row
@@ -35,8 +40,8 @@ class Packing {
 
     // Where a column is: its word, how far from that's right end, and its bits.
     struct Field {
-        uint32_t word, shift;
-        uint64_t mask;
+        uint32_t word = 0, shift = 0;
+        uint64_t mask = 0;
     };
 
     const Field& field(int32_t column) const { return fields_[column]; }
@@ -83,6 +88,22 @@ class Packing {
 
   private:
     static int32_t roomy(int32_t size) { return size > 16 ? 2 * size : size; }
+
+    // Gives the columns from one on a word, and shares out the bits that are left.
+    void lay_out(size_t first, uint32_t used) {
+        const auto count = static_cast<uint32_t>(varying_.size() - first);
+        const uint32_t more = count == 0 ? 0 : std::min((64 - used) / count, kMostSpare);
+        uint32_t shift = 0;
+        for (size_t at = first; at < varying_.size(); ++at) {
+            Field& field = fields_[varying_[at]];
+            const auto bits = std::min(static_cast<uint32_t>(field.mask) + more, kMostBits);
+            field = Field{static_cast<uint32_t>(words), shift, (uint64_t{1} << bits) - 1};
+            shift += bits;
+        }
+        ++words;
+    }
+
+    static constexpr uint32_t kMostSpare = 4, kMostBits = 31;
 
     int32_t width_;
     std::vector<Field> fields_;      // by column

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "misses.hpp"
+#include "swaps.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -24,11 +25,12 @@ class Found {
     const Successor* end() const { return items_.data() + size_; }
     size_t size() const { return size_; }
     void clear() {
-        size_ = 0;
+        size_ = left_out = 0;
         has_failed = false;
     }
 
     bool has_failed = false;  // whether an outcome is a failure
+    size_t left_out = 0;      // successors to which another order leads
 
     // Makes room for some more; returns where they go. Then `close` says where they end.
     Successor* open(size_t count) {
@@ -52,16 +54,19 @@ class Found {
 class Successors {
   public:
     explicit Successors(const Tables& tables)
-        : misses(tables.width), tables_(tables), scratch_(tables.width) {}
+        : misses(tables.width), tables_(tables), scratch_(tables.width), footprints_(tables) {}
 
     Misses misses;
 
-    // Gives every successor, in canonical order. False if something is lacking.
-    bool all(const int32_t* row, uint64_t fingerprint, Found& out) {
+    // Gives every successor, in canonical order. False if something is lacking. Given the
+    // outcome that led to the row, and not kUnknown, leaves out the successors to which
+    // the same two steps in the other order lead, with the step of a later node last.
+    bool all(const int32_t* row, uint64_t fingerprint, Found& out, int32_t leaf = kUnknown) {
         const size_t before = misses.size();
         out.clear();
         out_ = &out;
         if (version_ != tables_.version) forget();
+        const Footprint& last = footprints_.of(leaf);
         for (size_t number = 0; number < tables_.groups.size(); ++number) {
             const Group& group = tables_.groups[number];
             if (!group.is_small()) {
@@ -73,7 +78,7 @@ class Successors {
             if (plan == kUnknown)
                 of_group(group, row, fingerprint);
             else
-                follow(plan, row, fingerprint);
+                follow(plan, row, fingerprint, last);
         }
         return misses.size() == before;
     }
@@ -103,6 +108,7 @@ class Successors {
         uint64_t change;
         int32_t leaf;          // -1 - event: nothing is decided
         int32_t begin, count;  // the operations on other columns
+        Footprint footprint;
     };
 
     struct Rest {
@@ -111,6 +117,7 @@ class Successors {
 
     void forget() {
         version_ = tables_.version;
+        footprints_.forget();
         steps_.clear();
         rest_.clear();
         plans_.assign(tables_.groups.size(), {});
@@ -130,7 +137,7 @@ class Successors {
     // Returns where the steps of a group begin; kUnknown if something is lacking.
     int32_t make_plan(const Group& group, const int32_t* row) {
         const size_t begin = steps_.size();
-        steps_.push_back(Step{0, 0, 0, 0});
+        steps_.push_back(Step{0, 0, 0, 0, {kUnknown, 0, 0, 0}});
         for (int32_t site = group.first; site < group.last; ++site) {
             const int32_t list = tables_.sites[site].list_of(row);
             for (int32_t at = 1; list != kUnknown && at <= tables_.events[list]; ++at)
@@ -143,12 +150,14 @@ class Successors {
             return kUnknown;
         }
         steps_[begin].count = static_cast<int32_t>(steps_.size() - begin) - 1;
+        for (size_t at = begin + 1; at < steps_.size(); ++at)
+            steps_[begin].footprint.add(steps_[at].footprint);
         return static_cast<int32_t>(begin);
     }
 
     bool plan_event(const Group& group, int32_t event, const int32_t* row) {
         const int32_t column = tables_.entries[event].column;
-        Step step{0, -1 - event, static_cast<int32_t>(rest_.size()), 0};
+        Step step{0, -1 - event, static_cast<int32_t>(rest_.size()), 0, {}};
         if (column >= 0 && !group.has(column)) {  // it is handled at another node
             steps_.push_back(step);
             return true;
@@ -159,6 +168,7 @@ class Successors {
         step.change = outcome.change;
         if (outcome.what % 2 == 0 && is_plain(tables_.leaves[outcome.what / 2])) {
             step.leaf = outcome.what / 2;
+            step.footprint = footprints_.of(step.leaf);
             const Leaf& leaf = tables_.leaves[step.leaf];
             for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at) {
                 const int32_t operation = tables_.changes[at];
@@ -180,8 +190,12 @@ class Successors {
     // Failures and what changes a column twice are looked at one by one.
     static bool is_plain(const Leaf& leaf) { return leaf.is_simple && !leaf.failed; }
 
-    void follow(int32_t plan, const int32_t* row, uint64_t fingerprint) {
+    void follow(int32_t plan, const int32_t* row, uint64_t fingerprint, const Footprint& last) {
         const Step* step = &steps_[plan] + 1;
+        if (step[-1].footprint.can_come_before(last)) {
+            out_->left_out += step[-1].count;
+            return;
+        }
         const Step* end = step + step[-1].count;
         Successor* out = out_->open(step[-1].count);
         for (; step != end; ++step) {
@@ -189,6 +203,10 @@ class Successors {
                 out_->close(out);
                 outcomes(-1 - step->leaf, row, fingerprint);
                 out = out_->open(end - step);
+                continue;
+            }
+            if (step->footprint.can_come_before(last)) {
+                ++out_->left_out;
                 continue;
             }
             uint64_t changed = fingerprint ^ step->change;
@@ -294,6 +312,7 @@ class Successors {
     Found* out_ = nullptr;
     uint64_t gap_ = 0;
     int64_t version_ = -1;
+    Footprints footprints_;
     std::vector<Step> steps_;
     std::vector<Rest> rest_;
     std::vector<std::vector<int32_t>> plans_;  // of each small group, by key

@@ -52,11 +52,15 @@ struct Leaf {
     int16_t count = 0;
     bool failed = false;
     bool is_simple = true;  // no column is changed twice
+    bool is_only = false;   // its event's only one in that local state
     uint32_t weight = 1;    // in random walks, among the outcomes of its event
 };
 
+constexpr int32_t kSeveral = -2;
+
 struct Entry {
     int32_t column = kUnknown;  // of the node's fields; -1: no handler runs
+    int32_t site = kUnknown;    // that offers it; kSeveral
     bool fault = false;
 };
 
@@ -136,8 +140,12 @@ class Tables {
             owner.mixes.push_back(mixed(owner.collection->content(value), column));
     }
 
-    // Adds a list of events; returns where it is.
-    int32_t add_list(const int32_t* found, size_t count) {
+    // Adds a list of events of a site; returns where it is.
+    int32_t add_list(int32_t site, const int32_t* found, size_t count) {
+        for (size_t at = 0; at < count; ++at) {
+            Entry& entry = entries[found[at]];
+            entry.site = entry.site == kUnknown || entry.site == site ? site : kSeveral;
+        }
         const auto at = static_cast<int32_t>(events.size());
         events.push_back(static_cast<int32_t>(count));
         events.insert(events.end(), found, found + count);

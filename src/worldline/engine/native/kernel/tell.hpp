@@ -116,11 +116,12 @@ class Listener {
     }
 
     void list() {
-        Site& site = tables_.sites[next()];
+        const int32_t number = next();
+        Site& site = tables_.sites[number];
         tables_.settle(site);
         const int32_t* values = skip(static_cast<int32_t>(site.columns.size()));
         const int32_t count = next();
-        site.put(values, tables_.add_list(skip(count), count));
+        site.put(values, tables_.add_list(number, skip(count), count));
     }
 
     void parts() {
@@ -145,6 +146,7 @@ class Listener {
         if (what >= 0 && what % 2 == 0 && column >= 0)
             change = tables_.change(column, local, tables_.leaves[what / 2].local);
         tables_.outcomes.put(entry, local, Outcome{change, what});
+        if (what >= 0 && what % 2 == 0) tables_.leaves[what / 2].is_only = true;
     }
 
     void leaf() {

@@ -43,22 +43,22 @@ class alignas(128) VisitedShard {
     }
 
     // The same as `find`, then filling the slot; but other threads may do so, too.
-    // Returns whether the state is new. One that has the same depth takes over a lesser
-    // parent.
-    bool put(const State& state) {
+    // Returns whether the state is new. One that has the same depth takes over an outcome
+    // of greater rank, or of the same rank and a lesser parent.
+    template <typename Rank>
+    bool put(const State& state, const Rank& rank) {
         State* slot = &slots_[home(state.fingerprint)];
         while (true) {
             uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_ACQUIRE);
             if (depth == 0 && seize(slot, depth)) {
                 slot->fingerprint = state.fingerprint;
-                __atomic_store_n(&slot->parent, state.parent, __ATOMIC_RELAXED);
-                slot->leaf = state.leaf;
+                write_way(slot, state);
                 __atomic_store_n(&slot->depth, state.depth, __ATOMIC_RELEASE);
                 return true;
             }
             while (depth == kBusy) depth = __atomic_load_n(&slot->depth, __ATOMIC_ACQUIRE);
             if (slot->fingerprint == state.fingerprint) {
-                if (depth == state.depth) lower(slot, state);
+                if (depth == state.depth) improve(slot, state, rank);
                 return false;
             }
             slot = after(slot);
@@ -86,13 +86,14 @@ class alignas(128) VisitedShard {
     // Makes room for so many more.
     void grow_for(size_t added) {
         size_t homes = homes_;
-        while (most(homes) < count_ + added) homes += homes / 3 + 64;
+        while (most(homes) < count_ + added) homes += (homes < kSmall ? homes : homes / 3) + 64;
         if (homes > homes_) grow(homes);
     }
 
     size_t bytes() const { return slots_.bytes(); }
 
   private:
+    static constexpr size_t kSmall = size_t{1} << 18;
     static constexpr size_t kFirst = 170;
     static constexpr size_t kTail = 512;  // slots for collisions at the end
     static constexpr uint32_t kBusy = ~0U;  // instead of the depth: a thread writes here
@@ -109,14 +110,28 @@ class alignas(128) VisitedShard {
                                            __ATOMIC_ACQUIRE);
     }
 
-    static void lower(State* slot, const State& state) {
-        if (__atomic_load_n(&slot->parent, __ATOMIC_RELAXED) <= state.parent) return;
+    template <typename Rank>
+    static void improve(State* slot, const State& state, const Rank& rank) {
+        if (!is_better(slot, state, rank)) return;
         for (uint32_t depth = state.depth; !seize(slot, depth);) depth = state.depth;
-        if (slot->parent > state.parent) {
-            __atomic_store_n(&slot->parent, state.parent, __ATOMIC_RELAXED);
-            slot->leaf = state.leaf;
-        }
+        if (is_better(slot, state, rank)) write_way(slot, state);
         __atomic_store_n(&slot->depth, state.depth, __ATOMIC_RELEASE);
+    }
+
+    // Whether a state was reached in a better way than that of a slot. While another
+    // thread writes there, the leaf seen is never later than the parent: so what is no
+    // better than these is no better than what will stand there.
+    template <typename Rank>
+    static bool is_better(const State* slot, const State& state, const Rank& rank) {
+        const int32_t known = rank(__atomic_load_n(&slot->leaf, __ATOMIC_ACQUIRE));
+        const int32_t own = rank(state.leaf);
+        return own > known ||
+               (own == known && state.parent < __atomic_load_n(&slot->parent, __ATOMIC_RELAXED));
+    }
+
+    static void write_way(State* slot, const State& state) {
+        __atomic_store_n(&slot->parent, state.parent, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->leaf, state.leaf, __ATOMIC_RELEASE);
     }
 
     void grow(size_t homes) {
@@ -154,7 +169,10 @@ class Visited {
 
     void prefetch(uint64_t fingerprint) const { shards_[shard_of(fingerprint)].prefetch(fingerprint); }
     State& find(uint64_t fingerprint) { return shards_[shard_of(fingerprint)].find(fingerprint); }
-    bool put(const State& state) { return shards_[shard_of(state.fingerprint)].put(state); }
+    template <typename Rank>
+    bool put(const State& state, const Rank& rank) {
+        return shards_[shard_of(state.fingerprint)].put(state, rank);
+    }
     bool knows(uint64_t fingerprint) { return shards_[shard_of(fingerprint)].knows(fingerprint); }
 
     // Counts one that was added; this may move all of them.

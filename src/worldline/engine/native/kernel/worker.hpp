@@ -45,16 +45,17 @@ struct Undecided {
 // known from a lesser parent need not be looked up again.
 class Recent {
   public:
-    bool knows(uint64_t fingerprint, uint64_t parent) {
+    bool knows(uint64_t fingerprint, uint64_t parent, int32_t rank) {
         Edge& edge = edges_[fingerprint & (edges_.size() - 1)];
-        if (edge.fingerprint == fingerprint && edge.parent <= parent) return true;
-        edge = Edge{fingerprint, parent};
+        if (edge.fingerprint == fingerprint && (edge.rank > rank || (edge.rank == rank && edge.parent <= parent))) return true;
+        edge = Edge{fingerprint, parent, rank};
         return false;
     }
 
   private:
     struct Edge {
         uint64_t fingerprint = 0, parent = ~0ULL;
+        int32_t rank = -1;
     };
 
     std::vector<Edge> edges_ = std::vector<Edge>(1 << 12);
