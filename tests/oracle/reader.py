@@ -25,6 +25,9 @@ class StateReader:
         index = self.system.layout.columns[read.column].index
         if read.what == "history":
             return self.state.histories[index]
+        if read.what == "verdict":
+            decide = self.system.observers[index].decide
+            return decide is None or decide(self.state.histories[index])
         if read.what in ("messages", "any"):
             return self.look_under_way(index, read)
         node = self.state.nodes[index]

@@ -47,6 +47,7 @@ class Question:
 
 
 Node: TypeAlias = Question | bool
+Resolve: TypeAlias = Callable[[Question, int], "int | None"]
 
 
 @final
@@ -57,13 +58,21 @@ class Decision:
     ----------
     evaluate
         Works out the verdict of a row, grows this tree by `learn`, and returns it.
+    resolve
+        Works out, remembers and returns what a value answers to a question of this
+        tree; None if it cannot tell.
     """
 
-    __slots__ = ("_evaluate", "root")
+    __slots__ = ("_evaluate", "_resolve", "root")
 
-    def __init__(self, evaluate: Callable[[Decision, Row], bool]) -> None:
+    def __init__(
+        self,
+        evaluate: Callable[[Decision, Row], bool],
+        resolve: Resolve = lambda question, value: None,
+    ) -> None:
         self.root: Node | None = None
         self._evaluate = evaluate
+        self._resolve = resolve
 
     def __call__(self, row: Row) -> bool:
         """Return the verdict of a row."""
@@ -71,7 +80,10 @@ class Decision:
         while node.__class__ is Question:
             column = node.column
             if column >= 0:
-                answer = node.answers.get(row[column])
+                value = row[column]
+                answer = node.answers.get(value)
+                if answer is None:
+                    answer = self._resolve(node, value)
             else:
                 answer = int(node.inner(row))  # type: ignore[misc]
             node = node.children.get(answer)  # type: ignore[arg-type]

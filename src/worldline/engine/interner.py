@@ -48,11 +48,10 @@ class Interner:
 
     def intern(self, value: Hashable) -> int:
         """Return the integer of a value, a new one at first sight."""
-        known = self._ids.get(value)
-        if known is not None:
-            return known
         number = len(self.values)
-        self._ids[value] = number
+        known = self._ids.setdefault(value, number)
+        if known != number:
+            return known
         self.values.append(value)
         self.births.append(self.clock)
         content = self._fingerprint(value)

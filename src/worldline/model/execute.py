@@ -28,6 +28,9 @@ class Result(enum.Enum):
     WAITS = "waits"
     FAILED = "failed"
 
+    # As for kinds of events: the hash of a member, by name, would be Python code.
+    __hash__ = object.__hash__
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,9 @@ def find(
         ``UNHANDLED`` if the event is consumed without a handler, ``WAITS`` if it is
         not enabled.
     """
-    kind, service, inner = _at_part(system.types[index], node, context, event.part)
+    kind, service, inner = system.types[index], node, context
+    if event.part:
+        kind, service, inner = _at_part(kind, node, context, event.part)
     if event.kind is Kind.DELIVER:
         return _find_message(system, kind, service, inner, event)
     if event.kind is Kind.TIMER:
@@ -208,9 +213,10 @@ def _find_message(
     if handler is None:
         if type(message) not in kind.ignores:
             raise unknown_message(kind, type(message))
-    elif _holds(handler, service, event.peer, message):
-        function, src = handler.function, event.peer
-        return lambda: function(service, context, src, message)
+    else:
+        when, function, src = handler.mark.when, handler.function, event.peer
+        if when is None or when(service, src, message):
+            return lambda: function(service, context, src, message)
     return Result.WAITS if system.unhandled == "wait" else Result.UNHANDLED
 
 

@@ -192,6 +192,8 @@ def linearizable(
 def _pairs(found: object, function: str, pair: str) -> Pairs:
     """Check what the caller's function gave, and put it in order of clients."""
     pairs = tuple(found) if isinstance(found, Iterable) else (found,)
+    if not pairs:
+        return ()
     try:
         hash(pairs)
         well_formed = all(type(item) is tuple and len(item) == 2 for item in pairs)
@@ -276,10 +278,8 @@ class Linearizer:
         """Return `history` after `client` has invoked `operation`."""
         at = _position(history, client)
         if at < 0:
-            record = Deeds.of(client, (), None)
-            clients = in_order([client, *[one[0] for one in history]])
-            at = clients.index(client)
-            history = (*history[:at], record, *history[at:])
+            at = in_order([client, *[one[0] for one in history]]).index(client)
+            history = (*history[:at], Deeds.of(client, (), None), *history[at:])
         before = history[at]
         if before[2] is not None:
             raise ModelError(
@@ -368,9 +368,9 @@ class Linearizer:
 def _position(history: History, client: Client) -> int:
     """Return where the record of a client is; -1 if it has none."""
     for at, record in enumerate(history):
-        if record[0] is client or record[0] == client:
+        if record[0] is client:
             return at
-    return -1
+    return next((at for at, one in enumerate(history) if one[0] == client), -1)
 
 
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:

@@ -20,14 +20,13 @@ from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
+from worldline.model.mould import Mould, Raw, first_value
 from worldline.model.values import (
     Unfreezable,
     freeze_all,
     freeze_field,
     getter,
     register_type,
-    thaw,
-    thaw_all,
 )
 
 C = TypeVar("C")
@@ -143,30 +142,17 @@ class NodeType:
             return (self.cls, *freeze_all(self._identify(values)))
         except Unfreezable:
             for name in self.identity:
-                freeze_field(self.cls, _Raw(values), name)
+                freeze_field(self.cls, Raw(values), name)
             raise
 
     def thaw(self, frozen: Frozen, prototype: Any) -> Any:
         """Return a fresh node; ignored fields get the prototype's value."""
-        fresh = object.__new__(self.cls)
-        values = fresh.__dict__
-        if not self.parts:
-            values.update(zip(self.identity, thaw_all(frozen[1:]), strict=True))
-        else:
-            for name, item in zip(self.identity, frozen[1:], strict=True):
-                inner = self.parts.get(name)
-                if inner is None:
-                    values[name] = thaw(item)
-                else:
-                    values[name] = inner.thaw(item, prototype.__dict__[name])
-        for name in self.ignored:
-            values[name] = _fresh(self.cls, prototype, name)
-        return fresh
+        return Mould(self, frozen).thaw(prototype)
 
     def forget(self, node: Any, prototype: Any) -> None:
         """Give ignored fields the prototype's values again, in place."""
         for name in self.ignored:
-            node.__dict__[name] = _fresh(self.cls, prototype, name)
+            node.__dict__[name] = first_value(self.cls, prototype, name)
         for name, inner in self.parts.items():
             inner.forget(node.__dict__[name], prototype.__dict__[name])
 
@@ -177,7 +163,7 @@ class NodeType:
                 inner = self.parts[name]
                 inner.reset(node.__dict__[name], prototype.__dict__[name])
             elif role not in (Role.DURABLE, Role.GHOST):
-                node.__dict__[name] = _fresh(self.cls, prototype, name)
+                node.__dict__[name] = first_value(self.cls, prototype, name)
 
     def error_part(self) -> str | None:
         """Return the path of the lowest part that hears of transport errors."""
@@ -186,22 +172,6 @@ class NodeType:
             if below is not None:
                 return f"{name}.{below}" if below else name
         return "" if self.error is not None else None
-
-
-class _Raw:
-    """Reads fields past the descriptors that guard ghosts."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
-
-    def __getattr__(self, name: str) -> Any:
-        return self._values[name]
-
-
-def _fresh(cls: type, prototype: Any, name: str) -> Any:
-    return thaw(freeze_field(cls, _Raw(prototype.__dict__), name))
 
 
 @dataclass_transform(

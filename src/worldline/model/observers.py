@@ -117,7 +117,7 @@ class Observer:
 
         For a property: ``return history.holds(view)``.
         """
-        return self.decide is None or self.decide(view.history(self.name))
+        return view.verdict(self.name)
 
 
 def _broken(name: str, what: str, error: Exception) -> ModelError:
@@ -146,6 +146,23 @@ class Record:
             raise
         except Exception as error:
             raise _broken(self.observer.name, "fold", error) from error
+
+    def verdict(self) -> bool:
+        """Return what the observer decides about its value.
+
+        Raises
+        ------
+        ModelError
+            If that is no bool.
+        """
+        decide = self.observer.decide
+        decided = True if decide is None else decide(self.value)
+        if decided is not True and decided is not False:
+            raise ModelError(
+                f"the decide of observer {self.observer.name!r} returned {decided!r}",
+                remedy="return a bool",
+            )
+        return decided
 
     def freeze(self) -> Frozen:
         return freeze(self.value)

@@ -222,6 +222,20 @@ def thaw_shared(frozen: Frozen, thawer: Callable[[tuple[Any, ...]], Any] = thaw)
     return shared
 
 
+def thaw_constant(frozen: Frozen, otherwise: Any) -> Any:
+    """Return what a frozen value thaws to, shared, or `otherwise` if that can change."""
+    if type(frozen) is not tuple:
+        return frozen
+    if frozen[0] is ENUM:
+        return thaw(frozen)
+    if frozen[0] not in _constant:
+        return otherwise
+    shared = _shared.get(frozen)
+    if shared is None:
+        shared = thaw_shared(frozen) if is_constant(frozen) else otherwise
+    return shared
+
+
 def is_constant(frozen: Frozen) -> bool:
     """Say whether nothing can change what a frozen value thaws to."""
     if type(frozen) is not tuple:

@@ -64,8 +64,8 @@ class Read:
     column
         Which column of the row.
     what
-        ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any`` or
-        ``history``.
+        ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any``,
+        ``history`` or ``verdict``.
     detail
         The field's name, or the filter of messages; hashable.
     """
@@ -172,11 +172,20 @@ class View:
 
     def history(self, name: str) -> Any:
         """Return the value of an observer."""
+        return self._reader.read(read_of(self._observer(name), "history"))
+
+    def verdict(self, name: str) -> bool:
+        """Return what an observer decides about its value; True if it decides nothing.
+
+        This is faster than to look at the value, of which each may be new.
+        """
+        decided: bool = self._reader.read(read_of(self._observer(name), "verdict"))
+        return decided
+
+    def _observer(self, name: str) -> int:
         for index, observer in enumerate(self._system.observers):
             if observer.name == name:
-                return self._reader.read(
-                    read_of(self._system.layout.observer(index), "history")
-                )
+                return self._system.layout.observer(index)
         raise ModelError(
             f"a property reads the history {name!r}",
             remedy="add an observer of that name to System(observers=[...])",
@@ -290,4 +299,4 @@ def answer(read: Read, cell: Any) -> Any:
         pure, kind, src = read.detail
         letters = of_messages(cell.letters(), (kind, src))
         return any(pure.function(letter.message) for letter in letters)
-    return cell.value
+    return cell.verdict() if read.what == "verdict" else cell.value

@@ -11,7 +11,7 @@ from worldline.model.identity import NodeId
 from worldline.model.message import Letter
 from worldline.model.properties import Property
 from worldline.model.system import System
-from worldline.model.view import Pure, Read, Reader, View
+from worldline.model.view import Pure, Read, Reader, View, read_of
 from worldline.trace.condition import Condition, condition_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.json_values import encode_value
@@ -102,8 +102,11 @@ class _Recording:
         self.failing: tuple[Callable[..., Any], tuple[NodeId, ...]] | None = None
 
     def read(self, read: Read) -> Any:
-        value = self._inner.read(read)
-        text = text_of(value)
+        value = shown = self._inner.read(read)
+        if read.what == "verdict":
+            # What was decided says less than that about which it was.
+            shown = self._inner.read(read_of(read.column, "history"))
+        text = text_of(shown)
         self.reads.append((self._label(read), "?" if text is None else text))
         return value
 
@@ -119,7 +122,7 @@ class _Recording:
     def _label(self, read: Read) -> str:
         system = self._system
         index = system.layout.columns[read.column].index
-        if read.what == "history":
+        if read.what in ("history", "verdict"):
             return f"history {system.observers[index].name}"
         node = system.ids[index]
         if read.what == "field":

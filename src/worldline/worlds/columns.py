@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from worldline.engine.collections import Collection, Shape
@@ -38,7 +39,9 @@ def collection_of(system: System) -> Collection | None:
     def sender(letter: Letter) -> int:
         return system.index[letter.src]
 
-    return Collection(_SHAPES[cls], cls.split, cls.join, fingerprint, sender, order_key)
+    # A letter is part of very many mailboxes, each of which asks for this.
+    contents = functools.cache(fingerprint)
+    return Collection(_SHAPES[cls], cls.split, cls.join, contents, sender, order_key)
 
 
 def interners(

@@ -26,6 +26,12 @@ Query: TypeAlias = tuple[Any, ...]
 """``("choose", n, weights)``, ``("full", dst, k)``, ``("sequence",)`` or
 ``("pending", alarm)``: the first is answered freely, the others by the state."""
 
+_QUIET = {
+    result: Outcome(result, None, sends=(), timers=(), log=(), choices=(), widths=())
+    for result in Result
+}
+"""What most handlers do: nothing but change their node, if that."""
+
 _LONGEST = 10_000
 """Free choices that one handler may make before it counts as a mistake."""
 
@@ -76,6 +82,10 @@ class HandlerDoor(ABC):
 
     def outcome(self, result: Result | Failure) -> Outcome:
         """Return what the handler did since `begin`."""
+        if type(result) is Result and not (
+            self._sends or self._timers or self._log or self._choices
+        ):
+            return _QUIET[result]
         failure = result if isinstance(result, Failure) else None
         return Outcome(
             result=Result.FAILED if isinstance(result, Failure) else result,

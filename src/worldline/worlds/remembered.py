@@ -12,6 +12,7 @@ from typing import Any, final
 from worldline.engine.decisions import Decision, Question
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
+from worldline.model import activity
 from worldline.model.identity import NodeId
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -20,6 +21,9 @@ from worldline.model.view import Pure, Read, View, answer, holds_for
 
 CellOf = Callable[[int, int], Any]
 """Returns the cell of a column, restored to an interned value."""
+
+_MOST_KNOWN = 65_536
+"""Values for which the answer to one question is kept."""
 
 
 @final
@@ -31,8 +35,8 @@ class Answers:
     question
         The read as a question of a decision tree.
     known
-        The answer and its integer, by the column's value; only answers that nobody
-        can change are here.
+        The answer and its integer, by the column's value, as long as there is room;
+        only answers that nobody can change are here.
     """
 
     __slots__ = ("known", "numbers", "question")
@@ -95,7 +99,9 @@ class Recall:
             decision.learn(reader.path, verdict)
             return verdict
 
-        return Decision(self._timed(PROPERTIES, evaluate))
+        return Decision(
+            self._timed(PROPERTIES, evaluate), self._timed(PROPERTIES, self.resolve)
+        )
 
     def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
         """Return the decision for one element of a ``for_each`` form."""
@@ -108,8 +114,25 @@ class Recall:
                 decision.learn(reader.path, verdict)
                 return verdict
 
-            known = self._inner[function, nodes] = Decision(evaluate)
+            known = self._inner[function, nodes] = Decision(evaluate, self.resolve)
         return known
+
+    def resolve(self, question: Question, value: int) -> int | None:
+        """Work out what a value answers to a question that was asked before.
+
+        Nothing where that leads no further: each history is an answer of its own. Nor
+        if it fails, as it will again where a property can be named.
+        """
+        read: Read = question.question
+        if read.what == "history":
+            return None
+        before, activity.guarding = activity.guarding, True
+        try:
+            return self.look(read, value, self.answers(read))[1]
+        except Exception:
+            return None
+        finally:
+            activity.guarding = before
 
     def answers(self, read: Read) -> Answers:
         """Return what is known about a read."""
@@ -122,8 +145,11 @@ class Recall:
         """Work out the answer to a read, and its integer."""
         found, distinct = self._ask(read, value)
         number = answers.number(value, distinct)
-        # A field's answer is distinguished by its frozen value.
-        if read.what == "field" and is_constant(distinct):
+        # A field's answer is distinguished by its frozen value; a history might be a
+        # list; all other answers are tuples of what is sealed, or of no parts.
+        if is_constant(distinct) if read.what == "field" else read.what != "history":
+            if len(answers.known) >= _MOST_KNOWN:
+                answers.known.clear()
             answers.known[value] = found, number
         return found, number
 
@@ -154,19 +180,25 @@ class _Recorder:
         value = self._row[read.column]
         answers = self._recall.answers(read)
         known = answers.known.get(value)
-        found, number = (
-            self._recall.look(read, value, answers) if known is None else known
-        )
-        if read not in self._seen:
-            self._seen.add(read)
-            self.path.append((answers.question, number))
+        try:
+            found, number = (
+                self._recall.look(read, value, answers) if known is None else known
+            )
+        except AssertionError:
+            # What is asked of a message or a history may fail as the property may.
+            self._note(read, answers.question, answers.number(value, AssertionError))
+            raise
+        self._note(read, answers.question, number)
         return found
+
+    def _note(self, asked: Hashable, question: Question, answer: int) -> None:
+        if asked not in self._seen:
+            self._seen.add(asked)
+            self.path.append((question, answer))
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         decision = self._recall.inner(function, nodes)
         verdict = decision(self._row)
-        if decision not in self._seen:
-            self._seen.add(decision)
-            question = Question((function, nodes), -1, {}, decision)
-            self.path.append((question, int(verdict)))
+        question = Question((function, nodes), -1, {}, decision)
+        self._note(decision, question, int(verdict))
         return verdict

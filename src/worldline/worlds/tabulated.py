@@ -27,6 +27,7 @@ from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event, Kind, Origin
 from worldline.model.execute import HANDLERLESS, Result
 from worldline.model.layout import ColumnKind, Layout
+from worldline.model.mould import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics import (
     Change,
@@ -49,6 +50,9 @@ from worldline.worlds.direct import Snapshot
 from worldline.worlds.door import Query
 from worldline.worlds.remembered import Recall
 from worldline.worlds.trial import Trial, Trials, changes_nothing
+
+_MOST_MOULDS = 8_192
+"""Local values whose moulds are kept, about 1 KiB each."""
 
 
 @final
@@ -75,6 +79,7 @@ class TabulatedWorld:
         self._trials = Trials(system, profile)
         self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
+        self._moulds: dict[int, Mould] = {}
         self._answers: dict[tuple[int, Any], dict[int, int]] = {}
         self._cells = [
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
@@ -150,22 +155,24 @@ class TabulatedWorld:
         """Work out, remember and return the outcomes of an event in a state."""
         event: Event = entry.event
         if entry.column < 0:
-            trial = self._handlerless(event)
-            entry.outcomes[0] = only = (self._leaf(entry, 0, trial, event),)
+            entry.outcomes[0] = only = (self._leaf(entry, 0, self._handlerless(event)),)
             return only
         number = row[entry.column]
-        local = self.tables.interners[entry.column].values[number]
-        index = self.system.layout.columns[entry.column].index
-        trials = self._trials.all_choices(
-            index, local, event, self._environment(entry, row)
-        )
+        environment = self._environment(entry, row)
+        mould = self._mould(entry.column, number)
+        trials = self._try(entry, mould, environment)
         leaves: tuple[Leaf, ...] = ()
-        if not self._is_no_transition(event, trials, local):
-            intern = self.tables.interners[entry.column].intern
+        if not self._is_no_transition(event, trials, mould.frozen):
+            intern, before = self.tables.interners[entry.column].intern, mould.frozen
             leaves = tuple(
-                self._leaf(entry, intern(trial.local), trial, event) for trial in trials
+                [
+                    self._leaf(
+                        entry, number if t.local is before else intern(t.local), t
+                    )
+                    for t in trials
+                ]
             )
-        if all(query[0] == "choose" for trial in trials for query, _ in trial.path):
+        if _asks_nothing_of_the_state(trials):
             entry.outcomes[number] = leaves
         else:
             # A fork without children stands for an event that is no transition.
@@ -177,11 +184,10 @@ class TabulatedWorld:
 
         Nothing is remembered. Returns nothing where the event is no transition.
         """
-        event: Event = entry.event
-        local = self.tables.interners[entry.column].values[number]
-        index = self.system.layout.columns[entry.column].index
-        trials = self._trials.all_choices(index, local, event, _no_answer)
-        return [] if self._is_no_transition(event, trials, local) else trials
+        mould = self._mould(entry.column, number)
+        trials = self._try(entry, mould, _no_answer)
+        none = self._is_no_transition(entry.event, trials, mould.frozen)
+        return [] if none else trials
 
     def answer(self, ask: Ask, value: int) -> int:
         """Work out, remember and return what a value of a column answers."""
@@ -192,10 +198,27 @@ class TabulatedWorld:
             known = ask.answers[value] = state_answer(self.system, index, query, cell)
         return known
 
+    def _try(
+        self, entry: Entry, mould: Mould, environment: Callable[[Query], int]
+    ) -> list[Trial]:
+        index = self.system.layout.columns[entry.column].index
+        return self._trials.all_choices(index, mould, entry.event, environment)
+
+    def _mould(self, column: int, number: int) -> Mould:
+        """Return the mould of a local value; it is likely to be asked for again."""
+        known = self._moulds.get(number)
+        if known is None:
+            if len(self._moulds) >= _MOST_MOULDS:
+                self._moulds.clear()
+            kind = self.system.types[self.system.layout.columns[column].index]
+            local = self.tables.interners[column].values[number]
+            known = self._moulds[number] = Mould(kind, local)
+        return known
+
     def _handlerless(self, event: Event) -> Trial:
         index = 0 if event.node is None else self.system.index[event.node]
-        local = self.system.initial[index]
-        return self._trials.run(index, local, event, [], _no_answer)
+        mould = Mould(self.system.types[index], self.system.initial[index])
+        return self._trials.run(index, mould, event, [], _no_answer)
 
     def _is_no_transition(self, event: Event, trials: list[Trial], local: Any) -> bool:
         first = trials[0]
@@ -208,11 +231,11 @@ class TabulatedWorld:
             and changes_nothing(first, local)
         )
 
-    def _leaf(self, entry: Entry, local: int, trial: Trial, event: Event) -> Leaf:
+    def _leaf(self, entry: Entry, local: int, trial: Trial) -> Leaf:
         outcome = trial.outcome
         operations = entry.changes + self._operations(trial.changes)
         if outcome.failure is None:
-            operations += self._observe(event, trial)
+            operations += self._observe(entry.event, trial)
         return self.tables.new_leaf(
             entry,
             local,
@@ -314,6 +337,13 @@ class TabulatedWorld:
             return own_events(system, index, hidden, inbox, budget)
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         return arrivals(system, index, hidden, inbox, budget, partition)
+
+
+def _asks_nothing_of_the_state(trials: list[Trial]) -> bool:
+    """Say whether the outcomes of a handler are the same in all states."""
+    if not trials[0].path:
+        return True
+    return all(query[0] == "choose" for trial in trials for query, _ in trial.path)
 
 
 def state_answer(system: System, index: int, query: Query, cell: Any) -> int:

@@ -11,12 +11,12 @@ from worldline.model.divergence import Suspected, within_budget
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
 from worldline.model.execute import (
-    HANDLERLESS,
     Failure,
     Result,
     make_context,
     perform,
 )
+from worldline.model.mould import Mould
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Change, Operation
 from worldline.model.system import System
@@ -112,42 +112,45 @@ class Trials:
         self.door = TrialDoor(system)
         self.door.freeze = profile.timed(FREEZING, self.door.freeze)
         self._perform = profile.timed(HANDLERS, perform)
-        self._thaw = [profile.timed(FREEZING, kind.thaw) for kind in system.types]
-        self._freeze = [profile.timed(FREEZING, kind.freeze) for kind in system.types]
+        self._thaw = profile.timed(FREEZING, Mould.thaw)
+        self._freeze = profile.timed(FREEZING, Mould.freeze)
         self.contexts = [
             make_context(system, i, self.door) for i in range(len(system.ids))
         ]
 
     def run(
-        self, index: int, local: Frozen, event: Event, given: Path, env: Environment
+        self, index: int, mould: Mould, event: Event, given: Path, env: Environment
     ) -> Trial:
         """Execute the handler that takes `event`, once."""
-        system, door, context = self.system, self.door, self.contexts[index]
-
-        def execute() -> tuple[Any, Result | Failure]:
-            node = self._thaw[index](local, system.prototypes[index])
-            context.bind(node)
-            door.prepare(index, given, env)
-            if event.kind in HANDLERLESS:
-                return node, Result.HANDLED
-            return node, self._perform(system, index, node, context, door, event)
-
+        door = self.door
         try:
-            node, result = execute()
+            node, result = self._execute(index, mould, event, given, env)
         except Suspected:
-            node, result = within_budget(execute)
-        outcome = door.outcome(result)
-        after = local if outcome.failure is not None else self._freeze[index](node)
-        return Trial(after, door.changes, door.path, outcome)
+            node, result = within_budget(
+                lambda: self._execute(index, mould, event, given, env)
+            )
+        # What is not to happen, or failed, leaves no node behind.
+        stays = result is Result.WAITS or type(result) is Failure
+        after = mould.frozen if stays else self._freeze(mould, node)
+        return Trial(after, door.changes, door.path, door.outcome(result))
+
+    def _execute(
+        self, index: int, mould: Mould, event: Event, given: Path, env: Environment
+    ) -> tuple[Any, Result | Failure]:
+        system, door, context = self.system, self.door, self.contexts[index]
+        node = self._thaw(mould, system.prototypes[index])
+        context.bind(node)
+        door.prepare(index, given, env)
+        return node, self._perform(system, index, node, context, door, event)
 
     def all_choices(
-        self, index: int, local: Frozen, event: Event, env: Environment
+        self, index: int, mould: Mould, event: Event, env: Environment
     ) -> list[Trial]:
         """Execute it for every combination of choices, first options first."""
         found: list[Trial] = []
         given: Path | None = []
         while given is not None:
-            trial = self.run(index, local, event, given, env)
+            trial = self.run(index, mould, event, given, env)
             found.append(trial)
             if len(found) > LARGEST_FAN:
                 raise too_many_leaves(self.system, index, event)
@@ -196,5 +199,7 @@ def is_noop(
     trials: Trials, index: int, node: Any, event: Event, environment: Environment
 ) -> bool:
     """Say whether delivering a message to a live node would do nothing at all."""
-    local = trials.system.types[index].freeze(node)
-    return changes_nothing(trials.run(index, local, event, [], environment), local)
+    kind = trials.system.types[index]
+    mould = Mould(kind, kind.freeze(node))
+    trial = trials.run(index, mould, event, [], environment)
+    return changes_nothing(trial, mould.frozen)

@@ -14,6 +14,7 @@ from worldline.engine.tables import Row
 from worldline.engine.walks import WORDS, End, Ended, below, random_at
 from worldline.model.divergence import Suspected
 from worldline.model.events import Choices, Event
+from worldline.model.mould import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics import changes
 from worldline.worlds.direct import DirectWorld
@@ -144,9 +145,10 @@ class DirectWalks:
         """Draw one of all combinations of choices that a handler may make."""
         assert event.node is not None
         index = self._system.index[event.node]
-        local = self._system.types[index].freeze(self._direct.nodes[index])
+        kind = self._system.types[index]
+        mould = Mould(kind, kind.freeze(self._direct.nodes[index]))
         environment = _Environment(self._direct, index, event)
-        trials = self._trials.all_choices(index, local, event, environment)
+        trials = self._trials.all_choices(index, mould, event, environment)
         return _one(trials, random).outcome.choices
 
 

@@ -12,9 +12,9 @@ import ctypes
 from bisect import bisect_left
 from collections.abc import Sequence
 from ctypes import POINTER, c_int32
-from typing import Any, cast, final
+from typing import Any, final
 
-from worldline.engine.native.tell import Speech, Word
+from worldline.engine.native.tell import Speech, Word, halves
 from worldline.engine.tables import Row, Tables
 
 _NOT_SEEN = -1
@@ -43,6 +43,7 @@ class Columns:
         self._numbers: list[dict[int, int]] = [{} for _ in range(width)]
         self._values: list[list[int]] = [[] for _ in range(width)]
         self._items: dict[int, _Items] = {}
+        self._out = POINTER(c_int32)()
         for column, collection in tables.collections.items():
             speech.say_all((Word.COLLECTION, column, collection.shape))
             self._items[column] = _Items(column, collection.order)
@@ -58,9 +59,11 @@ class Columns:
             return known
         if column in self._items:
             return self._collect(column, value)
-        number = self._remember(column, value, len(self._values[column]))
-        self._speech.say_all((Word.VALUE, column))
-        self._speech.long_word(self._tables.mixes[column][value])
+        values = self._values[column]
+        number = self._numbers[column][value] = len(values)
+        values.append(value)
+        mix = self._tables.mixes[column][value]
+        self._speech.say_all((Word.VALUE, column, *halves(mix)))
         return number
 
     def value(self, column: int, number: int) -> int:
@@ -90,7 +93,8 @@ class Columns:
 
     def row(self, numbers: Sequence[int]) -> Row:
         """Return a row of the kernel's, translated as far as it is looked at."""
-        return cast(Row, _SeenRow(self, numbers))
+        row: Any = _SeenRow(self, numbers)
+        return row  # type: ignore[no-any-return]
 
     def item(self, column: int, item: Any) -> int:
         """Return the kernel's number of an item of a collection."""
@@ -99,9 +103,8 @@ class Columns:
         if known is not None:
             return known
         collection = self._tables.collections[column]
-        self._speech.say_all((Word.ITEM, column))
-        self._speech.long_word(collection.fingerprint(item))
-        self._speech.say(collection.sender(item))
+        content = halves(collection.fingerprint(item))
+        self._speech.say_all((Word.ITEM, column, *content, collection.sender(item)))
         return items.add(item)
 
     def item_of(self, column: int, number: int) -> Any:
@@ -146,9 +149,9 @@ class Columns:
         return number
 
     def _pairs(self, column: int, number: int) -> list[tuple[int, int]]:
-        out = POINTER(c_int32)()
-        count = self._library.wl_pairs(self._handle, column, number, ctypes.byref(out))
-        flat = out[: 2 * count]
+        out = ctypes.byref(self._out)
+        count = self._library.wl_pairs(self._handle, column, number, out)
+        flat = self._out[: 2 * count]
         return list(zip(flat[::2], flat[1::2], strict=True))
 
 

@@ -46,10 +46,10 @@ class Fold:
             self._speech.say_all(columns)
         self._speech.say_all(symmetry.salts)
 
-    def tell_trait(self, column: int, seen: int) -> None:
+    def tell_trait(self, column: int, seen: int, _: list[int]) -> None:
         """Tell what a value adds to signatures."""
         value = self._columns.value(column, seen)
-        _, own, shares = self._symmetry.trait(column, value)
+        own, shares = self._symmetry.trait(column, value)[1:]
         self._speech.say_all((Word.TRAIT, column, seen))
         self._speech.long_word(own)
         self._speech.say(len(shares))
@@ -58,7 +58,7 @@ class Fold:
             self._speech.long_word(share)
             self._speech.long_word(besides)
 
-    def tell_outline(self, column: int, number: int) -> None:
+    def tell_outline(self, column: int, number: int, _: list[int]) -> None:
         """Tell the outlines of an item of a collection."""
         item = self._columns.item_of(column, number)
         common, told = self._symmetry.names.item_outlines(column, item)
@@ -82,7 +82,7 @@ class Fold:
                 self._speech.say_all((Word.RENAME, table, seen, after))
             column, seen = to, after
 
-    def tell_item(self, table: int, number: int) -> None:
+    def tell_item(self, table: int, number: int, _: list[int]) -> None:
         """Tell what a renaming makes of an item."""
         column, code = divmod(table, 2 * self._symmetry.count)
         item = self._columns.item_of(column, number)

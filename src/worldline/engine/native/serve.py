@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from ctypes import c_int32
-from typing import Any, final
+from typing import final
 
 from worldline.engine.expand import Expander
 from worldline.engine.native.fold import Fold
@@ -48,10 +49,26 @@ class Server:
         symmetry: Symmetry | None = None,
     ) -> None:
         self._mirror = mirror
+        self._columns = mirror.columns
         self._tables = tables
         self._service = service
         self._expander = Expander(tables, service)
-        self._fold = None if symmetry is None else Fold(mirror, symmetry)
+        self._serve: dict[int, Callable[[int, int, list[int]], None]] = {
+            Lack.LIST: self._serve_list,
+            Lack.PARTS: self._serve_parts,
+            Lack.OUTCOME: self._serve_outcome,
+            Lack.APPLY: self._serve_operation,
+            Lack.ANSWER: self._serve_answer,
+            Lack.DECIDE: self._serve_decision,
+        }
+        if symmetry is not None:
+            fold = Fold(mirror, symmetry)
+            self._serve |= {
+                Lack.TRAIT: fold.tell_trait,
+                Lack.RENAME: fold.tell_renamed,
+                Lack.OUTLINE: fold.tell_outline,
+                Lack.ITEM: fold.tell_item,
+            }
 
     def serve(self, misses: int) -> bool:
         """Work out all that the kernel missed; False if nothing was.
@@ -69,52 +86,24 @@ class Server:
         library.wl_misses(misses, words)
         rows = library.wl_rows(misses)
         width = len(self._tables.interners)
-        flat = words[:]
-        for at in range(0, 4 * count, 4):
-            kind, first, second, begin = flat[at : at + 4]
-            if self._fold is not None and kind >= Lack.TRAIT:
-                self._serve_fold(self._fold, kind, first, second, rows, begin)
-                continue
+        each = iter(words[:])
+        for kind, first, second, begin in zip(each, each, each, each, strict=True):
             numbers = rows[begin : begin + width] if begin >= 0 else []
-            self._serve_one(kind, first, second, numbers)
+            if kind == Lack.RENAME:
+                numbers = rows[begin + 1 : begin + 1 + rows[begin]]
+            self._serve[kind](first, second, numbers)
         self._mirror.send()
         return True
 
-    def _serve_one(
-        self, kind: int, first: int, second: int, numbers: list[int]
-    ) -> None:
-        if kind == Lack.APPLY:
-            self._serve_operation(first, second)
-        elif kind == Lack.OUTCOME:
-            self._serve_outcome(first, second, numbers)
-        elif kind == Lack.DECIDE:
-            row = self._mirror.columns.row(numbers)
-            decision = self._mirror.decision_of(first)
-            decision(row)
-            self._mirror.tell_verdict(decision, row, second)
-        elif kind == Lack.PARTS:
-            self._serve_parts(first, second, numbers)
-        elif kind == Lack.ANSWER:
-            self._serve_answer(first, second)
-        else:
-            self._serve_list(first, numbers)
+    def _serve_decision(self, number: int, question: int, numbers: list[int]) -> None:
+        row = self._columns.row(numbers)
+        decision = self._mirror.decision_of(number)
+        decision(row)
+        self._mirror.tell_verdict(decision, row, question)
 
-    def _serve_fold(
-        self, fold: Fold, kind: int, first: int, second: int, rows: Any, begin: int
-    ) -> None:
-        if kind == Lack.TRAIT:
-            fold.tell_trait(first, second)
-        elif kind == Lack.RENAME:
-            steps = rows[begin + 1 : begin + 1 + rows[begin]]
-            fold.tell_renamed(first, second, steps)
-        elif kind == Lack.OUTLINE:
-            fold.tell_outline(first, second)
-        else:
-            fold.tell_item(first, second)
-
-    def _serve_operation(self, number: int, seen: int) -> None:
+    def _serve_operation(self, number: int, seen: int, _: list[int]) -> None:
         operations = self._mirror.operations(number)
-        column, columns = operations.column, self._mirror.columns
+        column, columns = operations.column, self._columns
         value = columns.value(column, seen)
         after = operations.get(value)
         if after is None:
@@ -122,26 +111,30 @@ class Server:
         self._mirror.tell_operation(number, seen, columns.number(column, after))
 
     def _serve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
-        entry, columns = self._tables.entries[number], self._mirror.columns
-        self._expander.outcomes(entry, columns.row(numbers))
+        entry, columns = self._tables.entries[number], self._columns
         value = columns.value(entry.column, local) if entry.column >= 0 else 0
+        row = columns.row(numbers)
+        if value in entry.outcomes:
+            self._expander.outcomes(entry, row)
+        else:
+            self._service.leaves(entry, row)
         self._mirror.tell_outcome(entry, local, entry.outcomes[value])
 
     def _serve_parts(self, number: int, item: int, numbers: list[int]) -> None:
-        site, columns = self._tables.sites[number], self._mirror.columns
+        site, columns = self._tables.sites[number], self._columns
         assert site.collection is not None
         known = columns.item_of(site.collection, item)
         found = self._service.parts(site, known, columns.row(numbers))
         self._mirror.tell_parts(site, item, numbers, found)
 
-    def _serve_answer(self, number: int, seen: int) -> None:
+    def _serve_answer(self, number: int, seen: int, _: list[int]) -> None:
         ask = self._mirror.question_of(number)
-        answer = self._service.answer(ask, self._mirror.columns.value(ask.column, seen))
+        answer = self._service.answer(ask, self._columns.value(ask.column, seen))
         self._mirror.tell_answer(ask, seen, answer)
 
-    def _serve_list(self, number: int, numbers: list[int]) -> None:
+    def _serve_list(self, number: int, _: int, numbers: list[int]) -> None:
         site = self._tables.sites[number]
-        row = self._mirror.columns.row(numbers)
+        row = self._columns.row(numbers)
         entries = site.known.get(site.key(row))
         if entries is None:
             entries = self._service.enabled(site, row)

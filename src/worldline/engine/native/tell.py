@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from array import array
+import struct
 from ctypes import c_int32
 from typing import final
 
@@ -40,6 +40,12 @@ class Word(enum.IntEnum):
     ITEM_RENAME = 22
 
 
+def halves(word: int) -> tuple[int, int]:
+    """Return 64 bits as two numbers with a sign, low half first."""
+    low, high = word & 0xFFFFFFFF, word >> 32
+    return low - ((low >> 31) << 32), high - ((high >> 31) << 32)
+
+
 @final
 class Speech:
     """Instructions that were not sent yet.
@@ -53,21 +59,20 @@ class Speech:
     def __init__(self, library: ctypes.CDLL, tables: int) -> None:
         self._library = library
         self._tables = tables
-        self._words = array("i")
+        # A list, packed when it is sent: an array would look at each word twice.
+        self._words: list[int] = []
         self.say = self._words.append
         self.say_all = self._words.extend
 
     def long_word(self, word: int) -> None:
         """Add 64 bits, low half first."""
-        low, high = word & 0xFFFFFFFF, word >> 32
-        self.say(low - (1 << 32) if low >> 31 else low)
-        self.say(high - (1 << 32) if high >> 31 else high)
+        self.say_all(halves(word))
 
     def send(self) -> None:
         """Tell the kernel all that was said."""
         count = len(self._words)
         if count:
-            words = (c_int32 * count).from_buffer(self._words)
+            packed = struct.pack(f"{count}i", *self._words)
+            words = (c_int32 * count).from_buffer_copy(packed)
             self._library.wl_tell(self._tables, words, count)
-            del words
-            del self._words[:]
+            self._words.clear()

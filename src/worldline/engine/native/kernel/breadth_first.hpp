@@ -265,7 +265,7 @@ class BreadthFirst {
     // state in between may not be expanded, or is visited under other names.
     int32_t last(uint64_t fingerprint) {
         const bool may_swap = prune_ == kUnknown && sample_ == 0;
-        return may_swap ? visited_.find(fingerprint).leaf : kUnknown;
+        return may_swap ? visited_.leaf_of(fingerprint) : kUnknown;
     }
 
     void expand(Worker& worker, Batch& batch) {

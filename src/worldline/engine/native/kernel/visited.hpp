@@ -76,6 +76,16 @@ class alignas(128) VisitedShard {
         }
     }
 
+    // The outcome that led to a state of an earlier level, while other threads add some.
+    int32_t leaf_of(uint64_t fingerprint) {
+        State* slot = &slots_[home(fingerprint)];
+        while (true) {
+            const uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_ACQUIRE);
+            if (depth != kBusy && slot->fingerprint == fingerprint) return slot->leaf;
+            slot = after(slot);
+        }
+    }
+
     void count(size_t added) { count_ += added; }
 
     // How many more there is room for.
@@ -173,6 +183,7 @@ class Visited {
     bool put(const State& state, const Rank& rank) {
         return shards_[shard_of(state.fingerprint)].put(state, rank);
     }
+    int32_t leaf_of(uint64_t fingerprint) { return shards_[shard_of(fingerprint)].leaf_of(fingerprint); }
     bool knows(uint64_t fingerprint) { return shards_[shard_of(fingerprint)].knows(fingerprint); }
 
     // Counts one that was added; this may move all of them.
