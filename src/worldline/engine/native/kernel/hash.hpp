@@ -29,18 +29,21 @@ inline uint64_t mixed(uint64_t content, int32_t column) {
     return splitmix(content + (static_cast<uint64_t>(column) + 1) * 0x9e3779b97f4a7c15ULL);
 }
 
-// Open addressing with linear probing, from 64-bit keys, all but ~0, to 32-bit values.
-class Map {
+// Open addressing with linear probing, from 64-bit keys, all but ~0.
+template <typename Value>
+class Hashed {
   public:
-    int32_t get(uint64_t key) const {
-        if (count_ == 0) return kUnknown;
+    explicit Hashed(Value unknown = kUnknown) : unknown_(unknown) {}
+
+    const Value& get(uint64_t key) const {
+        if (count_ == 0) return unknown_;
         for (size_t at = scramble(key) & mask_;; at = (at + 1) & mask_) {
             if (slots_[at].key == key) return slots_[at].value;
-            if (slots_[at].key == kFree) return kUnknown;
+            if (slots_[at].key == kFree) return unknown_;
         }
     }
 
-    void put(uint64_t key, int32_t value) {
+    void put(uint64_t key, const Value& value) {
         if (2 * (count_ + 1) > slots_.size()) grow();
         for (size_t at = scramble(key) & mask_;; at = (at + 1) & mask_) {
             if (slots_[at].key != key && slots_[at].key != kFree) continue;
@@ -60,11 +63,11 @@ class Map {
 
     struct Slot {
         uint64_t key;
-        int32_t value;
+        Value value;
     };
 
     void grow() {
-        std::vector<Slot> old(slots_.empty() ? 8 : 2 * slots_.size(), Slot{kFree, 0});
+        std::vector<Slot> old(slots_.empty() ? 8 : 2 * slots_.size(), Slot{kFree, unknown_});
         old.swap(slots_);
         mask_ = slots_.size() - 1;
         count_ = 0;
@@ -72,35 +75,31 @@ class Map {
             if (slot.key != kFree) put(slot.key, slot.value);
     }
 
+    Value unknown_;
     std::vector<Slot> slots_;
     size_t mask_ = 0;
     size_t count_ = 0;
 };
 
+using Map = Hashed<int32_t>;
+
 // Many tables in one: from a table and a small non-negative integer to a value, dense
-// below a limit, hashed above. The dense parts lie side by side, near to each other.
+// below a limit, hashed above: of the many values of a mailbox, an operation meets few. The
+// dense parts lie side by side, near to each other.
 template <typename Value>
 class Grid {
   public:
-    explicit Grid(Value unknown) : unknown_(unknown) {}
+    explicit Grid(Value unknown) : unknown_(unknown), others_(unknown) {}
 
     const Value& get(int32_t table, int32_t key) const {
         const Span& span = spans_[table];
         if (static_cast<uint32_t>(key) < span.room) return cells_[span.base + static_cast<uint32_t>(key)];
-        return key < kDense ? unknown_ : find(table, key);
+        return key < kDense ? unknown_ : others_.get(word(table, key));
     }
 
     void put(int32_t table, int32_t key, const Value& value) {
         add(table);
-        if (key >= kDense) {
-            const int32_t known = places_.get(word(table, key));
-            if (known == kUnknown) places_.put(word(table, key), static_cast<int32_t>(others_.size()));
-            if (known == kUnknown)
-                others_.push_back(value);
-            else
-                others_[known] = value;
-            return;
-        }
+        if (key >= kDense) return others_.put(word(table, key), value);
         Span& span = spans_[table];
         if (static_cast<uint32_t>(key) >= span.room) widen(span, key);
         cells_[span.base + static_cast<uint32_t>(key)] = value;
@@ -112,7 +111,7 @@ class Grid {
     }
 
   private:
-    static constexpr int32_t kDense = 4096;
+    static constexpr int32_t kDense = 1024;
 
     struct Span {
         uint32_t base = 0, room = 0;
@@ -127,19 +126,14 @@ class Grid {
         span = Span{base, room};
     }
 
-    const Value& find(int32_t table, int32_t key) const {
-        const int32_t known = places_.get(word(table, key));
-        return known == kUnknown ? unknown_ : others_[known];
-    }
-
     static uint64_t word(int32_t table, int32_t key) {
         return static_cast<uint64_t>(table) << 32 | static_cast<uint32_t>(key);
     }
 
     const Value unknown_;
     std::vector<Span> spans_;
-    std::vector<Value> cells_, others_;
-    Map places_;
+    std::vector<Value> cells_;
+    Hashed<Value> others_;
 };
 
 // Grows a vector so that it has an item of this number, and returns that.

@@ -48,7 +48,7 @@ class Offers {
         plans_.clear();
         options_.clear();
         leaves_.clear();
-        known_.assign(tables_.groups.size(), {});
+        known_.assign(tables_.groups.size(), Known());
         for (size_t at = 0; at < known_.size(); ++at)
             if (tables_.groups[at].is_small())
                 known_[at].dense.assign(size_t{1} << tables_.groups[at].bits, kUnknown);
