@@ -83,7 +83,7 @@ struct alignas(128) Worker {
     }
 
     static constexpr size_t kMostMisses = 4096;
-    static constexpr int64_t kEnough = 1024;  // states to try
+    static constexpr int64_t kEnough = 4096;  // states to try
 };
 
 }  // namespace worldline
