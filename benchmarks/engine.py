@@ -1,6 +1,7 @@
 """The engines beside their peers: the same state spaces, counted by several tools.
 
-Run ``python benchmarks/engine.py``; it prints a table in Markdown. On each model it runs
+Run ``python benchmarks/engine.py``; it prints tables in Markdown, and with `--write` puts
+them into docs/results.md. On each model it runs
 both engines of Worldline and, where their tool chains are, Stateright (needs cargo) and
 TLC (needs java, and mvn to fetch it). Every tool runs in a process of its own, in turn,
 `--repeat` times; the table has medians, and counts the whole process: start-up too. It
@@ -26,6 +27,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.results import Part  # noqa: E402
 
 # This process must stay small: on Linux the peak memory of a child is never less than
 # what its parent holds, so less cannot be seen. Worldline is imported in children only.
@@ -322,6 +328,7 @@ def arguments() -> argparse.Namespace:
     )
     models = sorted({case.model for case in CASES})
     names = [tool.name for tool in TOOLS]
+    parser.add_argument("--write", action="store_true", help="into docs/results.md")
     parser.add_argument("--without", nargs="+", choices=names, default=[], help="tools")
     parser.add_argument("--models", nargs="+", choices=models, default=models)
     return parser.parse_args()
@@ -329,7 +336,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Prepare the tools that can be, run them, and print the tables."""
-    options = arguments()
+    options, part = arguments(), Part("engine.py")
     commands = {}
     for tool in TOOLS:
         if tool.name in options.without:
@@ -337,9 +344,9 @@ def main() -> None:
         try:
             commands[tool.name] = tool.prepare()
         except Unavailable as reason:
-            print(f"{tool.name} is left out: {reason}.\n")
+            part.say(f"{tool.name} is left out: {reason}.")
     repeat = 1 if options.quick else max(1, options.repeat)
-    print(f"Before: {conditions()}; medians of {repeat}.\n", flush=True)
+    part.say(f"Before: {conditions()}; medians of {repeat}.")
     for case in QUICK_CASES if options.quick else CASES:
         able = {
             tool.name: commands[tool.name]
@@ -347,8 +354,10 @@ def main() -> None:
             if tool.name in commands and case.model in tool.models
         }
         if case.model in options.models and able:
-            print(table(case, measured(case, able, repeat)), end="\n\n", flush=True)
-    print(f"After: {conditions()}.")
+            part.say(table(case, measured(case, able, repeat)))
+    part.say(f"After: {conditions()}.")
+    if options.write:
+        part.write()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Large state spaces: how long they take, on one thread and on two, and in what memory.
 
-Run ``python benchmarks/large.py``; it prints a table in Markdown. Each run has a process
-of its own. Two-phase commit with ten managers takes a minute and 3 GB; `--small` leaves
-it out.
+Run ``python benchmarks/large.py``; it prints a table in Markdown, and with `--write` puts
+it into docs/results.md. Each run has a process of its own. Two-phase commit with ten
+managers takes a minute and 3 GB; `--small` leaves it out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.results import Part  # noqa: E402
 
 JOBS: list[tuple[str, str]] = [
     ("zoo:twophase", "n=8"),
@@ -51,17 +57,22 @@ def main() -> None:
     """Run every job in a process of its own, on one thread and on two."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--small", action="store_true", help="without the largest")
-    jobs = JOBS[:-1] if parser.parse_args().small else JOBS
-    is_first = True
-    for number, _ in enumerate(jobs):
+    parser.add_argument("--write", action="store_true", help="into docs/results.md")
+    options, lines = parser.parse_args(), list[str]()
+    for number, _ in enumerate(JOBS[:-1] if options.small else JOBS):
         for threads in (1, 2):
             command = [sys.executable, __file__, str(number), str(threads)]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             figures = json.loads(done.stdout)
-            if is_first:
-                print(f"| {' | '.join(figures)} |\n|---{'|---:' * (len(figures) - 1)}|")
-            is_first = False
-            print(f"| {' | '.join(map(str, figures.values()))} |", flush=True)
+            print(done.stdout, end="", file=sys.stderr, flush=True)
+            if not lines:
+                lines += [f"| {' | '.join(figures)} |"]
+                lines += [f"|---{'|---:' * (len(figures) - 1)}|"]
+            lines.append(f"| {' | '.join(map(str, figures.values()))} |")
+    part = Part("large.py")
+    part.say("\n".join(lines))
+    if options.write:
+        part.write()
 
 
 if __name__ == "__main__":
