@@ -116,7 +116,10 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
         help="states on a path, the initial one counted",
     )
     bounds.add_argument(
-        "--max-states", type=positive, metavar="N", help="distinct states"
+        "--max-states",
+        type=positive,
+        metavar="N",
+        help="distinct states; on one thread",
     )
     bounds.add_argument(
         "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"

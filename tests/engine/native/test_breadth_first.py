@@ -76,6 +76,18 @@ def test_the_bound_on_states_is_exact() -> None:
     assert (report.states, report.bound) == (1000, "states")
 
 
+@pytest.mark.slow
+def test_a_bound_on_states_falls_on_the_same_states_on_any_number_of_threads() -> None:
+    found = set()
+    for threads in (1, 2, 2, 2):
+        system = load("zoo:twophase", {"n": "7"})
+        report = wl.check(
+            system, engine="native", threads=threads, max_states=150_000, traces=False
+        )
+        found.add((report.states, report.generated, report.depth))
+    assert len(found) == 1
+
+
 def test_the_json_of_a_report_is_plain(tmp_path: Path) -> None:
     report = wl.check(load("zoo:toy", {}), engine="native")
     assert json.loads(json.dumps(report.to_json()))["engine"] == "native"

@@ -99,7 +99,8 @@ class _Levels:
         self._mirror.send()
         self._handle = self._library.wl_search(
             self._mirror.handle,
-            options.threads,
+            # Several would meet other states before the bound each time.
+            options.threads if limit is None else 1,
             WORTH_THREADS,
             _UNLIMITED if limit is None else limit,
             *decisions,

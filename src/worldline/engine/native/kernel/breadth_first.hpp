@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -476,7 +477,7 @@ class BreadthFirst {
     uint32_t depth_ = 1;
     Visited visited_;
     Frontier level_;
-    std::vector<Worker> workers_;
+    std::deque<Worker> workers_;
     std::vector<Position> retry_;
     size_t cursor_ = 0;
     int64_t pending_ = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "misses.hpp"
+#include "outcomes.hpp"
 #include "swaps.hpp"
 #include "tables.hpp"
 
@@ -54,7 +55,9 @@ class Found {
 class Successors {
   public:
     explicit Successors(const Tables& tables)
-        : misses(tables.width), tables_(tables), scratch_(tables.width), footprints_(tables) {}
+        : misses(tables.width), tables_(tables), scratch_(tables.width),
+          outcomes_(tables, misses), footprints_(tables) {}
+    Successors(const Successors&) = delete;
 
     Misses misses;
 
@@ -234,37 +237,11 @@ class Successors {
                 produce(outcome.what / 2, row, fingerprint ^ outcome.change);
         } else if (outcome.what == kUnknown) {
             misses.add(Lack::kOutcome, event, local, 0, row);
-        } else if (outcome.what >= 0 && !gather(outcome.what / 2, row, fingerprint)) {
-            misses.add(Lack::kOutcome, event, local, gap_, row);
+        } else if (outcome.what >= 0) {
+            const auto take = [&](int32_t leaf) { produce_from_tree(leaf, row, fingerprint); };
+            if (!outcomes_.visit(outcome.what, row, [](int32_t) {}, take))
+                misses.add(Lack::kOutcome, event, local, outcomes_.gap(), row);
         }
-    }
-
-    // Applies every leaf that the row's answers lead to. False at a gap in the tree.
-    bool gather(int32_t number, const int32_t* row, uint64_t fingerprint) {
-        const Tree& tree = tables_.trees[number];
-        if (tree.kind == TreeKind::kLeaves) {
-            for (const int32_t leaf : tree.items) produce_from_tree(leaf, row, fingerprint);
-            return true;
-        }
-        if (tree.kind == TreeKind::kFork) {
-            for (const auto& child : tree.children)
-                if (!gather(child.second, row, fingerprint)) return false;
-            return true;
-        }
-        int32_t value = row[tree.column];
-        for (const int32_t operation : tree.items) {
-            value = apply(operation, value).after;
-            if (value == kUnknown) return true;  // the miss is noted
-        }
-        const int32_t answer = tables_.answers.get(tree.answers, value);
-        if (answer == kUnknown) {
-            misses.add(Lack::kAnswer, number, value, 0, nullptr);
-            return true;
-        }
-        for (const auto& child : tree.children)
-            if (child.first == answer) return gather(child.second, row, fingerprint);
-        gap_ = static_cast<uint64_t>(number) << 32 | static_cast<uint32_t>(answer);
-        return false;
     }
 
     const Effect& apply(int32_t operation, int32_t value) {
@@ -314,7 +291,7 @@ class Successors {
     const Tables& tables_;
     std::vector<int32_t> scratch_;
     Found* out_ = nullptr;
-    uint64_t gap_ = 0;
+    Outcomes outcomes_;
     int64_t version_ = -1;
     Footprints footprints_;
     Footprint last_;  // of the step that led to the row
