@@ -88,6 +88,10 @@ def test_a_bound_on_states_falls_on_the_same_states_on_any_number_of_threads() -
     assert len(found) == 1
 
 
+def test_of_failures_in_one_state_the_first_event_is_reported() -> None:
+    compare(lambda: plan_of(5236).build(symmetry=False), keep_going=True)
+
+
 def test_the_json_of_a_report_is_plain(tmp_path: Path) -> None:
     report = wl.check(load("zoo:toy", {}), engine="native")
     assert json.loads(json.dumps(report.to_json()))["engine"] == "native"

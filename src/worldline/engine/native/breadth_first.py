@@ -220,7 +220,7 @@ class _Levels:
                 self._handle, number, byref(fingerprint)
             ):
                 search.hits[number] = self._ways.locate(fingerprint.value, None)
-        for state, number in sorted(self._endings()):
+        for state, number in self._endings():
             if number == _UNSET:
                 if search.deadlock is None:
                     search.deadlock = self._ways.locate(state, None)
@@ -232,7 +232,10 @@ class _Levels:
                 search.failures[kind] = self._ways.locate(state, last)
 
     def _endings(self) -> list[tuple[int, int]]:
-        """Return the states where something ended, with the outcome that failed."""
+        """Return the states where something ended, with the outcome that failed.
+
+        The first of all comes first.
+        """
         count = self._library.wl_endings(self._handle, None)
         words = (c_int32 * max(1, 3 * count))()
         self._library.wl_endings(self._handle, words)

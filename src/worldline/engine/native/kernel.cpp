@@ -157,9 +157,10 @@ int32_t wl_hit(BreadthFirst* search, int32_t watch, uint64_t* out) {
     return *out != ~0ULL;
 }
 
-// Gives the endings met, three integers each: a fingerprint's halves and a leaf.
+// Gives the endings met, in order, three integers each: a fingerprint's halves and a leaf.
 int32_t wl_endings(BreadthFirst* search, int32_t* out) {
     int32_t count = 0;
+    std::sort(search->endings.begin(), search->endings.end());
     for (const Ending& ending : search->endings) {
         if (out != nullptr) {
             put_long(out + 3 * count, ending.fingerprint);

@@ -252,11 +252,11 @@ class BreadthFirst {
         return worker.tried;
     }
 
-    // Of the endings by one outcome, only the first in order of fingerprints counts.
+    // Of the endings by one outcome, only the first counts.
     void note(const Ending& ending) {
         for (Ending& known : endings) {
             if (known.leaf != ending.leaf) continue;
-            known.fingerprint = std::min(known.fingerprint, ending.fingerprint);
+            known = std::min(known, ending);
             return;
         }
         endings.push_back(ending);
@@ -319,7 +319,8 @@ class BreadthFirst {
         const bool has_failed = worker.found.has_failed;
         for (const Successor& one : worker.found) {
             if (has_failed && tables_.leaves[one.leaf].failed) {
-                worker.endings.push_back(Ending{fingerprint, one.leaf});
+                const auto place = static_cast<int32_t>(&one - worker.found.begin());
+                worker.endings.push_back(Ending{fingerprint, one.leaf, place});
                 continue;
             }
             worker.candidates.push_back(Candidate{one.fingerprint, fingerprint, one.leaf, at});
@@ -370,7 +371,7 @@ class BreadthFirst {
         for (const Successor& one : worker.found)
             if (!tables_.entries[tables_.leaves[one.leaf].entry].fault) return true;
         const int32_t verdict = worker.look.decide(done_, worker.row.data());
-        if (verdict == kFalse) worker.endings.push_back(Ending{fingerprint, kUnknown});
+        if (verdict == kFalse) worker.endings.push_back(Ending{fingerprint, kUnknown, 0});
         return verdict != kUnknown;
     }
 

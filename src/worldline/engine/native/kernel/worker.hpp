@@ -28,6 +28,11 @@ struct Watch {
 struct Ending {
     uint64_t fingerprint;
     int32_t leaf;
+    int32_t place;  // among the successors of the state, which are in canonical order
+
+    bool operator<(const Ending& other) const {
+        return std::make_pair(fingerprint, place) < std::make_pair(other.fingerprint, other.place);
+    }
 };
 
 struct Candidate {
