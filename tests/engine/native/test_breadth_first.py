@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,26 +118,34 @@ def test_symmetric_nodes_that_name_each_other_are_folded_alike() -> None:
     compare(fans, keep_going=True)
 
 
-@pytest.mark.parametrize("first", [0, 10])
-def test_random_symmetric_systems_are_folded_alike(first: int) -> None:
-    for seed in range(first, first + 10):
-        plan = plan_of(seed)
-        keep_going = seed % 2 == 0
-        # Enough for all but a few; where it is hit, other states may be met before.
+def compare_random(seeds: range, *, symmetry: bool, most: int) -> None:
+    """Compare the engines on random systems with at most so many states."""
+    for seed in seeds:
+        build = partial(plan_of(seed).build, symmetry=symmetry)
+        options: dict[str, Any] = {"keep_going": seed % 2 == 0, "deadlock": True}
+        # Enough for most; where it is hit, the engines have met other states before.
         report = wl.check(
-            plan.build(symmetry=True),
-            engine="native",
-            keep_going=keep_going,
-            deadlock=True,
-            max_states=400,
-            traces=False,
+            build(), engine="native", max_states=most, traces=False, **options
         )
         if report.bound != "states":
-            compare(
-                lambda: plan.build(symmetry=True),  # noqa: B023
-                keep_going=keep_going,
-                deadlock=True,
-            )
+            compare(build, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [0, 10])
+def test_random_symmetric_systems_are_folded_alike(first: int) -> None:
+    compare_random(range(first, first + 10), symmetry=True, most=400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [0, 10])
+def test_random_systems_are_searched_alike(first: int) -> None:
+    compare_random(range(first, first + 10), symmetry=False, most=400)
+
+
+@pytest.mark.nightly
+def test_many_random_systems_are_searched_alike() -> None:
+    compare_random(range(20_000, 21_000), symmetry=False, most=3_000)
 
 
 def test_a_symmetry_is_checked_on_the_same_rows(
