@@ -24,6 +24,12 @@ inline uint64_t splitmix(uint64_t word) {
     return word ^ (word >> 31);
 }
 
+// A column as one bit of a set, and a thing in a column; some share one.
+inline uint64_t bit_of(int32_t column) { return uint64_t{1} << (column & 63); }
+inline uint64_t bit_of(int32_t column, int32_t thing) {
+    return uint64_t{1} << (splitmix(static_cast<uint64_t>(column) << 32 | thing) & 63);
+}
+
 // What a value contributes to a fingerprint when it stands in a column.
 inline uint64_t mixed(uint64_t content, int32_t column) {
     return splitmix(content + (static_cast<uint64_t>(column) + 1) * 0x9e3779b97f4a7c15ULL);

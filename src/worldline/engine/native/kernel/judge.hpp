@@ -64,8 +64,6 @@ class Judge {
     // The columns that the last decision has looked at, as bits; some may share one.
     uint64_t looked_at() const { return looked_at_; }
 
-    static uint64_t bit(int32_t column) { return uint64_t{1} << (column & 63); }
-
     // Returns kTrue, kFalse or, with a miss, kUnknown.
     int32_t decide(int32_t decision, const Row& row, Misses& misses) {
         looked_at_ = 0;
@@ -101,7 +99,7 @@ class Judge {
         const int32_t column = tables_.questions[number].column;
         const auto many = static_cast<uint32_t>(2 * tables_.columns[column].size());
         Asked& asked = reach(asked_, number);
-        asked = Asked{row.place(column), bit(column), static_cast<uint32_t>(next_.size()),
+        asked = Asked{row.place(column), bit_of(column), static_cast<uint32_t>(next_.size()),
                       std::max(kLeast, std::min(kMost, many))};
         next_.resize(next_.size() + asked.room, kUnknown);
     }

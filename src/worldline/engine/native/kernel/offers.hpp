@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "judge.hpp"
 #include "misses.hpp"
 #include "outcomes.hpp"
 #include "tables.hpp"
@@ -156,8 +155,8 @@ class Offers {
             const Option& option = options_[at];
             if (option.count > 0) continue;
             if (option.what == kUnknown)
-                offer.asked |= Judge<PlainRow>::bit(tables_.entries[option.event].column);
-            find(option, row, [&](int32_t asked) { offer.asked |= Judge<PlainRow>::bit(asked); });
+                offer.asked |= bit_of(tables_.entries[option.event].column);
+            find(option, row, [&](int32_t asked) { offer.asked |= bit_of(asked); });
             if (!found_.empty()) {
                 offer.weight += option.weight;
                 if (open < kNoted) offer.happens |= uint64_t{1} << open;

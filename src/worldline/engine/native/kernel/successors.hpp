@@ -120,7 +120,6 @@ class Successors {
 
     void forget() {
         version_ = tables_.version;
-        footprints_.forget();
         steps_.clear();
         rest_.clear();
         plans_.assign(tables_.groups.size(), {});

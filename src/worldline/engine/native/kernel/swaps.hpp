@@ -47,19 +47,12 @@ struct Footprint {
     }
 
     static Footprint nothing(int32_t rank) { return {rank, 0, 0, 0, 0}; }
-    static uint64_t bit(int32_t column) { return uint64_t{1} << (column & 63); }
-    static uint64_t bit(int32_t column, int32_t thing) {
-        return uint64_t{1} << (splitmix(static_cast<uint64_t>(column) << 32 | thing) & 63);
-    }
 };
 
 // Knows the footprint of each outcome. Each thread has its own.
 class Footprints {
   public:
     explicit Footprints(const Tables& tables) : tables_(tables) {}
-
-    // From now on, there are other groups.
-    void forget() { known_.clear(); }
 
     // The footprint of an outcome.
     const Footprint& of(int32_t leaf) {
@@ -78,18 +71,18 @@ class Footprints {
     // Of faults nothing is said, nor of what depends on more than its node has.
     Footprint work_out(const Leaf& leaf) const {
         const Entry& entry = tables_.entries[leaf.entry];
-        if (!leaf.is_only || entry.fault || entry.column < 0 || entry.site < 0)
-            return {};
+        if (!leaf.is_only || entry.fault || entry.column < 0 || entry.site < 0) return {};
         const Site& site = tables_.sites[entry.site];
         if (site.local != entry.column) return {};
-        const int32_t own = site.collection < 0 || entry.item < 0 ? kUnknown : site.columns[site.collection];
+        const bool is_of_item = site.collection >= 0 && entry.item >= 0;
+        const int32_t own = is_of_item ? site.columns[site.collection] : kUnknown;
         Footprint found = Footprint::nothing(entry.column);
-        found.holds = found.changes = Footprint::bit(entry.column);
+        found.holds = found.changes = bit_of(entry.column);
         for (const int32_t column : site.columns) {
             if (column == own)
-                found.needs |= Footprint::bit(column, entry.item);
+                found.needs |= bit_of(column, entry.item);
             else
-                found.holds |= Footprint::bit(column);
+                found.holds |= bit_of(column);
         }
         for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at)
             add(tables_.operations[tables_.changes[at]], own, found);
@@ -99,13 +92,13 @@ class Footprints {
     // Only the node itself takes items out of its own collection.
     void add(const Operation& operation, int32_t own, Footprint& found) const {
         const int32_t column = operation.column, item = operation.item;
-        found.changes |= Footprint::bit(column);
+        found.changes |= bit_of(column);
         if (operation.action == Action::kPut) {
-            found.puts |= Footprint::bit(column, item);
+            found.puts |= bit_of(column, item);
         } else if (operation.action == Action::kTake && column == own) {
-            found.needs |= Footprint::bit(column, item);
+            found.needs |= bit_of(column, item);
         } else {
-            found.holds |= Footprint::bit(column);
+            found.holds |= bit_of(column);
         }
     }
 

@@ -232,7 +232,7 @@ class Walker {
         now_.changed = 0;
         for (const Before* one = first; one != last; ++one) {
             if (row[one->column] == one->value) continue;
-            now_.changed |= Judge<PlainRow>::bit(one->column);
+            now_.changed |= bit_of(one->column);
             for (const int32_t group : tables_.groups_of[one->column])
                 now_.offers[group].plan = kUnknown;
         }
