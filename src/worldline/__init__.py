@@ -52,7 +52,7 @@ from worldline.model.workload import invoke, script, whenever
 
 if TYPE_CHECKING:
     from worldline.lineage.explaining.report import FaultsReport
-    from worldline.lineage.faults import faults
+    from worldline.lineage.faults import find_faults
     from worldline.search.exhaustive import check
     from worldline.search.report import Report
     from worldline.search.walk_report import WalkReport
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "check": "worldline.search.exhaustive",
-    "faults": "worldline.lineage.faults",
+    "find_faults": "worldline.lineage.faults",
     "FaultsReport": "worldline.lineage.explaining.report",
     "Report": "worldline.search.report",
     "WalkReport": "worldline.search.walk_report",
@@ -100,8 +100,8 @@ __all__ = [
     "datagrams",
     "durable",
     "events",
-    "faults",
     "field",
+    "find_faults",
     "ghost",
     "histories",
     "ids",

@@ -225,7 +225,7 @@ def test_the_seed_is_reported():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("bound", "name"),
-    [(("--max-seconds", "0.2"), "seconds"), (("--memory", "1"), "memory")],
+    [(("--max-seconds", "0.2"), "seconds"), (("--max-memory", "1"), "memory")],
 )
 def test_time_and_memory_are_bounds(bound: tuple[str, str], name: str):
     result = run("check", "unbounded.py", *bound, "--json")

@@ -109,7 +109,7 @@ def test_options_reach_the_search():
     result = run(
         *("walk", "lossy.py", "--depth", "2", "--max-steps", "7", "--walks", "3"),
         *("--certify", "0", "--unbiased", "--walk-faults", "--weight", "drop=1000000"),
-        *("--workers", "1", "--engine", "python", "--property", "is_heard", "--json"),
+        *("--threads", "1", "--engine", "python", "--property", "is_heard", "--json"),
     )
     found = json.loads(result.out)
     assert (found["verdict"], found["certainty"]) == ("violated", "probable")

@@ -41,11 +41,11 @@ def fields(view: wl.View) -> Any:
 
 
 def mail(view: wl.View) -> Any:
-    return [[letter.key for letter in view.messages(dst=node)] for node in view]
+    return [[envelope.key for envelope in view.messages(dst=node)] for node in view]
 
 
 def timers(view: wl.View) -> Any:
-    return [[alarm.key for alarm in view.timers(node)] for node in view]
+    return [[timer.key for timer in view.timers(node)] for node in view]
 
 
 def hidden(view: wl.View) -> Any:

@@ -1,4 +1,4 @@
-"""`wl.faults`: what it takes, what it returns."""
+"""`wl.find_faults`: what it takes, what it returns."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def greeting() -> wl.System:
 
 
 def test_a_program_of_the_zoo_by_its_name(tmp_path: Path):
-    report = wl.faults("zoo:retry-deliv", out=tmp_path / "bad.wl")
+    report = wl.find_faults("zoo:retry-deliv", out=tmp_path / "bad.wl")
     assert report.verdict is wl.Verdict.VIOLATED
     (faults,) = report.falsifiers
     assert faults == {Loss(1, "a", "b"), Crash(2, "a")}
@@ -61,14 +61,14 @@ def test_a_program_of_the_zoo_by_its_name(tmp_path: Path):
 def test_the_files_of_a_program():
     path = PROGRAMS["redun-deliv"].path
     for target in (path, str(path), [path]):
-        report = wl.faults(target, eot=5, eff=4, crashes=1)
+        report = wl.find_faults(target, eot=5, eff=4, crashes=1)
         report.expect_holds()
         assert report.scope.nodes == ("a", "b", "c")
 
 
 def test_a_system(tmp_path: Path):
     file = tmp_path / "bad.wl"
-    report = wl.faults(greeting(), eot=3, eff=2, crashes=0, every=True, out=file)
+    report = wl.find_faults(greeting(), eot=3, eff=2, crashes=0, every=True, out=file)
     assert [set(one) for one in report.falsifiers] == [
         {Loss(1, "a", "b")},
         {Loss(1, "a", "c")},
@@ -78,9 +78,9 @@ def test_a_system(tmp_path: Path):
 
 
 def test_the_defaults_depend_on_the_target():
-    program = wl.faults("zoo:simple-deliv", traces=False)
+    program = wl.find_faults("zoo:simple-deliv", traces=False)
     assert (program.engine, program.scope.semantics) == ("symbolic", "mute")
-    system = wl.faults(greeting(), crashes=0, traces=False)
+    system = wl.find_faults(greeting(), crashes=0, traces=False)
     assert (system.engine, system.scope.semantics) == ("states", "halt")
 
 
@@ -88,19 +88,19 @@ def test_no_trace_is_written_where_none_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    report = wl.faults("zoo:simple-deliv", traces=False)
+    report = wl.find_faults("zoo:simple-deliv", traces=False)
     assert (report.trace, report.replay) == (None, None)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_expected_to_hold_and_does_not_is_an_assertion():
     with pytest.raises(FaultsFound, match="simple-deliv: VIOLATED"):
-        wl.faults("zoo:simple-deliv", traces=False).expect_holds()
+        wl.find_faults("zoo:simple-deliv", traces=False).expect_holds()
 
 
 def test_progress_is_told():
     told: list[Progress] = []
-    wl.faults(
+    wl.find_faults(
         "zoo:redun-deliv", eot=5, engine="ldfi", traces=False, progress=told.append
     )
     assert [one.executions for one in told] == list(range(1, len(told) + 1))
@@ -109,7 +109,7 @@ def test_progress_is_told():
 @pytest.mark.slow
 def test_the_progress_of_a_sweep_names_the_scope():
     told: list[Progress] = []
-    wl.faults("zoo:simple-deliv", sweep=0.2, traces=False, progress=told.append)
+    wl.find_faults("zoo:simple-deliv", sweep=0.2, traces=False, progress=told.append)
     assert told[0].phase.startswith("EOT 1, EFF 0")
     assert any(one.phase.startswith("EOT 3, EFF 2: ") for one in told)
 
@@ -117,7 +117,8 @@ def test_the_progress_of_a_sweep_names_the_scope():
 @pytest.mark.parametrize("seed", [1, 2])
 def test_equal_seeds_find_equal_faults(seed: int):
     found = [
-        wl.faults("zoo:2pc", engine="random", seed=seed, traces=False) for _ in range(2)
+        wl.find_faults("zoo:2pc", engine="random", seed=seed, traces=False)
+        for _ in range(2)
     ]
     assert found[0].falsifiers == found[1].falsifiers
     assert found[0].executions == found[1].executions
@@ -125,7 +126,7 @@ def test_equal_seeds_find_equal_faults(seed: int):
 
 @pytest.mark.slow
 def test_losses_are_named_where_crashes_are_excluded():
-    first, second = wl.faults("zoo:3pc", frontier=True, traces=False).frontier
+    first, second = wl.find_faults("zoo:3pc", frontier=True, traces=False).frontier
     assert (first.crashes, second.crashes) == (0, 1)
     assert first.exact
     assert first.losses is not None
@@ -145,4 +146,4 @@ def test_losses_are_named_where_crashes_are_excluded():
 )
 def test_a_wrong_argument_is_refused(wrong: dict[str, Any], said: str):
     with pytest.raises(wl.UsageError, match=said):
-        wl.faults("zoo:2pc", **wrong)
+        wl.find_faults("zoo:2pc", **wrong)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.model.message import Letter, is_message
+from worldline.model.message import Envelope, is_message
 from worldline.model.values import freeze, thaw
 
 
@@ -93,17 +93,17 @@ def test_a_value_that_is_no_plain_data_is_named_by_its_path():
         freeze(Wrap(Wrap(object())))
 
 
-def test_letters_compare_by_source_part_and_content():
+def test_envelopes_compare_by_source_part_and_content():
     a, b = wl.ids("a", "b")
 
-    def letter(src: wl.NodeId, part: str, message: Any) -> Letter:
-        return Letter(src, part, message, freeze(message))
+    def envelope(src: wl.NodeId, part: str, message: Any) -> Envelope:
+        return Envelope(src, part, message, freeze(message))
 
-    assert letter(a, "", Wrap(1)) == letter(a, "", Wrap(1))
-    assert hash(letter(a, "", Wrap(1))) == hash(letter(a, "", Wrap(1)))
+    assert envelope(a, "", Wrap(1)) == envelope(a, "", Wrap(1))
+    assert hash(envelope(a, "", Wrap(1))) == hash(envelope(a, "", Wrap(1)))
     for other in (
-        letter(b, "", Wrap(1)),
-        letter(a, "p", Wrap(1)),
-        letter(a, "", Wrap(True)),
+        envelope(b, "", Wrap(1)),
+        envelope(a, "p", Wrap(1)),
+        envelope(a, "", Wrap(True)),
     ):
-        assert letter(a, "", Wrap(1)) != other
+        assert envelope(a, "", Wrap(1)) != other

@@ -88,7 +88,7 @@ def test_events_timers_and_messages_name_their_part():
         "link.again(0)",
         "link.again(1)",
     ]
-    assert {letter.part for letter in driven.world.view.messages()} == {"link"}
+    assert {envelope.part for envelope in driven.world.view.messages()} == {"link"}
     assert driven[A].refused == 1
 
 

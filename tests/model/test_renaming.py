@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import worldline as wl
 from worldline.model.content import FROZENSET
 from worldline.model.events import Event, Kind
-from worldline.model.hidden import Alarm
-from worldline.model.message import Letter
+from worldline.model.hidden import PendingTimer
+from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.streams import Sockets
 from worldline.model.renaming import Renamer, outlines, renamed
@@ -48,11 +48,11 @@ def grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(Note, inner),
         st.dictionaries(inner, inner, max_size=3).map(wl.FrozenMap),
         st.builds(
-            lambda src, message: Letter(src, "", message, freeze(message)),
+            lambda src, message: Envelope(src, "", message, freeze(message)),
             st.sampled_from(NODES),
             st.builds(Note, inner),
         ),
-        inner.map(lambda payload: Alarm("", "ring", payload)),
+        inner.map(lambda payload: PendingTimer("", "ring", payload)),
     )
 
 
@@ -73,11 +73,11 @@ def replaced(value: Any, names: dict[wl.NodeId, wl.NodeId]) -> Any:
     if isinstance(value, wl.FrozenMap):
         pairs = value.items()
         return wl.FrozenMap({replaced(k, names): replaced(v, names) for k, v in pairs})
-    if isinstance(value, Letter):
+    if isinstance(value, Envelope):
         message = replaced(value.message, names)
-        return Letter(names[value.src], "", message, freeze(message))
-    if isinstance(value, Alarm):
-        return Alarm("", "ring", replaced(value.payload, names))
+        return Envelope(names[value.src], "", message, freeze(message))
+    if isinstance(value, PendingTimer):
+        return PendingTimer("", "ring", replaced(value.payload, names))
     if isinstance(value, Point):
         return Point(replaced(value.x, names), replaced(value.y, names))
     return Note(replaced(value.about, names)) if isinstance(value, Note) else value
@@ -135,8 +135,8 @@ def test_ordered_things_keep_their_order_and_others_do_not():
     assert renamed(freeze(frozenset([A, C])), swap) == (FROZENSET, B, C)
 
 
-def letter(src: wl.NodeId, about: Any = None) -> Letter:
-    return Letter(src, "", Note(about), freeze(Note(about)))
+def envelope(src: wl.NodeId, about: Any = None) -> Envelope:
+    return Envelope(src, "", Note(about), freeze(Note(about)))
 
 
 def test_mailboxes_are_canonical_again():
@@ -144,9 +144,9 @@ def test_mailboxes_are_canonical_again():
     for box in (Bag(D), Queues(D), Sockets(D)):
         other: Any = type(box)(D)
         for src, about in itertools.product((A, C), (A, B, None)):
-            box.put(letter(src, about))
+            box.put(envelope(src, about))
             there = None if about is None else swap[about]
-            other.put(letter(swap.get(src, src), there))
+            other.put(envelope(swap.get(src, src), there))
         found = renamed(box.freeze(), swap)
         assert found == other.freeze() != box.freeze()
         other.restore(found)

@@ -25,8 +25,8 @@ class Talker:
 
     @wl.call
     def say(self, ctx: wl.Context, to: wl.NodeId, text: str) -> None:
-        for letter in text:
-            self.refused += not ctx.send(to, Line(letter))
+        for envelope in text:
+            self.refused += not ctx.send(to, Line(envelope))
 
     @wl.on(Line)
     def line(self, ctx: wl.Context, src: wl.NodeId, msg: Line) -> None:

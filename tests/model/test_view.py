@@ -41,7 +41,9 @@ def test_messages_are_filtered_by_class_source_and_destination():
     driven.do(wl.events.call(b, Player.throw))
 
     def found(**filters: Any) -> list[Any]:
-        return [(letter.src, letter.message) for letter in view.messages(**filters)]
+        return [
+            (envelope.src, envelope.message) for envelope in view.messages(**filters)
+        ]
 
     to_a, to_b = (b, Ball(0)), (a, Ball(1))
     assert found() == [to_a, to_b]

@@ -11,7 +11,7 @@ from tests.oracle.state import State
 
 import worldline as wl
 from worldline.model.execute import Failure, Result
-from worldline.model.hidden import Alarm
+from worldline.model.hidden import PendingTimer
 from worldline.model.observers import Sent
 from worldline.model.outcome import Outcome, TimerChange
 from worldline.model.values import freeze
@@ -53,11 +53,11 @@ class OracleDoor:
         key = (part, name, freeze(payload))
         self.node.timers.pop(key, None)
         self.node.timers[key] = (payload, float(after))
-        self.timers.append(TimerChange(Alarm(part, name, payload), after))
+        self.timers.append(TimerChange(PendingTimer(part, name, payload), after))
 
     def cancel_timer(self, part: str, name: str, payload: Any) -> None:
         self.node.timers.pop((part, name, freeze(payload)), None)
-        self.timers.append(TimerChange(Alarm(part, name, payload), None))
+        self.timers.append(TimerChange(PendingTimer(part, name, payload), None))
 
     def is_pending(self, part: str, name: str, payload: Any) -> bool:
         return (part, name, freeze(payload)) in self.node.timers

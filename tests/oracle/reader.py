@@ -9,8 +9,8 @@ from tests.oracle.state import State
 
 import worldline as wl
 from worldline.model.content import order_key
-from worldline.model.hidden import Alarm, Status
-from worldline.model.message import Letter
+from worldline.model.hidden import PendingTimer, Status
+from worldline.model.message import Envelope
 from worldline.model.values import freeze, thaw
 from worldline.model.view import Pure, Read
 
@@ -39,11 +39,11 @@ class StateReader:
             return node.positions == ends
         if read.what == "timers":
             found = [
-                ((part, name, order_key(content)), Alarm(part, name, payload))
+                ((part, name, order_key(content)), PendingTimer(part, name, payload))
                 for (part, name, content), (payload, _) in node.timers.items()
                 if read.detail[0] in (None, name)
             ]
-            return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
+            return tuple(timer for _, timer in sorted(found, key=lambda pair: pair[0]))
         value = node.fields
         for name in read.detail:
             value = value.__dict__[name]
@@ -51,15 +51,15 @@ class StateReader:
 
     def look_under_way(self, index: int, read: Read) -> Any:
         *pure, kind, src = read.detail
-        letters = [
-            as_letter(parcel)
+        envelopes = [
+            as_envelope(parcel)
             for parcel in self.state.wire.parcels(self.system.ids[index])
             if src in (None, parcel.src)
             and (kind is None or type(parcel.message) is kind)
         ]
         if read.what == "messages":
-            return tuple(letters)
-        return any(pure[0].function(letter.message) for letter in letters)
+            return tuple(envelopes)
+        return any(pure[0].function(envelope.message) for envelope in envelopes)
 
     def nested(
         self, view: wl.View, function: Pure, nodes: tuple[wl.NodeId, ...]
@@ -67,5 +67,5 @@ class StateReader:
         return bool(function.function(view, *nodes))
 
 
-def as_letter(parcel: Parcel) -> Letter:
-    return Letter(parcel.src, parcel.part, parcel.message, parcel.key[3])
+def as_envelope(parcel: Parcel) -> Envelope:
+    return Envelope(parcel.src, parcel.part, parcel.message, parcel.key[3])

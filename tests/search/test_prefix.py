@@ -162,7 +162,7 @@ def test_no_engine_and_no_thread_changes_the_result(options: dict[str, Any]):
     assert (report.states, report.generated) == (4, 4)
 
 
-@pytest.mark.parametrize("options", [{"engine": "native"}, {"workers": 3}])
+@pytest.mark.parametrize("options", [{"engine": "native"}, {"threads": 3}])
 def test_no_engine_and_no_worker_changes_walks(options: dict[str, Any]):
     try:
         library()

@@ -32,7 +32,7 @@ def test_a_profile_counts_what_was_done_and_changes_no_result(engine: Any) -> No
     assert {k: v for k, v in said.items() if k not in changing} == {
         k: v for k, v in plain.to_json().items() if k not in changing
     }
-    # The kernel puts letters into mailboxes by itself.
+    # The kernel puts envelopes into mailboxes by itself.
     idle = "kernel" if timed.engine == "python" else "mailboxes"
     for sort in set(SORTS) - {idle}:
         assert found[sort]["count"] > 0, sort

@@ -27,7 +27,7 @@ Program = tuple[tuple[str, int], ...]
 
 @wl.message
 class Word:
-    letter: int
+    envelope: int
 
 
 @wl.node
@@ -95,9 +95,9 @@ class Machine:
     def start(self, ctx: wl.Context) -> None:
         self.run(ctx, 0)
 
-    @wl.on(Word, when=lambda self, src, msg: (self.mode, msg.letter) != (2, 1))
+    @wl.on(Word, when=lambda self, src, msg: (self.mode, msg.envelope) != (2, 1))
     def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
-        self.run(ctx, 1 + msg.letter)
+        self.run(ctx, 1 + msg.envelope)
 
     @wl.timer
     def ring(self, ctx: wl.Context, payload: int) -> None:

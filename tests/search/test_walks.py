@@ -294,8 +294,8 @@ def test_engines_and_workers_do_not_matter(
         pytest.skip(str(missing))
     options: dict[str, Any] = {"depth": 3, "max_steps": 50, "certify": certify}
     expected = facts(wl.walk(build(), engine="python", **options))
-    for workers in (1, 3):
-        found = wl.walk(build(), engine="native", workers=workers, **options)
+    for threads in (1, 3):
+        found = wl.walk(build(), engine="native", threads=threads, **options)
         assert facts(found) == expected
 
 

@@ -151,9 +151,9 @@ def describe_snapshot(system: wl.System, snapshot: Snapshot) -> Plain:
     return {
         "nodes": [_node(system, snapshot, index) for index in range(len(system.ids))],
         "flight": {
-            pair: letters
+            pair: envelopes
             for node, inbox in zip(system.ids, inboxes, strict=True)
-            for pair, letters in _under_way(node, inbox).items()
+            for pair, envelopes in _under_way(node, inbox).items()
         },
         "connections": _connections(system, inboxes),
         "left": snapshot[Layout.BUDGET][1:],
@@ -170,7 +170,7 @@ def _node(system: wl.System, snapshot: Snapshot, index: int) -> tuple[Any, ...]:
     if system.timed:
         pending = tuple((item[1].key[1:], item[2][1]) for item in timers[1:])
     else:
-        pending = frozenset(alarm.key[1:] for alarm in timers[1:])
+        pending = frozenset(timer.key[1:] for timer in timers[1:])
     local = snapshot[system.layout.local(index)]
     return (local, status, pending, positions[1:], counter)
 
@@ -178,17 +178,17 @@ def _node(system: wl.System, snapshot: Snapshot, index: int) -> tuple[Any, ...]:
 def _under_way(node: wl.NodeId, inbox: Any) -> dict[Any, Any]:
     kind, *items = inbox
     if kind.__name__ == "Bag":
-        letters = [letter for _, letter, count in items for _ in range(count)]
+        envelopes = [envelope for _, envelope, count in items for _ in range(count)]
     elif kind.__name__ == "Pool":
-        letters = items
+        envelopes = items
     else:
         queues = [
             item[-1] if kind.__name__ == "Sockets" else item[1:] for item in items
         ]
-        letters = [letter for queue in queues for letter in queue[1:]]
+        envelopes = [envelope for queue in queues for envelope in queue[1:]]
     found: dict[Any, Any] = {}
-    for letter in letters:
-        _, src, part, content = letter.key
+    for envelope in envelopes:
+        _, src, part, content = envelope.key
         found[src, node] = (*found.get((src, node), ()), (part, content))
     return found
 
@@ -222,7 +222,7 @@ def describe_outcome(outcome: Outcome) -> Plain:
             (sent.src, sent.dst, sent.part, freeze(sent.message), sent.taken)
             for sent in outcome.sends
         ],
-        "timers": [(change.alarm.key, change.after) for change in outcome.timers],
+        "timers": [(change.timer.key, change.after) for change in outcome.timers],
         "log": outcome.log,
         "choices": outcome.choices,
         "widths": outcome.widths,

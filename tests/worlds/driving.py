@@ -38,4 +38,4 @@ class Driven:
 
     def messages(self, dst: wl.NodeId) -> list[Any]:
         """The messages under way to a node."""
-        return [letter.message for letter in self.world.view.messages(dst=dst)]
+        return [envelope.message for envelope in self.world.view.messages(dst=dst)]

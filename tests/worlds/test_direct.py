@@ -180,9 +180,9 @@ def test_an_outcome_reports_sends_timers_and_what_became_of_the_event():
     ]
     outcome = driven.do(wl.events.timer(a, Worker.tick))
     assert outcome.result is Result.HANDLED
-    assert [(repr(t.alarm), t.after) for t in outcome.timers] == []
+    assert [(repr(t.timer), t.after) for t in outcome.timers] == []
     outcome = driven.do(wl.events.timer(b, Worker.tick, choices=[1]))
-    assert [(repr(t.alarm), t.after) for t in outcome.timers] == [("tick(1)", 1.0)]
+    assert [(repr(t.timer), t.after) for t in outcome.timers] == [("tick(1)", 1.0)]
 
 
 def test_a_snapshot_is_a_value_that_later_steps_do_not_change():

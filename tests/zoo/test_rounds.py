@@ -8,7 +8,7 @@ import pytest
 
 import worldline as wl
 from worldline.lineage.explaining.report import FaultsReport
-from worldline.lineage.faults import faults
+from worldline.lineage.faults import find_faults
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
 from worldline.worlds.rounds.subject import RoundsSubject
 from worldline.zoo import atomic_commit, broadcast, replication
@@ -33,7 +33,7 @@ CRASHED = {"mute": "silent", "halt": "gone"}
 def ask(
     system: Any, eot: int, eff: int, crashes: int, semantics: str = "halt", **more: Any
 ) -> FaultsReport:
-    return faults(
+    return find_faults(
         system,
         eot=eot,
         eff=eff,

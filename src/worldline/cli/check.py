@@ -125,7 +125,10 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
         "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
     )
     bounds.add_argument(
-        "--memory", type=positive, metavar="MB", help="memory of the process, in MiB"
+        "--max-memory",
+        type=positive,
+        metavar="MB",
+        help="memory of the process, in MiB",
     )
     liveness = parser.add_argument_group(
         "liveness", "Judged if the space is exhausted; it is then visited once more."
@@ -187,7 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
             max_depth=arguments.max_depth,
             max_states=arguments.max_states,
             max_seconds=arguments.max_seconds,
-            max_memory_mb=arguments.memory,
+            max_memory_mb=arguments.max_memory,
             deadlock=arguments.deadlock,
             keep_going=arguments.keep_going,
             properties=arguments.properties,

@@ -76,7 +76,7 @@ def _configure_run(parser: argparse.ArgumentParser) -> None:
         "built)",
     )
     parser.add_argument(
-        "--workers",
+        "--threads",
         type=positive,
         metavar="N",
         help="threads of the native engine; no result depends on it (default: one for "
@@ -168,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
             max_seconds=arguments.max_seconds,
             properties=arguments.properties,
             engine=arguments.engine,
-            workers=arguments.workers,
+            threads=arguments.threads,
             out=arguments.out,
             progress=progress,
             from_=arguments.prefix,

@@ -19,8 +19,8 @@ from typing import Any, final
 
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.fields import Role
-from worldline.model.hidden import Alarm
-from worldline.model.message import Letter
+from worldline.model.hidden import PendingTimer
+from worldline.model.message import Envelope
 from worldline.model.system import System
 from worldline.model.view import NodeView, View
 from worldline.trace.class_table import ClassTable
@@ -169,10 +169,10 @@ def _json(value: Any) -> Json:
         return encode_value(value)
     if isinstance(value, NodeView):
         return {name: _json(item) for name, item in _fields(value).items()}
-    if isinstance(value, Letter):
+    if isinstance(value, Envelope):
         message = encode_value(value.message)
         return {"src": value.src.name, "part": value.part, "message": message}
-    if isinstance(value, Alarm):
+    if isinstance(value, PendingTimer):
         payload = encode_value(value.payload)
         return {"part": value.part, "name": value.name, "payload": payload}
     if isinstance(value, dict):

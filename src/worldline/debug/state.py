@@ -92,8 +92,8 @@ def node_state(world: DirectWorld, index: int) -> NodeState:
     inbox = world.cells[layout.inbox(index)]
     owns: dict[str, str | list[str]] = {
         STATUS: hidden.status.value,
-        TIMERS: [str(text_of(alarm)) for alarm in hidden.pending()],
-        INBOX: [str(text_of(letter)) for letter in inbox.letters()],
+        TIMERS: [str(text_of(timer)) for timer in hidden.pending()],
+        INBOX: [str(text_of(envelope)) for envelope in inbox.envelopes()],
     }
     if isinstance(inbox, Sockets):
         owns[LINKS] = [

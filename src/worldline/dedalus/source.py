@@ -149,8 +149,8 @@ class _FunctionSource:
     def _line(self, text: str) -> None:
         self._body.append(" " * self._depth + text)
 
-    def _fresh(self, letter: str) -> str:
-        return f"{letter}{len(self._bound)}_{len(self._body)}"
+    def _fresh(self, envelope: str) -> str:
+        return f"{envelope}{len(self._bound)}_{len(self._body)}"
 
     def _table(self, atom: Atom) -> str:
         key = (atom.relation, atom.time)

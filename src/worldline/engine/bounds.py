@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -45,6 +46,20 @@ class BoundHit(Exception):
     def __init__(self, bound: str) -> None:
         super().__init__(bound)
         self.bound = bound
+
+
+def bound_that_ended(work: Callable[[], object]) -> str | None:
+    """Do some work; return the bound that ended it, None if it was finished.
+
+    Ctrl-C is the bound ``interrupted``: what was learned until then is kept.
+    """
+    try:
+        work()
+    except BoundHit as hit:
+        return hit.bound
+    except KeyboardInterrupt:
+        return "interrupted"
+    return None
 
 
 @final

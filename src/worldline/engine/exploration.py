@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
-from worldline.engine.bounds import BoundHit, Bounds, Meter
+from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
@@ -220,13 +220,10 @@ class Exploration:
 
         Ctrl-C ends the search with the bound ``interrupted`` and what it learned.
         """
-        try:
-            with few_collections():
-                self.profile.timed(REST, strategy)(self)
-        except BoundHit as hit:
-            self.bound = hit.bound
-        except KeyboardInterrupt:
-            self.bound = "interrupted"
+        explore = self.profile.timed(REST, strategy)
+        with few_collections():
+            ended = bound_that_ended(lambda: explore(self))
+        self.bound = ended or self.bound
         if self.bound not in (None, "depth"):
             self.periphery = []
 

@@ -1,4 +1,4 @@
-"""`faults`: which faults of a scope break a system, or that none do."""
+"""`find_faults`: which faults of a scope break a system, or that none do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worldline.model.system import System
 Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]
 
 
-def faults(
+def find_faults(
     target: Targets,
     *,
     parameters: Mapping[str, str] | None = None,

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.content import Frozen
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.values import freeze, register_tag, register_type, thaw
 
 
@@ -50,7 +50,7 @@ class Kind(enum.Enum):
 RANK = {kind: rank for rank, kind in enumerate(Kind)}
 _EXTERNAL = frozenset({Kind.START, Kind.CALL})
 _INTERNAL = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR, Kind.TIMER})
-LETTER_KINDS = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE})
+ENVELOPE_KINDS = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE})
 """Kinds whose payload is a message in flight."""
 
 LOST, UNREACHABLE = "lost", "unreachable"
@@ -78,7 +78,7 @@ class Event:
         reset, or the index of a partition's cut.
     """
 
-    __slots__ = ("_key", "kind", "letter", "name", "node", "part", "payload", "peer")
+    __slots__ = ("_key", "kind", "envelope", "name", "node", "part", "payload", "peer")
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Event:
         name: str = "",
         peer: NodeId | None = None,
         payload: Any = None,
-        letter: Letter | None = None,
+        envelope: Envelope | None = None,
     ) -> None:
         self.kind = kind
         self.node = node
@@ -97,16 +97,16 @@ class Event:
         self.name = name
         self.peer = peer
         self.payload = payload
-        self.letter = letter
+        self.envelope = envelope
         self._key: Frozen = None
-        if letter is None and kind in LETTER_KINDS and peer is not None:
-            self.letter = Letter(peer, part, payload, freeze(payload))
+        if envelope is None and kind in ENVELOPE_KINDS and peer is not None:
+            self.envelope = Envelope(peer, part, payload, freeze(payload))
 
     @property
     def key(self) -> Frozen:
         """The frozen value that identifies this event."""
         if self._key is None:
-            payload = self.letter.key[3] if self.letter else freeze(self.payload)
+            payload = self.envelope.key[3] if self.envelope else freeze(self.payload)
             self._key = (
                 Event,
                 RANK[self.kind],
@@ -144,12 +144,12 @@ class Event:
             words.append(f"at {self.node}")
         if self.part:
             words.append(f"({self.part})")
-        if self.letter is not None:
+        if self.envelope is not None:
             words.append(f"{self.payload!r}")
         elif self.name:
             words.append(self.name)
         if self.peer is not None:
-            link = "from" if self.letter is not None else "about"
+            link = "from" if self.envelope is not None else "about"
             words.append(f"{link} {self.peer}")
         if self.kind is Kind.CALL and self.payload:
             words.append(f"with {', '.join(map(repr, self.payload))}")

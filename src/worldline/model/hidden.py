@@ -25,7 +25,7 @@ class Status(enum.Enum):
 
 
 @final
-class Alarm(Sealed):
+class PendingTimer(Sealed):
     """A pending timer: at most one of each part, name and payload."""
 
     __slots__ = ("name", "part", "payload")
@@ -34,14 +34,14 @@ class Alarm(Sealed):
         self.part = part
         self.name = name
         self.payload = payload
-        super().__init__((Alarm, part, name, freeze(payload)))
+        super().__init__((PendingTimer, part, name, freeze(payload)))
 
     def __repr__(self) -> str:
         payload = "" if self.payload is None else f"({self.payload!r})"
         return f"{self.part}.{self.name}{payload}".lstrip(".")
 
 
-register_sealed(Alarm)
+register_sealed(PendingTimer)
 
 
 @final
@@ -68,7 +68,7 @@ class Hidden:
         self.scripts = scripts
         self.timed = timed
         self.status = Status.NEW
-        self.timers: dict[Alarm, float] = {}
+        self.timers: dict[PendingTimer, float] = {}
         self.positions = [0] * len(scripts)
         self.counter = 0
 
@@ -87,12 +87,12 @@ class Hidden:
             if script.on_reset == "restart":
                 self.positions[index] = 0
 
-    def set_timer(self, alarm: Alarm, after: float) -> None:
-        self.timers.pop(alarm, None)
-        self.timers[alarm] = after
+    def set_timer(self, timer: PendingTimer, after: float) -> None:
+        self.timers.pop(timer, None)
+        self.timers[timer] = after
 
-    def cancel_timer(self, alarm: Alarm) -> None:
-        self.timers.pop(alarm, None)
+    def cancel_timer(self, timer: PendingTimer) -> None:
+        self.timers.pop(timer, None)
 
     def called(self, key: tuple[str, Frozen]) -> None:
         """Advance the first script whose next call has this key."""
@@ -116,19 +116,19 @@ class Hidden:
         """Say whether every script of this node has come to its end."""
         return all(self.next_call(i) is None for i in range(len(self.scripts)))
 
-    def due(self) -> list[Alarm]:
+    def due(self) -> list[PendingTimer]:
         """Return the timers that may fire now, in canonical order."""
         if not self.timed:
             return self.pending()
         delays = list(self.timers.values())
         blocked = {
-            alarm
-            for index, alarm in enumerate(self.timers)
+            timer
+            for index, timer in enumerate(self.timers)
             if any(earlier <= delays[index] for earlier in delays[:index])
         }
-        return [alarm for alarm in self.pending() if alarm not in blocked]
+        return [timer for timer in self.pending() if timer not in blocked]
 
-    def pending(self) -> list[Alarm]:
+    def pending(self) -> list[PendingTimer]:
         """Return the timers that are set, in canonical order."""
         if len(self.timers) < 2:
             return list(self.timers)

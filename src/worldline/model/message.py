@@ -100,10 +100,10 @@ def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
             _refuse_mutable(cls, name, item)
 
 
-class Letter(Sealed):
+class Envelope(Sealed):
     """A message on its way: who sent it, from which part, and what it says.
 
-    Two letters are equal when their sources, parts and contents are; a network
+    Two envelopes are equal when their sources, parts and contents are; a network
     cannot tell them apart, so delivering either is one event.
     """
 
@@ -113,10 +113,10 @@ class Letter(Sealed):
         self.src = src
         self.part = part
         self.message = message
-        super().__init__((Letter, src, part, frozen))
+        super().__init__((Envelope, src, part, frozen))
 
     def __repr__(self) -> str:
         return f"{self.message!r} from {self.src}"
 
 
-register_sealed(Letter)
+register_sealed(Envelope)

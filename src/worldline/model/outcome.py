@@ -7,7 +7,7 @@ from typing import final
 
 from worldline.model.events import Choices, Event
 from worldline.model.execute import Failure, Result
-from worldline.model.hidden import Alarm
+from worldline.model.hidden import PendingTimer
 from worldline.model.observers import Sent, Step
 
 
@@ -16,7 +16,7 @@ from worldline.model.observers import Sent, Step
 class TimerChange:
     """A timer that a handler set or cancelled; `after` is None for a cancellation."""
 
-    alarm: Alarm
+    timer: PendingTimer
     after: float | None
 
 

@@ -26,11 +26,11 @@ from worldline.model.content import (
     order_key,
 )
 from worldline.model.events import RANK, Event, Kind
-from worldline.model.hidden import Alarm
+from worldline.model.hidden import PendingTimer
 from worldline.model.histories import Deeds
 from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.layout import ColumnKind
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.message_set import Pool
 from worldline.model.network.streams import Sockets
@@ -84,9 +84,9 @@ def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
         return sealed
     if isinstance(sealed, Deeds):
         return Deeds.of(*thaw(key))
-    if isinstance(sealed, Letter):
-        return Letter(key[1], key[2], thaw(key[3]), key[3])
-    return Alarm(key[1], key[2], thaw(key[3]))
+    if isinstance(sealed, Envelope):
+        return Envelope(key[1], key[2], thaw(key[3]), key[3])
+    return PendingTimer(key[1], key[2], thaw(key[3]))
 
 
 def _tidy_event(items: list[Any]) -> None:

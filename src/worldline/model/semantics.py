@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from worldline.model.content import order_key
 from worldline.model.events import Event, Kind
 from worldline.model.faults import Budget, Partition, budget_of
-from worldline.model.hidden import Alarm, Hidden, Status
+from worldline.model.hidden import Hidden, PendingTimer, Status
 from worldline.model.identity import NodeId
 from worldline.model.network import Mailbox
 from worldline.model.system import System
@@ -64,7 +64,7 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
 def _on_hidden(system: System, event: Event) -> list[Operation]:
     kind = event.kind
     if kind is Kind.TIMER:
-        return [("cancel_timer", Alarm(event.part, event.name, event.payload))]
+        return [("cancel_timer", PendingTimer(event.part, event.name, event.payload))]
     if kind is Kind.CALL and event.node is not None:
         if system.scripts[system.index[event.node]]:
             return [("called", Invocation(event.name, event.payload).key)]
@@ -109,13 +109,13 @@ def arrivals(
                 Event(
                     kind,
                     node,
-                    part=letter.part,
-                    name=type(letter.message).__name__,
-                    peer=letter.src,
-                    payload=letter.message,
-                    letter=letter,
+                    part=envelope.part,
+                    name=type(envelope.message).__name__,
+                    peer=envelope.src,
+                    payload=envelope.message,
+                    envelope=envelope,
                 )
-                for letter in inbox.losable()
+                for envelope in inbox.losable()
             ]
     return found
 
@@ -142,8 +142,8 @@ def own_events(
     if hidden.status is Status.DOWN:
         return [Event(Kind.RESTART, node)] if budget.allows("restarts") else []
     found = [
-        Event(Kind.TIMER, node, part=alarm.part, name=alarm.name, payload=alarm.payload)
-        for alarm in hidden.due()
+        Event(Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload)
+        for timer in hidden.due()
     ]
     found += _calls(system, index, hidden)
     if budget.allows("connection_errors"):

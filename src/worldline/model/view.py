@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 from worldline.model.errors import ModelError
 from worldline.model.fields import Role
-from worldline.model.hidden import Alarm, Status
+from worldline.model.hidden import PendingTimer, Status
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 
 if TYPE_CHECKING:
     from worldline.model.node import NodeType
@@ -134,10 +134,12 @@ class View:
         finished: bool = self._reader.read(read_of(column, "finished"))
         return finished
 
-    def timers(self, node: NodeId, name: str | None = None) -> tuple[Alarm, ...]:
+    def timers(self, node: NodeId, name: str | None = None) -> tuple[PendingTimer, ...]:
         """Return the pending timers of a node, all or those of one name."""
         column = self._system.layout.hidden(self._index(node))
-        found: tuple[Alarm, ...] = self._reader.read(read_of(column, "timers", name))
+        found: tuple[PendingTimer, ...] = self._reader.read(
+            read_of(column, "timers", name)
+        )
         return found
 
     def messages(
@@ -146,9 +148,9 @@ class View:
         *,
         src: NodeId | None = None,
         dst: NodeId | None = None,
-    ) -> tuple[Letter, ...]:
-        """Return the messages under way: ``letter.src`` and ``letter.message``."""
-        found: list[Letter] = []
+    ) -> tuple[Envelope, ...]:
+        """Return the messages under way: ``envelope.src`` and ``envelope.message``."""
+        found: list[Envelope] = []
         for index in self._boxes(dst):
             column = self._system.layout.inbox(index)
             found += self._reader.read(read_of(column, "messages", kind, src))
@@ -264,15 +266,15 @@ class NodeView:
 
 
 def of_messages(
-    letters: Iterator[Letter], detail: tuple[Any, ...]
-) -> tuple[Letter, ...]:
-    """Filter letters by message class and source."""
+    envelopes: Iterator[Envelope], detail: tuple[Any, ...]
+) -> tuple[Envelope, ...]:
+    """Filter envelopes by message class and source."""
     kind, src = detail
     return tuple(
-        letter
-        for letter in letters
-        if (kind is None or type(letter.message) is kind)
-        and (src is None or letter.src == src)
+        envelope
+        for envelope in envelopes
+        if (kind is None or type(envelope.message) is kind)
+        and (src is None or envelope.src == src)
     )
 
 
@@ -294,9 +296,9 @@ def answer(read: Read, cell: Any) -> Any:
         name = read.detail[0]
         return tuple(a for a in cell.pending() if name is None or a.name == name)
     if read.what == "messages":
-        return of_messages(cell.letters(), read.detail)
+        return of_messages(cell.envelopes(), read.detail)
     if read.what == "any":
         pure, kind, src = read.detail
-        letters = of_messages(cell.letters(), (kind, src))
-        return any(pure.function(letter.message) for letter in letters)
+        envelopes = of_messages(cell.envelopes(), (kind, src))
+        return any(pure.function(envelope.message) for envelope in envelopes)
     return cell.verdict() if read.what == "verdict" else cell.value

@@ -13,7 +13,7 @@ from typing import Any
 
 from worldline.model.content import Tag
 from worldline.model.layout import ColumnKind
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.system import System
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -63,7 +63,7 @@ def _sizes(world: TabulatedWorld) -> Iterator[tuple[str, int, int]]:
             if column.kind is ColumnKind.LOCAL:
                 yield from _field_sizes(system, value, depth)
             elif column.kind is ColumnKind.INBOX:
-                yield "the messages under way to a node", depth, _letters(value)
+                yield "the messages under way to a node", depth, _envelopes(value)
             elif column.kind is ColumnKind.OBSERVER:
                 name = system.observers[column.index].name
                 yield f"history {name}", depth, _size(value) or 0
@@ -91,16 +91,16 @@ def _size(item: Any) -> int | None:
 _COLLECTIONS = frozenset({"tuple", "list", "set", "frozenset", "dict", "map"})
 
 
-def _letters(value: Any) -> int:
+def _envelopes(value: Any) -> int:
     """Count the messages in a frozen mailbox."""
-    if isinstance(value, Letter):
+    if isinstance(value, Envelope):
         return 1
     if not isinstance(value, tuple):
         return 0
-    if len(value) == 3 and isinstance(value[1], Letter) and type(value[2]) is int:
+    if len(value) == 3 and isinstance(value[1], Envelope) and type(value[2]) is int:
         return value[2]
     return _total(value[1:])
 
 
 def _total(items: Iterable[Any]) -> int:
-    return sum(map(_letters, items))
+    return sum(map(_envelopes, items))

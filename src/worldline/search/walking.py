@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import final
 
-from worldline.engine.bounds import BoundHit, Bounds
+from worldline.engine.bounds import Bounds, bound_that_ended
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
@@ -127,12 +127,8 @@ class Search:
             self._tally.bound = search.bound
             return
         suspects = self._suspects()
-        try:
-            self._walk_from(self._spots(), suspects)
-        except BoundHit as hit:
-            self._tally.bound = hit.bound
-        except KeyboardInterrupt:
-            self._tally.bound = "interrupted"
+        ended = bound_that_ended(lambda: self._walk_from(self._spots(), suspects))
+        self._tally.bound = ended or self._tally.bound
         self._tally.notes += suspects.notes
 
     def _stage(self) -> None:

@@ -46,7 +46,7 @@ def walk(
     max_seconds: float | None = None,
     properties: list[str] | None = None,
     engine: Engine = "auto",
-    workers: int | None = None,
+    threads: int | None = None,
     out: Path | str | None = None,
     traces: bool = True,
     progress: Callable[[Progress], None] | None = None,
@@ -73,7 +73,7 @@ def walk(
         message class, timer or call, or by a kind of event.
     walk_faults
         Whether the faults that are left happen in walks, too.
-    seed, workers
+    seed, threads
         Same seed, same result, with any engine on any number of threads.
     from_, until
         Where to begin; see `check`. There, every fault may happen again.
@@ -92,7 +92,7 @@ def walk(
         seed=seed,
         most_steps=max_steps,
         weigh=weigher(system, unbiased=unbiased, weights=weights),
-        threads=workers or processors(),
+        threads=threads or processors(),
         bounds=Bounds(depth=depth, seconds=max_seconds),
         engine=engine,
         progress=progress,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.model.errors import WorldlineError
-from worldline.model.hidden import Alarm, Status
+from worldline.model.hidden import PendingTimer, Status
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.view import Pure, Read, Reader, View, read_of
@@ -160,14 +160,16 @@ def text_of(value: Any, width: int | None = _WIDEST) -> str | None:
 def _whole_text(value: Any) -> str | None:
     if isinstance(value, Status):
         return value.value
-    if isinstance(value, Letter):
+    if isinstance(value, Envelope):
         return f"{_whole_text(value.message)} from {value.src}"
-    if isinstance(value, Alarm):
+    if isinstance(value, PendingTimer):
         path = f"{value.part}.{value.name}".lstrip(".")
         return (
             path if value.payload is None else f"{path}({_whole_text(value.payload)})"
         )
-    if isinstance(value, tuple) and any(isinstance(i, Letter | Alarm) for i in value):
+    if isinstance(value, tuple) and any(
+        isinstance(i, Envelope | PendingTimer) for i in value
+    ):
         return f"({', '.join(str(_whole_text(item)) for item in value)})"
     try:
         return show(encode_value(value))

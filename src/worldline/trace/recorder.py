@@ -7,7 +7,7 @@ from typing import Any, final
 
 from worldline._version import __version__
 from worldline.model.content import Frozen
-from worldline.model.events import LETTER_KINDS, Choices, Event
+from worldline.model.events import ENVELOPE_KINDS, Choices, Event
 from worldline.model.execute import Failure
 from worldline.model.faults import BUDGETS
 from worldline.model.hidden import Hidden, Status
@@ -171,8 +171,8 @@ def event_record(event: Event) -> EventRecord:
 
 
 def _payload(event: Event) -> Json:
-    if event.kind in LETTER_KINDS and event.letter is not None:
-        return encode(event.letter.key[3])
+    if event.kind in ENVELOPE_KINDS and event.envelope is not None:
+        return encode(event.envelope.key[3])
     return encode_value(event.payload)
 
 
@@ -199,9 +199,9 @@ def _send(sent: Sent) -> SendRecord:
 
 def _timer(change: TimerChange) -> TimerRecord:
     return TimerRecord(
-        part=change.alarm.part,
-        name=change.alarm.name,
-        payload=encode_value(change.alarm.payload),
+        part=change.timer.part,
+        name=change.timer.name,
+        payload=encode_value(change.timer.payload),
         after=change.after,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias, final
 
 from worldline.model.errors import InputError
-from worldline.model.events import LETTER_KINDS, Choices, Event, Kind
+from worldline.model.events import ENVELOPE_KINDS, Choices, Event, Kind
 from worldline.model.identity import NodeId
 from worldline.model.system import System
 from worldline.trace.class_table import ClassTable
@@ -73,8 +73,8 @@ def _is_consistent(event: Event) -> bool:
             None,
             None,
         )
-    if event.kind in LETTER_KINDS:
-        return event.letter is not None and event.name == type(event.payload).__name__
+    if event.kind in ENVELOPE_KINDS:
+        return event.envelope is not None and event.name == type(event.payload).__name__
     return True
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import final
 
-from worldline.model.events import LETTER_KINDS, Event, Kind
+from worldline.model.events import ENVELOPE_KINDS, Event, Kind
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.network import Capability
 from worldline.model.outcome import Outcome
 from worldline.model.values import freeze
@@ -38,30 +38,36 @@ class Senders:
 
     def __init__(self, world: DirectWorld) -> None:
         self._world = world
-        self._steps: dict[tuple[NodeId, Letter], deque[int]] = {}
+        self._steps: dict[tuple[NodeId, Envelope], deque[int]] = {}
         capabilities = world.system.network.capabilities
         self._stays = Capability.HOLDS_FOR_EVER in capabilities
 
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
-        if event.kind not in LETTER_KINDS or event.node is None or event.letter is None:
+        if (
+            event.kind not in ENVELOPE_KINDS
+            or event.node is None
+            or event.envelope is None
+        ):
             return None
-        steps = self._steps.get((event.node, event.letter))
+        steps = self._steps.get((event.node, event.envelope))
         return steps[0] if steps else None
 
     def note(self, step: int, event: Event, outcome: Outcome) -> None:
         """Note what `event`, which has happened as `step`, sent, took and lost."""
-        if event.node is not None and event.letter is not None:
-            self._take(event.kind, event.node, event.letter)
+        if event.node is not None and event.envelope is not None:
+            self._take(event.kind, event.node, event.envelope)
         if event.kind in _FLUSHING:
             self._forget_lost(outcome)
         for sent in outcome.sends:
             if sent.taken:
-                letter = Letter(sent.src, sent.part, sent.message, freeze(sent.message))
-                self._steps.setdefault((sent.dst, letter), deque()).append(step)
+                envelope = Envelope(
+                    sent.src, sent.part, sent.message, freeze(sent.message)
+                )
+                self._steps.setdefault((sent.dst, envelope), deque()).append(step)
 
-    def _take(self, kind: Kind, node: NodeId, letter: Letter) -> None:
-        steps = self._steps.get((node, letter))
+    def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
+        steps = self._steps.get((node, envelope))
         if not steps or self._stays:
             return
         if kind is Kind.DUPLICATE:
@@ -69,20 +75,23 @@ class Senders:
         elif kind in (Kind.DELIVER, Kind.DROP):
             steps.popleft()
             if not steps:
-                del self._steps[node, letter]
+                del self._steps[node, envelope]
 
     def _forget_lost(self, outcome: Outcome) -> None:
         """Drop the entries of messages that were flushed; those just sent count not."""
         system, cells = self._world.system, self._world.cells
         new = Counter(
-            (sent.dst, Letter(sent.src, sent.part, sent.message, freeze(sent.message)))
+            (
+                sent.dst,
+                Envelope(sent.src, sent.part, sent.message, freeze(sent.message)),
+            )
             for sent in outcome.sends
             if sent.taken
         )
-        left: Counter[tuple[NodeId, Letter]] = Counter()
+        left: Counter[tuple[NodeId, Envelope]] = Counter()
         for index, node in enumerate(system.ids):
             inbox = cells[system.layout.inbox(index)]
-            left.update((node, letter) for letter in inbox.letters())
+            left.update((node, envelope) for envelope in inbox.envelopes())
         for key, steps in list(self._steps.items()):
             while len(steps) > left[key] - new[key]:
                 steps.popleft()

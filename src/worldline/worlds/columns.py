@@ -12,7 +12,7 @@ from worldline.engine.tables import Site
 from worldline.model.content import fingerprint, order_key
 from worldline.model.events import Kind
 from worldline.model.layout import Column, ColumnKind, Layout
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.message_set import Pool
 from worldline.model.system import System
@@ -21,7 +21,7 @@ PER_NODE = 2
 """Sites of each node: what arrives, and what it does of its own."""
 
 ARRIVALS = (Kind.DELIVER, Kind.DROP, Kind.DUPLICATE)
-"""What can happen to one letter under way, in canonical order."""
+"""What can happen to one envelope under way, in canonical order."""
 
 _STRIKES = frozenset(
     {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
@@ -31,15 +31,15 @@ _SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
 
 
 def collection_of(system: System) -> Collection | None:
-    """Return how a mailbox is made of letters; None if it is more than letters."""
+    """Return how a mailbox is made of envelopes; None if it is more than envelopes."""
     cls: Any = type(system.network.mailbox(system.ids[0], system.ids))
     if cls not in _SHAPES:
         return None
 
-    def sender(letter: Letter) -> int:
-        return system.index[letter.src]
+    def sender(envelope: Envelope) -> int:
+        return system.index[envelope.src]
 
-    # A letter is part of very many mailboxes, each of which asks for this.
+    # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
     return Collection(_SHAPES[cls], cls.split, cls.join, contents, sender, order_key)
 
@@ -82,12 +82,12 @@ def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
         )
         arriving = [inbox, *([hidden] if stops else []), *losing, *cutting]
         own = [hidden, *([inbox] if breaking else []), *striking]
-        letters = None if mail is None else inbox
+        envelopes = None if mail is None else inbox
         arrival = Site(
             len(found),
             tuple(arriving),
             local=local,
-            collection=letters,
+            collection=envelopes,
             kinds=len(ARRIVALS),
         )
         found.append(arrival)

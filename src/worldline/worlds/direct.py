@@ -23,7 +23,7 @@ from worldline.model.execute import (
     waits,
 )
 from worldline.model.faults import BUDGETS, Budget, Faults, Partition
-from worldline.model.hidden import Alarm, Hidden, Status
+from worldline.model.hidden import Hidden, PendingTimer, Status
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind, Layout
 from worldline.model.network import Mailbox
@@ -298,21 +298,21 @@ class DirectWorld:
             return event in self.enabled(charge=charge)
         hidden: Hidden = self._hidden[index]
         inbox: Mailbox = self._inboxes[index]
-        if event.kind is Kind.DELIVER and event.letter is not None:
+        if event.kind is Kind.DELIVER and event.envelope is not None:
             partition: Partition = self.cells[Layout.PARTITION]
             return (
                 hidden.status is Status.UP
-                and inbox.is_ready(event.letter)
-                and not partition.separates(event.letter.src, self.system.ids[index])
+                and inbox.is_ready(event.envelope)
+                and not partition.separates(event.envelope.src, self.system.ids[index])
                 and not (self._messages_wait and self._is_idle(event))
             )
         if event.kind is Kind.START:
             return hidden.status is Status.NEW
         if event.kind is Kind.TIMER and not hidden.timed:
-            return Alarm(event.part, event.name, event.payload) in hidden.timers
+            return PendingTimer(event.part, event.name, event.payload) in hidden.timers
         budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
-        if event.kind is Kind.DROP and event.letter is not None:
-            return budget.allows("drops") and event.letter in inbox.losable()
+        if event.kind is Kind.DROP and event.envelope is not None:
+            return budget.allows("drops") and event.envelope in inbox.losable()
         if event.kind in _OWN:
             own = own_events(self.system, index, hidden, inbox, budget)
             return event in own and not self._is_idle(event)

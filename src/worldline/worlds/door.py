@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from worldline.model.errors import ModelError
 from worldline.model.execute import Failure, Result
-from worldline.model.hidden import Alarm
+from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.observers import Sent
 from worldline.model.outcome import Outcome, TimerChange
 from worldline.model.semantics import Operation
@@ -24,7 +24,7 @@ from worldline.model.values import freeze
 
 Query: TypeAlias = tuple[Any, ...]
 """``("choose", n, weights)``, ``("full", dst, k)``, ``("sequence",)`` or
-``("pending", alarm)``: the first is answered freely, the others by the state."""
+``("pending", timer)``: the first is answered freely, the others by the state."""
 
 _QUIET = {
     result: Outcome(result, None, sends=(), timers=(), log=(), choices=(), widths=())
@@ -68,7 +68,7 @@ class HandlerDoor(ABC):
         self._log: list[str] = []
         self._choices: list[int] = []
         self._widths: list[int] = []
-        self._pending: dict[Alarm, bool] = {}
+        self._pending: dict[PendingTimer, bool] = {}
         self._taken: dict[int, int] = {}
         self._next_number: int | None = None
 
@@ -105,29 +105,29 @@ class HandlerDoor(ABC):
                 self._sends.append((dst, part, message, False))
                 return False
             self._taken[index] = count + 1
-        letter = Letter(self.me, part, message, self.freeze(message))
+        envelope = Envelope(self.me, part, message, self.freeze(message))
         self._sends.append((dst, part, message, True))
-        self.emit(self.system.layout.inbox(index), ("put", letter))
+        self.emit(self.system.layout.inbox(index), ("put", envelope))
         return True
 
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
-        alarm = Alarm(part, name, payload)
-        self._pending[alarm] = True
-        self._timers.append(TimerChange(alarm, after))
+        timer = PendingTimer(part, name, payload)
+        self._pending[timer] = True
+        self._timers.append(TimerChange(timer, after))
         delay = float(after) if self.system.timed else 0.0
-        self._on_hidden(("set_timer", alarm, delay))
+        self._on_hidden(("set_timer", timer, delay))
 
     def cancel_timer(self, part: str, name: str, payload: Any) -> None:
-        alarm = Alarm(part, name, payload)
-        self._pending[alarm] = False
-        self._timers.append(TimerChange(alarm, None))
-        self._on_hidden(("cancel_timer", alarm))
+        timer = PendingTimer(part, name, payload)
+        self._pending[timer] = False
+        self._timers.append(TimerChange(timer, None))
+        self._on_hidden(("cancel_timer", timer))
 
     def is_pending(self, part: str, name: str, payload: Any) -> bool:
-        alarm = Alarm(part, name, payload)
-        known = self._pending.get(alarm)
+        timer = PendingTimer(part, name, payload)
+        known = self._pending.get(timer)
         if known is None:
-            known = self._pending[alarm] = bool(self.ask(("pending", alarm)))
+            known = self._pending[timer] = bool(self.ask(("pending", timer)))
         return known
 
     def choose(self, count: int, weights: Sequence[float] | None) -> int:

@@ -30,7 +30,7 @@ from worldline.model.events import UNREACHABLE, Event, Kind
 from worldline.model.faults import BUDGETS
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Operation
 from worldline.worlds.tabulated import TabulatedWorld
@@ -121,7 +121,7 @@ class Footprints:
             return set() if name == "put" else {index}
         if name == "reset":
             return set(self._links(index))
-        if isinstance(first, Letter) and name in ("put", "take"):
+        if isinstance(first, Envelope) and name in ("put", "take"):
             sender = self._node(first.src)
             state, later, earlier = self._link(index, sender)
             if name == "take":

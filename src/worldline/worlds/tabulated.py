@@ -139,7 +139,7 @@ class TabulatedWorld:
         return found
 
     def parts(self, site: Site, item: Any, row: Row) -> tuple[Entry | None, ...]:
-        """Work out the events of one letter under way, one of each kind of arrival."""
+        """Work out the events of one envelope under way, one of each kind of arrival."""
         system, layout = self.system, self.system.layout
         index = site.number // PER_NODE
         alone: Any = self._cells[layout.inbox(index)]

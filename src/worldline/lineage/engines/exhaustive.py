@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import (
     Budget,
@@ -38,13 +38,7 @@ def exhaustive(
         progress,
         failure_free_goals=failure_free_goals,
     )
-    bound = None
-    try:
-        _run_all(trials, every=every)
-    except BoundHit as hit:
-        bound = hit.bound
-    except KeyboardInterrupt:
-        bound = "interrupted"
+    bound = bound_that_ended(lambda: _run_all(trials, every=every))
     return trials.outcome(bound, complete=not failure_free_goals)
 
 

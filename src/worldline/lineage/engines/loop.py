@@ -26,7 +26,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import final
 
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.engines.hazards import hazards
 from worldline.lineage.engines.trials import (
     Budget,
@@ -87,13 +87,7 @@ def loop(
     if while_sending is None:
         while_sending = not complete and not every
     search = _Loop(trials, every=every, symmetry=symmetry, while_sending=while_sending)
-    bound = None
-    try:
-        search.run()
-    except BoundHit as hit:
-        bound = hit.bound
-    except KeyboardInterrupt:
-        bound = "interrupted"
+    bound = bound_that_ended(search.run)
     if every:
         trials.falsifiers = smallest(search.renamings.all_of(trials.falsifiers))
     return trials.outcome(bound, complete=complete)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.engines.space import crashes, losses
 from worldline.lineage.engines.trials import Budget, Outcome, Progress, Trials
 from worldline.model.injection.scope import Delay, Fault, FaultSet, Scope
@@ -30,17 +30,15 @@ def randomly(
         progress,
         failure_free_goals=failure_free_goals,
     )
-    bound = None
-    try:
-        run = trials.first
-        while not trials.broken(run):
-            run = trials.run(draw(subject.scope, random))
-        trials.falsifiers.append(run.faults)
-    except BoundHit as hit:
-        bound = hit.bound
-    except KeyboardInterrupt:
-        bound = "interrupted"
+    bound = bound_that_ended(lambda: _run_until_broken(trials, random))
     return trials.outcome(bound, complete=False)
+
+
+def _run_until_broken(trials: Trials, random: Random) -> None:
+    run = trials.first
+    while not trials.broken(run):
+        run = trials.run(draw(trials.subject.scope, random))
+    trials.falsifiers.append(run.faults)
 
 
 def draw(scope: Scope, random: Random) -> FaultSet:

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias, final
 
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import BoundHit, bound_that_ended
 from worldline.lineage.engines.loop import smallest
 from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.model.injection.scope import Fault, FaultSet
@@ -67,13 +67,7 @@ def states(
         If the system does what the stepper cannot repeat.
     """
     search = _Search(stepper, budget or Budget(), progress, every=every)
-    bound = None
-    try:
-        search.run()
-    except BoundHit as hit:
-        bound = hit.bound
-    except KeyboardInterrupt:
-        bound = "interrupted"
+    bound = bound_that_ended(search.run)
     return search.outcome(bound)
 
 

@@ -51,7 +51,7 @@ Row = tuple[Value, ...]
 
 @final
 @dataclass(frozen=True)
-class Letter:
+class Envelope:
     """A message of a run: what was sent in which round, and when it arrives."""
 
     time: int
@@ -89,7 +89,7 @@ class ProgramRun:
         self.faults = faults
         self._checked = checked
         self._execution = DedalusSubject(checked, scope).execute(faults)
-        self._letters = list(letters(self._execution))
+        self._envelopes = list(envelopes(self._execution))
         self._states = states(self._execution)
 
     @cached_property
@@ -122,16 +122,16 @@ class ProgramRun:
                 now = [name for name in self.scope.nodes if time in self._crashes(name)]
                 gone.update(now)
                 yield from (Event(Kind.CRASH, NodeId(name)) for name in now)
-            for letter in self._letters:
-                if letter.arrives == time:
-                    yield _about(Kind.DELIVER, letter)
+            for envelope in self._envelopes:
+                if envelope.arrives == time:
+                    yield _about(Kind.DELIVER, envelope)
             for name in self.scope.nodes:
                 if name not in gone:
                     for called in self._in_round(name, time):
                         yield _calling(name, called)
-            for letter in self._letters:
-                if letter.time == time and letter.arrives is None:
-                    yield _about(Kind.DROP, letter)
+            for envelope in self._envelopes:
+                if envelope.time == time and envelope.arrives is None:
+                    yield _about(Kind.DROP, envelope)
 
     def _calls(self, name: str) -> list[Invocation]:
         rounds = range(1, self.scope.eot + 1)
@@ -167,9 +167,9 @@ class ProgramRun:
 
     def _place(self) -> Any:
         """Return the class of the nodes: a field for each relation."""
-        sending: dict[tuple[str, int], list[Letter]] = {}
-        for letter in self._letters:
-            sending.setdefault((letter.src, letter.time), []).append(letter)
+        sending: dict[tuple[str, int], list[Envelope]] = {}
+        for envelope in self._envelopes:
+            sending.setdefault((envelope.src, envelope.time), []).append(envelope)
         known = self._states
         held = {name for rows in known.values() for name in rows}
         fields = sorted(held | {PRE, POST})
@@ -178,8 +178,8 @@ class ProgramRun:
             here = known.get((ctx.me.name, time), {})
             for name in fields:
                 setattr(self, name, here.get(name, frozenset()))
-            for letter in sending.get((ctx.me.name, time), ()):
-                ctx.send(NodeId(letter.dst), letter.content)
+            for envelope in sending.get((ctx.me.name, time), ()):
+                ctx.send(NodeId(envelope.dst), envelope.content)
 
         def crash(self: Any, ctx: Any) -> None:
             ctx.log("it sends nothing to others any more")
@@ -193,7 +193,9 @@ class ProgramRun:
             "crash": call(crash),
             **{name: field(default=frozenset()) for name in fields},
         }
-        for cls in dict.fromkeys(type(letter.content) for letter in self._letters):
+        for cls in dict.fromkeys(
+            type(envelope.content) for envelope in self._envelopes
+        ):
             body[f"take_{cls.__name__}"] = _taking(cls)
         return node(type("Place", (), body))
 
@@ -239,7 +241,7 @@ def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
     return Origin(TARGET, tuple(given.items()), find(TARGET).source)
 
 
-def letters(execution: Execution) -> Iterator[Letter]:
+def envelopes(execution: Execution) -> Iterator[Envelope]:
     """Yield what a run sends to other nodes, by time, each once."""
     provenance = Provenance(execution)
     sending = [r for r in execution.compiled.later if r.rule.when is When.ASYNC]
@@ -252,7 +254,7 @@ def letters(execution: Execution) -> Iterator[Letter]:
                 if src != dst and key not in told:
                     told.add(key)
                     arrives = execution.network.arrival(time, src, dst)
-                    yield Letter(time, src, key[1], row, arrives)
+                    yield Envelope(time, src, key[1], row, arrives)
 
 
 def states(execution: Execution) -> dict[tuple[str, int], dict[str, frozenset[Row]]]:
@@ -299,13 +301,13 @@ def _calling(name: str, called: Invocation) -> Event:
     return Event(Kind.CALL, NodeId(name), name=called.name, payload=called.arguments)
 
 
-def _about(kind: Kind, letter: Letter) -> Event:
-    content = letter.content
+def _about(kind: Kind, envelope: Envelope) -> Event:
+    content = envelope.content
     return Event(
         kind,
-        NodeId(letter.dst),
+        NodeId(envelope.dst),
         name=type(content).__name__,
-        peer=NodeId(letter.src),
+        peer=NodeId(envelope.src),
         payload=content,
     )
 

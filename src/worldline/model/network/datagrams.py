@@ -9,7 +9,7 @@ from typing import final
 from worldline.model.content import TUPLE, Frozen, order_key
 from worldline.model.events import Event, Kind
 from worldline.model.identity import BY_DECLARATION, NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.network.mailbox import Capability, MailOperation
 
 
@@ -39,7 +39,7 @@ class Datagrams:
     def operations(
         self, event: Event, nodes: tuple[NodeId, ...]
     ) -> list[MailOperation]:
-        return letter_operations(event)
+        return envelope_operations(event)
 
 
 def datagrams(
@@ -58,35 +58,35 @@ def datagrams(
     return Datagrams(loss, duplication, reordering)
 
 
-def letter_operations(event: Event) -> list[MailOperation]:
+def envelope_operations(event: Event) -> list[MailOperation]:
     """Return the operations of the events that concern one message alone."""
-    if event.node is None or event.letter is None:
+    if event.node is None or event.envelope is None:
         return []
     if event.kind in (Kind.DELIVER, Kind.DROP):
-        return [(event.node, ("take", event.letter))]
+        return [(event.node, ("take", event.envelope))]
     if event.kind is Kind.DUPLICATE:
-        return [(event.node, ("copy", event.letter))]
+        return [(event.node, ("copy", event.envelope))]
     return []
 
 
-def delivery(node: NodeId, letter: Letter) -> Event:
-    """Return the event that delivers a letter at `node`."""
+def delivery(node: NodeId, envelope: Envelope) -> Event:
+    """Return the event that delivers a envelope at `node`."""
     return Event(
         Kind.DELIVER,
         node,
-        part=letter.part,
-        name=type(letter.message).__name__,
-        peer=letter.src,
-        payload=letter.message,
-        letter=letter,
+        part=envelope.part,
+        name=type(envelope.message).__name__,
+        peer=envelope.src,
+        payload=envelope.message,
+        envelope=envelope,
     )
 
 
-def in_letter_order(letters: list[Letter]) -> list[Letter]:
-    """Sort letters canonically: by sender, then by content."""
-    if len(letters) < 2:
-        return letters
-    return sorted(letters, key=order_key)
+def in_envelope_order(envelopes: list[Envelope]) -> list[Envelope]:
+    """Sort envelopes canonically: by sender, then by content."""
+    if len(envelopes) < 2:
+        return envelopes
+    return sorted(envelopes, key=order_key)
 
 
 class _Unconnected:
@@ -109,54 +109,56 @@ class Bag(_Unconnected):
 
     def __init__(self, node: NodeId) -> None:
         self.node = node
-        self.counts: dict[Letter, int] = {}
+        self.counts: dict[Envelope, int] = {}
 
-    def put(self, letter: Letter) -> None:
-        self.counts[letter] = self.counts.get(letter, 0) + 1
+    def put(self, envelope: Envelope) -> None:
+        self.counts[envelope] = self.counts.get(envelope, 0) + 1
 
     copy = put
 
-    def take(self, letter: Letter) -> None:
-        left = self.counts.pop(letter) - 1
+    def take(self, envelope: Envelope) -> None:
+        left = self.counts.pop(envelope) - 1
         if left:
-            self.counts[letter] = left
+            self.counts[envelope] = left
 
-    def is_ready(self, letter: Letter) -> bool:
-        return letter in self.counts
+    def is_ready(self, envelope: Envelope) -> bool:
+        return envelope in self.counts
 
     def holds(self, src: NodeId) -> int:
-        return sum(n for letter, n in self.counts.items() if letter.src == src)
+        return sum(n for envelope, n in self.counts.items() if envelope.src == src)
 
-    def letters(self) -> Iterator[Letter]:
-        for letter in self.losable():
-            for _ in range(self.counts[letter]):
-                yield letter
+    def envelopes(self) -> Iterator[Envelope]:
+        for envelope in self.losable():
+            for _ in range(self.counts[envelope]):
+                yield envelope
 
     def arrivals(self, *, up: bool) -> list[Event]:
-        return [delivery(self.node, letter) for letter in self.losable()] if up else []
+        return (
+            [delivery(self.node, envelope) for envelope in self.losable()] if up else []
+        )
 
-    def losable(self) -> list[Letter]:
-        return in_letter_order(list(self.counts))
+    def losable(self) -> list[Envelope]:
+        return in_envelope_order(list(self.counts))
 
     def freeze(self) -> Frozen:
         return (
             Bag,
-            *[(TUPLE, letter, self.counts[letter]) for letter in self.losable()],
+            *[(TUPLE, envelope, self.counts[envelope]) for envelope in self.losable()],
         )
 
     def restore(self, frozen: Frozen) -> None:
         self.counts = {item[1]: item[2] for item in frozen[1:]}
 
     @staticmethod
-    def split(frozen: Frozen) -> list[tuple[Letter, int]]:
-        """Return the letters of a frozen mailbox with their counts."""
+    def split(frozen: Frozen) -> list[tuple[Envelope, int]]:
+        """Return the envelopes of a frozen mailbox with their counts."""
         return [(item[1], item[2]) for item in frozen[1:]]
 
     @staticmethod
-    def join(pairs: list[tuple[Letter, int]]) -> Frozen:
-        """Freeze a mailbox that holds letters with their counts."""
+    def join(pairs: list[tuple[Envelope, int]]) -> Frozen:
+        """Freeze a mailbox that holds envelopes with their counts."""
         ordered = sorted(pairs, key=lambda pair: order_key(pair[0]))
-        return (Bag, *[(TUPLE, letter, count) for letter, count in ordered])
+        return (Bag, *[(TUPLE, envelope, count) for envelope, count in ordered])
 
 
 @final
@@ -167,35 +169,37 @@ class Queues(_Unconnected):
 
     def __init__(self, node: NodeId) -> None:
         self.node = node
-        self.queues: dict[NodeId, list[Letter]] = {}
+        self.queues: dict[NodeId, list[Envelope]] = {}
 
-    def put(self, letter: Letter) -> None:
-        self.queues.setdefault(letter.src, []).append(letter)
+    def put(self, envelope: Envelope) -> None:
+        self.queues.setdefault(envelope.src, []).append(envelope)
 
-    def copy(self, letter: Letter) -> None:
-        self.queues[letter.src].insert(0, letter)
+    def copy(self, envelope: Envelope) -> None:
+        self.queues[envelope.src].insert(0, envelope)
 
-    def take(self, letter: Letter) -> None:
-        queue = self.queues[letter.src]
-        queue.remove(letter)
+    def take(self, envelope: Envelope) -> None:
+        queue = self.queues[envelope.src]
+        queue.remove(envelope)
         if not queue:
-            del self.queues[letter.src]
+            del self.queues[envelope.src]
 
-    def is_ready(self, letter: Letter) -> bool:
-        queue = self.queues.get(letter.src)
-        return queue is not None and queue[0] == letter
+    def is_ready(self, envelope: Envelope) -> bool:
+        queue = self.queues.get(envelope.src)
+        return queue is not None and queue[0] == envelope
 
     def holds(self, src: NodeId) -> int:
         return len(self.queues.get(src, ()))
 
-    def letters(self) -> Iterator[Letter]:
+    def envelopes(self) -> Iterator[Envelope]:
         for src in sorted(self.queues, key=BY_DECLARATION):
             yield from self.queues[src]
 
     def arrivals(self, *, up: bool) -> list[Event]:
-        return [delivery(self.node, letter) for letter in self.losable()] if up else []
+        return (
+            [delivery(self.node, envelope) for envelope in self.losable()] if up else []
+        )
 
-    def losable(self) -> list[Letter]:
+    def losable(self) -> list[Envelope]:
         return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]
 
     def freeze(self) -> Frozen:
@@ -211,20 +215,20 @@ class Queues(_Unconnected):
         self.queues = {item[1]: list(item[2:]) for item in frozen[1:]}
 
     @staticmethod
-    def split(frozen: Frozen) -> list[tuple[Letter, int]]:
-        """Return the letters of a frozen mailbox with their places in its queues."""
+    def split(frozen: Frozen) -> list[tuple[Envelope, int]]:
+        """Return the envelopes of a frozen mailbox with their places in its queues."""
         return [
-            (letter, place)
+            (envelope, place)
             for item in frozen[1:]
-            for place, letter in enumerate(item[2:], start=1)
+            for place, envelope in enumerate(item[2:], start=1)
         ]
 
     @staticmethod
-    def join(pairs: list[tuple[Letter, int]]) -> Frozen:
-        """Freeze a mailbox that holds letters; those of a sender are in order."""
-        queues: dict[NodeId, list[Letter]] = {}
-        for letter, _ in pairs:
-            queues.setdefault(letter.src, []).append(letter)
+    def join(pairs: list[tuple[Envelope, int]]) -> Frozen:
+        """Freeze a mailbox that holds envelopes; those of a sender are in order."""
+        queues: dict[NodeId, list[Envelope]] = {}
+        for envelope, _ in pairs:
+            queues.setdefault(envelope.src, []).append(envelope)
         return (
             Queues,
             *[(TUPLE, src, *queues[src]) for src in sorted(queues, key=BY_DECLARATION)],

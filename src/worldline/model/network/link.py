@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, final
 
 from worldline.model.content import TUPLE
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 
 CLOSED, OPEN, HALF = 0, 1, 2
 
@@ -38,7 +38,7 @@ class Link:
         self.theirs = CLOSED
         self.error_here = False
         self.error_there = False
-        self.queue: list[Letter] = []
+        self.queue: list[Envelope] = []
 
     def connect(self) -> None:
         """A message went through: open both ends, but for one that is stale."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from worldline.model.content import Frozen
 from worldline.model.events import Event
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 
 MailOperation: TypeAlias = tuple[NodeId, tuple[Any, ...]]
 """A node whose mailbox is concerned, and the operation: method name, arguments."""
@@ -34,19 +34,19 @@ class Capability(enum.Enum):
 class Mailbox(Protocol):
     """The cell that holds what is under way to one node."""
 
-    def put(self, letter: Letter) -> None:
+    def put(self, envelope: Envelope) -> None:
         """Add a message that was sent."""
 
-    def take(self, letter: Letter) -> None:
+    def take(self, envelope: Envelope) -> None:
         """Remove a message that is delivered or dropped."""
 
-    def is_ready(self, letter: Letter) -> bool:
+    def is_ready(self, envelope: Envelope) -> bool:
         """Say whether a message can be delivered next, if the node is up."""
 
     def holds(self, src: NodeId) -> int:
         """Count the messages under way from `src`."""
 
-    def letters(self) -> Iterator[Letter]:
+    def envelopes(self) -> Iterator[Envelope]:
         """Iterate over all messages under way, in canonical order."""
 
     def arrivals(self, *, up: bool) -> list[Event]:
@@ -58,7 +58,7 @@ class Mailbox(Protocol):
             Whether the node takes part; a node that does not receives nothing.
         """
 
-    def losable(self) -> list[Letter]:
+    def losable(self) -> list[Envelope]:
         """Return the messages that may be dropped or doubled, in canonical order."""
 
     def silent_peers(self) -> list[NodeId]:

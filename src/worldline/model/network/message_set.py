@@ -9,8 +9,8 @@ from typing import final
 from worldline.model.content import Frozen
 from worldline.model.events import Event
 from worldline.model.identity import NodeId
-from worldline.model.message import Letter
-from worldline.model.network.datagrams import delivery, in_letter_order
+from worldline.model.message import Envelope
+from worldline.model.network.datagrams import delivery, in_envelope_order
 from worldline.model.network.mailbox import Capability, MailOperation
 
 
@@ -49,27 +49,31 @@ class Pool:
 
     def __init__(self, node: NodeId) -> None:
         self.node = node
-        self.sent: set[Letter] = set()
+        self.sent: set[Envelope] = set()
 
-    def put(self, letter: Letter) -> None:
-        self.sent.add(letter)
+    def put(self, envelope: Envelope) -> None:
+        self.sent.add(envelope)
 
-    def take(self, letter: Letter) -> None:
+    def take(self, envelope: Envelope) -> None:
         """Do nothing: a received message stays."""
 
-    def is_ready(self, letter: Letter) -> bool:
-        return letter in self.sent
+    def is_ready(self, envelope: Envelope) -> bool:
+        return envelope in self.sent
 
     def holds(self, src: NodeId) -> int:
-        return sum(letter.src == src for letter in self.sent)
+        return sum(envelope.src == src for envelope in self.sent)
 
-    def letters(self) -> Iterator[Letter]:
-        return iter(in_letter_order(list(self.sent)))
+    def envelopes(self) -> Iterator[Envelope]:
+        return iter(in_envelope_order(list(self.sent)))
 
     def arrivals(self, *, up: bool) -> list[Event]:
-        return [delivery(self.node, letter) for letter in self.letters()] if up else []
+        return (
+            [delivery(self.node, envelope) for envelope in self.envelopes()]
+            if up
+            else []
+        )
 
-    def losable(self) -> list[Letter]:
+    def losable(self) -> list[Envelope]:
         return []
 
     def silent_peers(self) -> list[NodeId]:
@@ -79,17 +83,17 @@ class Pool:
         return []
 
     def freeze(self) -> Frozen:
-        return (Pool, *self.letters())
+        return (Pool, *self.envelopes())
 
     def restore(self, frozen: Frozen) -> None:
         self.sent = set(frozen[1:])
 
     @staticmethod
-    def split(frozen: Frozen) -> list[tuple[Letter, int]]:
-        """Return the letters of a frozen mailbox, each with 1."""
-        return [(letter, 1) for letter in frozen[1:]]
+    def split(frozen: Frozen) -> list[tuple[Envelope, int]]:
+        """Return the envelopes of a frozen mailbox, each with 1."""
+        return [(envelope, 1) for envelope in frozen[1:]]
 
     @staticmethod
-    def join(pairs: list[tuple[Letter, int]]) -> Frozen:
-        """Freeze a mailbox that holds letters."""
-        return (Pool, *in_letter_order([letter for letter, _ in pairs]))
+    def join(pairs: list[tuple[Envelope, int]]) -> Frozen:
+        """Freeze a mailbox that holds envelopes."""
+        return (Pool, *in_envelope_order([envelope for envelope, _ in pairs]))

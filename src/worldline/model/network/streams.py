@@ -25,7 +25,7 @@ from worldline.model.content import TUPLE, Frozen
 from worldline.model.errors import ModelError
 from worldline.model.events import LOST, UNREACHABLE, Event, Kind
 from worldline.model.identity import BY_DECLARATION, NodeId
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.network.datagrams import delivery
 from worldline.model.network.link import HALF, Link
 from worldline.model.network.mailbox import Capability, MailOperation
@@ -63,8 +63,8 @@ class Streams:
         return self._of_pair(event, node, peer)
 
     def _of_pair(self, event: Event, node: NodeId, peer: NodeId) -> list[MailOperation]:
-        if event.kind is Kind.DELIVER and event.letter is not None:
-            taken: MailOperation = (node, ("take", event.letter))
+        if event.kind is Kind.DELIVER and event.envelope is not None:
+            taken: MailOperation = (node, ("take", event.envelope))
             return [taken] if node == peer else [taken, (peer, ("heard", node))]
         names = {
             Kind.REFUSE: ("refuse", "refused"),
@@ -113,13 +113,13 @@ class Sockets:
             link = self.links[peer] = Link()
         return link
 
-    def put(self, letter: Letter) -> None:
-        self._link(letter.src).queue.append(letter)
+    def put(self, envelope: Envelope) -> None:
+        self._link(envelope.src).queue.append(envelope)
 
-    def take(self, letter: Letter) -> None:
-        link = self._link(letter.src)
-        link.queue.remove(letter)
-        if letter.src != self.node:
+    def take(self, envelope: Envelope) -> None:
+        link = self._link(envelope.src)
+        link.queue.remove(envelope)
+        if envelope.src != self.node:
             link.connect()
 
     def heard(self, peer: NodeId) -> None:
@@ -174,12 +174,12 @@ class Sockets:
         if link is not None:
             link.reset_there(silent=silent)
 
-    def is_ready(self, letter: Letter) -> bool:
-        link = self.links.get(letter.src)
+    def is_ready(self, envelope: Envelope) -> bool:
+        link = self.links.get(envelope.src)
         return (
             link is not None
             and bool(link.queue)
-            and link.queue[0] == letter
+            and link.queue[0] == envelope
             and not (link.error_here or link.error_there or link.theirs == HALF)
         )
 
@@ -187,7 +187,7 @@ class Sockets:
         link = self.links.get(src)
         return len(link.queue) if link is not None else 0
 
-    def letters(self) -> Iterator[Letter]:
+    def envelopes(self) -> Iterator[Envelope]:
         for peer in sorted(self.links, key=BY_DECLARATION):
             yield from self.links[peer].queue
 
@@ -214,7 +214,7 @@ class Sockets:
                 name=event.name,
                 peer=peer,
                 payload=event.payload,
-                letter=event.letter,
+                envelope=event.envelope,
             )
         return event
 
@@ -223,7 +223,7 @@ class Sockets:
             return Event(Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node)
         return None
 
-    def losable(self) -> list[Letter]:
+    def losable(self) -> list[Envelope]:
         return []
 
     def silent_peers(self) -> list[NodeId]:

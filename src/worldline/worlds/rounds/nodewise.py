@@ -15,7 +15,7 @@ from typing import Any, final
 
 from worldline.model.injection.scope import Crash, CrashSemantics, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
 from worldline.worlds.rounds.parts import Core, Incoming, Node, Out, Parts
 from worldline.worlds.rounds.subject import RoundsSubject
@@ -173,7 +173,7 @@ class Nodewise:
     ) -> int:
         """Return the node as it lies: its timers gone, and what arrives lost."""
         old = self._parts.cores[core]
-        kept: tuple[tuple[int, Letter], ...] = ()
+        kept: tuple[tuple[int, Envelope], ...] = ()
         if not self._turns.loses:
             kept = old.kept + tuple((s, one) for s, some in incoming for one in some)
         lying = Core(
@@ -183,9 +183,9 @@ class Nodewise:
 
     def _incoming(self, nodes: list[Node], index: int) -> Incoming:
         return tuple(
-            (src, letters)
+            (src, envelopes)
             for src, (_, _, out) in enumerate(nodes)
-            for dst, letters, arrives in out
+            for dst, envelopes, arrives in out
             if dst == index and arrives
         )
 

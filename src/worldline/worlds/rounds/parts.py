@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from worldline.model.hidden import Alarm
+from worldline.model.hidden import PendingTimer
 from worldline.model.injection.scope import Scope
 from worldline.model.layout import ColumnKind
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.model.system import System
 from worldline.worlds.rounds.fares import MUTE, Fares
 from worldline.worlds.rounds.promises import due, stopped
 from worldline.worlds.tabulated import TabulatedWorld
 
-Out: TypeAlias = tuple[tuple[int, tuple[Letter, ...], bool], ...]
+Out: TypeAlias = tuple[tuple[int, tuple[Envelope, ...], bool], ...]
 """What a node sent in a round: to whom, what, and whether it can still arrive."""
 
-Incoming: TypeAlias = tuple[tuple[int, tuple[Letter, ...]], ...]
+Incoming: TypeAlias = tuple[tuple[int, tuple[Envelope, ...]], ...]
 """By sender, what may arrive at a node in a round."""
 
 Node: TypeAlias = tuple[int, Fares, Out]
@@ -44,8 +44,8 @@ class Core:
 
     local: int
     hidden: int
-    timers: tuple[tuple[Alarm, int], ...]
-    kept: tuple[tuple[int, Letter], ...]
+    timers: tuple[tuple[PendingTimer, int], ...]
+    kept: tuple[tuple[int, Envelope], ...]
     failed: bool = False
 
 
@@ -121,13 +121,13 @@ class Parts:
         cell: Any = self._system.cell(column)
         if spec.kind is ColumnKind.INBOX:
             for src, (_, _, out) in enumerate(nodes):
-                for kept_from, letter in self.cores[nodes[spec.index][0]].kept:
+                for kept_from, envelope in self.cores[nodes[spec.index][0]].kept:
                     if kept_from == src:
-                        cell.put(letter)
-                for dst, letters, _ in out:
+                        cell.put(envelope)
+                for dst, envelopes, _ in out:
                     if dst == spec.index:
-                        for letter in letters:
-                            cell.put(letter)
+                        for envelope in envelopes:
+                            cell.put(envelope)
         return interner.intern(cell.freeze())
 
 

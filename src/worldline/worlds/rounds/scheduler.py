@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.model.events import LOST, Choices, Event, Kind
-from worldline.model.hidden import Alarm, Hidden, Status
-from worldline.model.message import Letter
+from worldline.model.hidden import Hidden, PendingTimer, Status
+from worldline.model.message import Envelope
 from worldline.model.network import Capability, permits
 from worldline.model.network.datagrams import delivery
 from worldline.model.outcome import Outcome
@@ -52,7 +52,7 @@ class Mail:
         Whether it was dropped; what goes down with a connection is not.
     """
 
-    letter: Letter
+    envelope: Envelope
     src: int
     dst: int
     round: int
@@ -105,7 +105,7 @@ class RoundWorld:
         self.under_way: list[list[list[Mail]]] = [
             [[] for _ in range(count)] for _ in range(count)
         ]
-        self.timers: list[dict[Alarm, int]] = [{} for _ in range(count)]
+        self.timers: list[dict[PendingTimer, int]] = [{} for _ in range(count)]
         self.loses = permits(system.network, "drops")
         self.breaks = Capability.DISCONNECT in system.network.capabilities
         self._schedule = self.boot
@@ -177,17 +177,17 @@ class RoundWorld:
         index = self.system.index[event.node]
         timers = self.timers[index]
         if event.kind is Kind.TIMER:
-            timers.pop(Alarm(event.part, event.name, event.payload), None)
+            timers.pop(PendingTimer(event.part, event.name, event.payload), None)
         elif event.kind is Kind.CRASH:
             timers.clear()
         for change in outcome.timers:
-            timers.pop(change.alarm, None)
+            timers.pop(change.timer, None)
             if change.after is not None:
                 rounds = max(1, math.ceil(change.after / self.length))
-                timers[change.alarm] = self.now + rounds
+                timers[change.timer] = self.now + rounds
         for sent in outcome.sends:
             if sent.taken:
-                letter = Letter(
+                envelope = Envelope(
                     sent.src,
                     sent.part,
                     sent.message,
@@ -197,7 +197,9 @@ class RoundWorld:
                     self.now, index, sent.dst.name
                 )
                 self.post(
-                    Mail(letter, index, self.system.index[sent.dst], self.now, silenced)
+                    Mail(
+                        envelope, index, self.system.index[sent.dst], self.now, silenced
+                    )
                 )
         if self.breaks:
             self._flush()
@@ -222,14 +224,14 @@ class RoundWorld:
                     event = Event(
                         Kind.DROP,
                         node,
-                        part=mail.letter.part,
-                        name=type(mail.letter.message).__name__,
-                        peer=mail.letter.src,
-                        payload=mail.letter.message,
-                        letter=mail.letter,
+                        part=mail.envelope.part,
+                        name=type(mail.envelope.message).__name__,
+                        peer=mail.envelope.src,
+                        payload=mail.envelope.message,
+                        envelope=mail.envelope,
                     )
                 else:
-                    event = delivery(node, mail.letter)
+                    event = delivery(node, mail.envelope)
                 if self.world.is_enabled(event):
                     waiting[index].remove(mail)
                     if event.kind is Kind.DELIVER:
@@ -259,14 +261,14 @@ class RoundWorld:
 
     def _fire(self, index: int) -> None:
         node, timers = self.system.ids[index], self.timers[index]
-        for alarm in [a for a, due in timers.items() if due <= self.now]:
-            if timers.get(alarm, self.now + 1) <= self.now:
+        for timer in [a for a, due in timers.items() if due <= self.now]:
+            if timers.get(timer, self.now + 1) <= self.now:
                 event = Event(
                     Kind.TIMER,
                     node,
-                    part=alarm.part,
-                    name=alarm.name,
-                    payload=alarm.payload,
+                    part=timer.part,
+                    name=timer.name,
+                    payload=timer.payload,
                 )
                 if self.world.is_enabled(event):
                     self._happen(event)
@@ -310,7 +312,7 @@ class RoundWorld:
                 mails.clear()
         self.sent.clear()
         for index in range(len(self.system.ids)):
-            for letter in self.world.cells[layout.inbox(index)].letters():
-                src = self.system.index[letter.src]
-                self.post(Mail(letter, src, index, 0, silenced=False))
+            for envelope in self.world.cells[layout.inbox(index)].envelopes():
+                src = self.system.index[envelope.src]
+                self.post(Mail(envelope, src, index, 0, silenced=False))
             self.timers[index] = dict.fromkeys(self._hidden(index).timers, 1)

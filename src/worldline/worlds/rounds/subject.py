@@ -196,7 +196,7 @@ class RoundsSubject:
                 names[mail.src],
                 names[mail.dst],
                 mail.round,
-                repr(mail.letter.message),
+                repr(mail.envelope.message),
                 mail.arrived,
             )
             for mail in mails

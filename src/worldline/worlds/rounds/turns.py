@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash
 from worldline.model.injection.stepper import Pulse
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.worlds.rounds.fares import FRESH
 from worldline.worlds.rounds.parts import Core, Incoming, Out, Parts
 from worldline.worlds.rounds.plan import Plan
@@ -142,10 +142,10 @@ class Turns:
                 "rounds are alike",
                 remedy="use timers, or another engine",
             )
-        out: dict[int, list[Letter]] = {dst: list(some) for dst, some, _ in boot}
+        out: dict[int, list[Envelope]] = {dst: list(some) for dst, some, _ in boot}
         for mail in rounds.sent:
             if mail.round == round_:
-                out.setdefault(mail.dst, []).append(mail.letter)
+                out.setdefault(mail.dst, []).append(mail.envelope)
         after = self._lift(index, round_)
         for waiting in rounds.under_way:
             waiting[index] = []
@@ -170,13 +170,13 @@ class Turns:
         world.nodes[index] = node
         world.contexts[index].bind(node)
         world.cells[hidden].restore(interners[hidden].values[core.hidden])
-        rounds.timers[index] = {alarm: round_ - 1 + left for alarm, left in core.timers}
+        rounds.timers[index] = {timer: round_ - 1 + left for timer, left in core.timers}
         inbox = world.cells[layout.inbox(index)]
         mails = list(core.kept)
-        mails += [(src, letter) for src, some in arriving for letter in some]
-        for src, letter in mails:
-            inbox.put(letter)
-            rounds.post(Mail(letter, src, index, round_ - 1, silenced=False))
+        mails += [(src, envelope) for src, some in arriving for envelope in some]
+        for src, envelope in mails:
+            inbox.put(envelope)
+            rounds.post(Mail(envelope, src, index, round_ - 1, silenced=False))
 
     def _lift(self, index: int, round_: int) -> int:
         """Return the core of a node as the scratch world has it after a round."""
@@ -184,7 +184,7 @@ class Turns:
         interners = self._parts.interners
         local, hidden = layout.local(index), layout.hidden(index)
         kept = [
-            (src, mail.letter)
+            (src, mail.envelope)
             for src, waiting in enumerate(rounds.under_way)
             for mail in waiting[index]
             if mail.round < round_
@@ -196,8 +196,8 @@ class Turns:
                 ),
                 interners[hidden].intern(rounds.world.cells[hidden].freeze()),
                 tuple(
-                    (alarm, max(0, at - round_))
-                    for alarm, at in rounds.timers[index].items()
+                    (timer, max(0, at - round_))
+                    for timer, at in rounds.timers[index].items()
                 ),
                 tuple(kept),
                 rounds.world.failure is not None,
@@ -208,11 +208,11 @@ class Turns:
         """Return the first state, and what each node sent at its start, in round 1."""
         rounds = self._world
         rounds.begin()
-        sent: list[list[dict[int, list[Letter]]]] = [
+        sent: list[list[dict[int, list[Envelope]]]] = [
             [{} for _ in range(self._count)] for _ in range(2)
         ]
         for mail in rounds.sent:
-            sent[mail.round][mail.src].setdefault(mail.dst, []).append(mail.letter)
+            sent[mail.round][mail.src].setdefault(mail.dst, []).append(mail.envelope)
         before, boot = (
             [
                 tuple((dst, tuple(some), True) for dst, some in sorted(of.items()))

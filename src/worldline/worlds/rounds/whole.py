@@ -13,10 +13,10 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.errors import UsageError
 from worldline.model.events import Event, Kind
-from worldline.model.hidden import Alarm
+from worldline.model.hidden import PendingTimer
 from worldline.model.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
-from worldline.model.message import Letter
+from worldline.model.message import Envelope
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.rounds.cones import crashes_of
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, after_crash
@@ -25,13 +25,13 @@ from worldline.worlds.rounds.promises import Judge, due
 from worldline.worlds.rounds.scheduler import Mail, RoundWorld
 from worldline.worlds.rounds.subject import RoundsSubject
 
-Waiting: TypeAlias = tuple[tuple[int, int, Letter, int, bool], ...]
+Waiting: TypeAlias = tuple[tuple[int, int, Envelope, int, bool], ...]
 """What is under way: from, to, the message, for how many rounds, and if it is lost."""
 
-Alarms: TypeAlias = tuple[tuple[tuple[Alarm, int], ...], ...]
+Timers: TypeAlias = tuple[tuple[tuple[PendingTimer, int], ...], ...]
 """For each node its timers in the order of setting, and in how many rounds they are due."""
 
-Whole: TypeAlias = tuple[Snapshot, Waiting, Alarms, tuple[Fares, ...], bool]
+Whole: TypeAlias = tuple[Snapshot, Waiting, Timers, tuple[Fares, ...], bool]
 """A state; at last whether a handler failed."""
 
 
@@ -193,7 +193,7 @@ class Roundwise:
 
     def _restore(self, state: Whole, round_: int, plan: Plan) -> None:
         """Go to a state, before a round."""
-        snapshot, waiting, alarms, _, _ = state
+        snapshot, waiting, pending, _, _ = state
         rounds = self._rounds
         rounds.plan = plan
         rounds.world.restore(snapshot)
@@ -201,30 +201,30 @@ class Roundwise:
         for of in rounds.under_way:
             for mails in of:
                 mails.clear()
-        for src, dst, letter, age, lost in waiting:
+        for src, dst, envelope, age, lost in waiting:
             sent = round_ - 1 - age
             # What was sent at the start, before anything could be injected.
             late = age < 0 and src != dst
             lost = lost or (late and plan.silences(sent, src, self._scope.nodes[dst]))
-            rounds.post(Mail(letter, src, dst, sent, silenced=lost))
-        for index, timers in enumerate(alarms):
-            rounds.timers[index] = {alarm: round_ - 1 + left for alarm, left in timers}
+            rounds.post(Mail(envelope, src, dst, sent, silenced=lost))
+        for index, timers in enumerate(pending):
+            rounds.timers[index] = {timer: round_ - 1 + left for timer, left in timers}
 
     def _lift(self, round_: int, fares: tuple[Fares, ...]) -> Whole:
         """Return the state after a round."""
         rounds = self._rounds
         waiting = tuple(
-            (src, dst, mail.letter, min(round_ - mail.round, 1), mail.silenced)
+            (src, dst, mail.envelope, min(round_ - mail.round, 1), mail.silenced)
             for src, of in enumerate(rounds.under_way)
             for dst, mails in enumerate(of)
             for mail in mails
         )
-        alarms = tuple(
-            tuple((alarm, max(0, at - round_)) for alarm, at in timers.items())
+        pending = tuple(
+            tuple((timer, max(0, at - round_)) for timer, at in timers.items())
             for timers in rounds.timers
         )
         failed = rounds.world.failure is not None
-        return rounds.world.snapshot(), waiting, alarms, fares, failed
+        return rounds.world.snapshot(), waiting, pending, fares, failed
 
 
 def _some(

@@ -53,7 +53,7 @@ def locks_are_needed(view: wl.View) -> bool:
 
 
 def _holders(view: wl.View, node: wl.NodeId) -> list[wl.NodeId]:
-    asked = [letter.src for letter in view.messages(Lock, dst=node)]
+    asked = [envelope.src for envelope in view.messages(Lock, dst=node)]
     return [*view[node].locked_by, *asked]
 
 
