@@ -1,6 +1,7 @@
 # A fresh machine needs make and Python 3.11 or later; everything else goes into .venv.
 #   make demo   find, show and replay a bug in a built-in system
-#   make test   run the tests (make test ARGS="-m nightly")
+#   make test   run the tests (make test ARGS=tests/model)
+#   make nightly  run the tests that take minutes, suite by suite, and note when
 #   make lint   format, style, types, layers
 #   make venv   only prepare .venv, with the development tools
 #   make clean  remove whatever these targets made
@@ -16,7 +17,7 @@ NATIVE := src/worldline/engine/native
 # What an installation is made from; an editable one has the rest from src/.
 BUILT_FROM := pyproject.toml hatch_build.py $(NATIVE)/kernel.cpp $(wildcard $(NATIVE)/kernel/*.hpp)
 
-.PHONY: demo test lint venv clean
+.PHONY: demo test nightly lint venv clean
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run at once.
 .NOTPARALLEL:
@@ -25,7 +26,10 @@ demo: $(INSTALLED)
 	@scripts/demo $(BIN)/worldline
 
 test: $(INSTALLED_DEV)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+nightly: $(INSTALLED_DEV)
+	@$(BIN)/python scripts/nightly $(ARGS)
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check .

@@ -1,5 +1,6 @@
 """What all tests share: property tests draw the same examples on every run."""
 
+import os
 import signal
 
 from hypothesis import settings
@@ -8,6 +9,9 @@ settings.register_profile(
     "reproducible", derandomize=True, deadline=None, database=None
 )
 settings.load_profile("reproducible")
+
+# A command in a process of its own would compile every module that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Ctrl-C is ignored in jobs that a shell has put into the background; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

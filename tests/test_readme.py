@@ -73,7 +73,6 @@ def run(line: str, folder: Path) -> str:
         env={
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "NO_COLOR": "1",
         },
         stdout=subprocess.PIPE,

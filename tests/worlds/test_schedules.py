@@ -109,6 +109,14 @@ def compare_many(build: Callable[[], wl.System], count: int, steps: int) -> None
 def test_all_worlds_run_random_schedules_of_the_zoo_alike(
     build: Callable[[], wl.System],
 ):
+    compare_many(build, count=100, steps=12)
+
+
+@pytest.mark.nightly
+@the_zoo
+def test_all_worlds_run_many_schedules_of_the_zoo_alike(
+    build: Callable[[], wl.System],
+):
     compare_many(build, count=1_000, steps=12)
 
 

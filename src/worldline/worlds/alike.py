@@ -26,6 +26,8 @@ from worldline.model.values import thaw
 from worldline.worlds.tabulated import TabulatedWorld
 
 _SELF = b"(self)"
+_ENOUGH = 400
+"""Single exchanges to look under in all, where there are so many."""
 _LONGEST = 300
 """Characters of a value that a message quotes."""
 
@@ -154,11 +156,14 @@ class Alike:
     def _samples(self, rows: Iterable[Row]) -> Iterator[tuple[Row, list[int]]]:
         """Yield each row with exchanges of names to look at it under.
 
-        First one exchange, where a difference is easy to read, then a mixture.
+        First single exchanges, where a difference is easy to read, then a mixture.
         """
-        random, neighbours = Random(0), self.symmetry.neighbours
+        random, neighbours, rows = Random(0), self.symmetry.neighbours, list(rows)
+        # A violation may end a search after a few states; then these have to tell.
+        each = min(len(neighbours), max(1, _ENOUGH // max(1, len(rows))))
         for row in rows:
-            yield row, [random.choice(neighbours)]
+            for exchange_ in random.sample(neighbours, each):
+                yield row, [exchange_]
             yield row, random.choices(neighbours, k=len(self.nodes))
 
     def _groups(self) -> list[list[Member]]:

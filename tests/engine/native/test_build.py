@@ -193,7 +193,7 @@ def test_skipping_builds_no_kernel(project: Path):
     assert built(project, WORLDLINE_KERNEL="skip") == ("any", ["kernel.cpp"], "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # compiles the kernel; what `make venv` made is such an installation
 @needs_compiler
 def test_an_editable_installation_has_a_kernel_that_loads(project: Path):
     shutil.copy(ROOT / NATIVE / "kernel.cpp", project / NATIVE)
