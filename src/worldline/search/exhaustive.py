@@ -192,12 +192,13 @@ def _report(
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.assume)
+    premises += chosen.assumptions + question.staged.beginning.scope
     rest = conditions(question.system, rows)
-    rest += chosen.assumptions + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
-        notes = (*folds, *rest, *notes)
+        scope = question.staged.beginning.scope
+        notes = (*folds, *chosen.assumptions, *scope, *notes, *rest)
     return Report(
         system=question.system.name,
         verdict=verdict,
