@@ -11,6 +11,7 @@ import pytest
 
 import worldline as wl
 from worldline.trace.format import read, write
+from worldline.trace.steps import steps
 
 A, B, C = wl.ids("a", "b", "c")
 Verdicts = dict[str, str]
@@ -294,11 +295,61 @@ def test_a_replayed_cycle_is_judged_by_the_timers_that_its_steps_set() -> None:
     """The same steps without their renewals show no violation, and do not replay."""
     wl.check(detector("sets"), out="run.wl")
     trace = read("run.wl")
-    steps = tuple(
+    edited = tuple(
         dataclasses.replace(step, timers=()) if step.name == "Ping" else step
         for step in trace.steps
     )
-    write(dataclasses.replace(trace, steps=steps), "edited.wl")
+    write(dataclasses.replace(trace, steps=edited), "edited.wl")
     again = wl.replay("edited.wl", system=detector("never"))
     assert not again.reproduced
     assert "not fair: timer at a too_long can always happen" in again.explanation
+
+
+# ------------------------------------------------------------------------ what is printed
+
+
+@wl.liveness
+def nobody_is_beaten_for(view: wl.View) -> bool:
+    return not view[A].beaten
+
+
+def cycle_of(system: wl.System) -> list[str]:
+    wl.check(system, out="run.wl")
+    lines = list(steps(read("run.wl")))
+    begin = lines.index("then for ever:") + 1
+    return lines[begin : lines.index("", begin)]
+
+
+def test_steps_of_a_cycle_that_change_nothing_are_one_line() -> None:
+    nodes = {A: Heart(), B: Heart(), C: Heart()}
+    printed = cycle_of(wl.System(nodes, properties=[nobody_is_beaten_for]))
+    # The last time that something changes is the first of the cycle's other timer.
+    assert printed[-1].endswith(
+        "2 steps change nothing: timer beat(b) at a; timer beat(c) at a"
+    )
+
+
+def test_a_single_step_that_changes_nothing_has_no_second_line() -> None:
+    system = wl.System({A: Metronome()}, properties=[nothing_ticks])
+    printed = cycle_of(system)
+    assert printed[-1].endswith(
+        "steps change nothing: timer other at a; timer tick at a"
+    )
+
+
+@wl.liveness
+def nothing_ticks(view: wl.View) -> bool:
+    return not view[A].ticks
+
+
+def test_a_message_that_is_consumed_and_sent_again_changes_something() -> None:
+    nodes = {A: Echo(), B: Echo()}
+    datagrams = wl.System(nodes, properties=[nothing_has_come])
+    assert not any("nothing" in line for line in cycle_of(datagrams))
+    kept = wl.System(nodes, network=wl.message_set(), properties=[nothing_has_come])
+    assert "steps change nothing: deliver Item(number=0)" in cycle_of(kept)[-1]
+
+
+@wl.liveness
+def nothing_has_come(view: wl.View) -> bool:
+    return not view[B].has
