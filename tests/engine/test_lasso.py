@@ -9,8 +9,8 @@ from tests.oracle.fair import Edge, fair_states, is_violated
 from worldline.engine.graph import FAULT, NOWHERE, Graph
 from worldline.engine.lasso import Fairness, Lasso
 
-Arrow = tuple[int, int, int]
-"""From, label, to."""
+Arrow = tuple[int, int, int] | tuple[int, int, int, frozenset[int]]
+"""From, event, to; and the events that are renewed, if any are."""
 
 
 def graph_of(arrows: list[Arrow], cut: frozenset[int] = frozenset()) -> Graph:
@@ -19,13 +19,13 @@ def graph_of(arrows: list[Arrow], cut: frozenset[int] = frozenset()) -> Graph:
     graph.meet(-1)
     for name in order:
         edges: dict[tuple[int, int], None] = {}
-        for start, label, end in arrows:
+        for start, event, end, *renewed in arrows:
             if start != name or name in cut:
                 continue
             if end != NOWHERE and end not in numbers:
                 numbers[end] = graph.meet(numbers[name])
                 order.append(end)
-            edges[numbers.get(end, NOWHERE), label] = None
+            edges[numbers.get(end, NOWHERE), graph.label(event, *renewed)] = None
         graph.leave(edges, cut=name in cut)
     return graph
 
@@ -48,11 +48,18 @@ def reached(graph: Graph, state: int) -> set[int]:
 
 
 def edges_of(graph: Graph) -> list[Edge]:
-    return [
-        (state, None if label == FAULT else label, None if end < 0 else end)
-        for state in range(graph.states)
-        for end, label in graph.edges(state)
-    ]
+    found: list[Edge] = []
+    for state in range(graph.states):
+        for end, label in graph.edges(state):
+            event = None if graph.events[label] == FAULT else graph.events[label]
+            renewed = graph.settled[label] - {event}
+            found.append((state, event, renewed, None if end < 0 else end))
+    return found
+
+
+def edge(graph: Graph, target: int, event: int) -> tuple[int, int]:
+    """An edge with an event that renews nothing."""
+    return target, graph.label(event)
 
 
 def check_lasso(graph: Graph, lasso: Lasso, bad: set[int]) -> None:
@@ -65,14 +72,15 @@ def check_lasso(graph: Graph, lasso: Lasso, bad: set[int]) -> None:
     if not lasso.cycle:
         assert graph.is_final(at)
         return
-    always, taken = graph.enabled(at), set()
+    always: set[int] = graph.enabled(at)
+    settled: set[int] = set()
     for target, label in lasso.cycle:
         assert (target, label) in set(graph.edges(at))
-        taken.add(label)
+        settled |= graph.settled[label]
         always &= graph.enabled(target)
         at = target
     assert at == lasso.way[-1]
-    assert always <= taken
+    assert always <= settled
 
 
 def test_components_of_two_rings_and_a_bridge() -> None:
@@ -86,27 +94,39 @@ def test_a_long_path_needs_no_recursion() -> None:
     graph.meet(-1)
     for state in range(length):
         graph.meet(state)
-        graph.leave([(state + 1, 0)])
-    graph.leave([(0, 0)])
+        graph.leave([edge(graph, state + 1, 0)])
+    graph.leave([edge(graph, 0, 0)])
     assert set(graph.components()) == {0}
 
 
-def test_a_loop_that_starves_a_class_is_not_fair() -> None:
+def test_a_loop_that_starves_an_event_is_not_fair() -> None:
     graph = graph_of([(0, 0, 0), (0, 1, 1)])
     assert Fairness(graph).lasso(bytearray([1, 0])) is None
 
 
-def test_a_loop_in_which_the_class_is_sometimes_disabled_is_fair() -> None:
+def test_a_loop_in_which_the_event_is_sometimes_disabled_is_fair() -> None:
     graph = graph_of([(0, 0, 1), (0, 1, 2), (1, 0, 0)])
     lasso = Fairness(graph).lasso(bytearray([1, 0, 0]))
-    assert lasso == Lasso([0], [(1, 0), (0, 0)])
+    assert lasso == Lasso([0], [edge(graph, 1, 0), edge(graph, 0, 0)])
+
+
+def test_a_loop_that_renews_an_event_owes_it_nothing() -> None:
+    renews = frozenset({1})
+    for loop in (0, FAULT):
+        graph = graph_of([(0, loop, 0, renews), (0, loop, 0), (0, 0, 0), (0, 1, 1)])
+        lasso = Fairness(graph).lasso(bytearray([1, 0]))
+        assert lasso is not None
+        assert (0, graph.label(loop, renews)) in lasso.cycle
+        check_lasso(graph, lasso, {0})
+    assert Fairness(graph_of([(0, 0, 0), (0, 1, 1)])).lasso(bytearray([1, 0])) is None
 
 
 def test_a_fault_need_not_happen_but_can_be_part_of_a_cycle() -> None:
-    waiting = Fairness(graph_of([(0, 0, 0), (0, FAULT, 1)]))
-    assert waiting.lasso(bytearray([1, 0])) == Lasso([0], [(0, 0)])
-    turning = Fairness(graph_of([(0, 0, 1), (1, FAULT, 0)]))
-    assert turning.lasso(bytearray([1, 0])) == Lasso([0], [(1, 0), (0, FAULT)])
+    graph = graph_of([(0, 0, 0), (0, FAULT, 1)])
+    assert Fairness(graph).lasso(bytearray([1, 0])) == Lasso([0], [edge(graph, 0, 0)])
+    graph = graph_of([(0, 0, 1), (1, FAULT, 0)])
+    turning = Fairness(graph).lasso(bytearray([1, 0]))
+    assert turning == Lasso([0], [edge(graph, 1, 0), edge(graph, 0, FAULT)])
 
 
 def test_a_run_may_stop_where_only_faults_can_happen() -> None:
@@ -129,7 +149,13 @@ def test_no_run_stops_in_a_state_that_was_cut() -> None:
 
 names = st.integers(0, 6)
 arrows = st.lists(
-    st.tuples(names, st.integers(FAULT, 2), st.integers(NOWHERE, 6)), max_size=18
+    st.tuples(
+        names,
+        st.integers(FAULT, 2),
+        st.integers(NOWHERE, 6),
+        st.frozensets(st.integers(0, 2), max_size=1),
+    ),
+    max_size=18,
 )
 
 

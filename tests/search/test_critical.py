@@ -61,3 +61,9 @@ def test_before_the_walk_it_is_found_step_by_step(critical: int):
 def test_of_two_transitions_before_the_walk_the_last_counts():
     recovers = [True, False, False, True, False, False]
     assert find_earlier(recovers.__getitem__, 5) == 4
+
+
+def test_a_path_without_events_ends_the_search():
+    path = Path(1)
+    found = find_critical(path.recovers, 0, 0, end_is_dead=lambda: False)
+    assert found == (0, Case.TOO_SHORT)

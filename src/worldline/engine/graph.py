@@ -3,8 +3,9 @@
 A search keeps of each state a fingerprint; what goes on for ever is a matter of edges.
 `build` visits the space once more and writes them down. States are numbered in the
 order in which they are met, breadth-first, so no state is met later than one that is
-nearer to the beginning. Nothing here knows what an event is: an edge has a *label*,
-the number of its class of fairness.
+nearer to the beginning. Nothing here knows what an event is: an edge has a *label*, which
+stands for the number of its event and of those that it *renews*. An event that is renewed
+begins to wait anew, as if it could not happen for a moment; the states need not show it.
 
 Memory: 20 bytes for each state (offset, parent, fingerprint), a bit more for each
 predicate, and 8 for each edge; while it is built, some 180 more for each state, to know
@@ -21,10 +22,10 @@ from typing import final
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Path
 from worldline.engine.exploration import Exploration, Hit
-from worldline.engine.tables import Entry, Row
+from worldline.engine.tables import Leaf, Row
 
 FAULT = -1
-"""The label of an edge that need never be taken."""
+"""The event of an edge that need never be taken."""
 
 NOWHERE = -1
 """The target of an edge whose event fails: there is no state after it."""
@@ -47,6 +48,9 @@ class Graph:
         The edges of state `s` are those from ``first[s]`` to ``first[s + 1]``.
     targets, labels
         Of each edge; no state has two that are alike.
+    events, settled
+        Of each label: its event, or `FAULT`; and the events to which nothing is owed
+        after an edge with it, because they happened or were renewed.
     parents
         The state from which each one was met first; ``-1 - r`` for root `r`.
     cut
@@ -57,13 +61,25 @@ class Graph:
         self.first = array("q", [0])
         self.targets = array("i")
         self.labels = array("i")
+        self.events: list[int] = []
+        self.settled: list[frozenset[int]] = []
         self.parents = array("i")
         self.cut = bytearray()
+        self._known: dict[tuple[int, frozenset[int]], int] = {}
 
     @property
     def states(self) -> int:
         """How many states have been met."""
         return len(self.parents)
+
+    def label(self, event: int, renewed: frozenset[int] = frozenset()) -> int:
+        """Return the label of an event, or of a fault, that renews others."""
+        known = self._known.get((event, renewed))
+        if known is None:
+            known = self._known[event, renewed] = len(self.events)
+            self.events.append(event)
+            self.settled.append(renewed if event == FAULT else renewed | {event})
+        return known
 
     def meet(self, parent: int) -> int:
         """Add a state and return its number."""
@@ -84,9 +100,9 @@ class Graph:
         return zip(self.targets[low:high], self.labels[low:high], strict=True)
 
     def enabled(self, state: int) -> set[int]:
-        """Return the classes of which something can happen, without faults."""
+        """Return the events that can happen, without faults."""
         low, high = self.first[state], self.first[state + 1]
-        found = set(self.labels[low:high])
+        found = set(map(self.events.__getitem__, self.labels[low:high]))
         found.discard(FAULT)
         return found
 
@@ -157,8 +173,8 @@ class Space:
         The exploration of the same space.
     decisions
         Predicates of which each state is asked.
-    fairness
-        Returns the class of an event that is no fault.
+    renewed
+        Returns the events that an outcome renews, as they are where they happen.
 
     Attributes
     ----------
@@ -166,22 +182,20 @@ class Space:
         The states and edges.
     false
         For each predicate, and each state, 1 if it is false there.
-    classes
-        The classes of fairness, by label.
     """
 
     def __init__(
         self,
         search: Exploration,
         decisions: list[Decision],
-        fairness: Callable[[Entry], Hashable],
+        renewed: Callable[[Leaf], Iterable[Hashable]],
     ) -> None:
         self.graph = Graph()
         self.false = [bytearray() for _ in decisions]
-        self.classes: dict[Hashable, int] = {}
         self._search = search
         self._decisions = decisions
-        self._fairness = fairness
+        self._renewed = renewed
+        self._events: dict[Hashable, int] = {}
         self._labels: dict[int, int] = {}
         self._fingerprints = array("Q")
 
@@ -229,11 +243,11 @@ class Space:
                 state += 1
                 continue
             edges: dict[tuple[int, int], None] = {}
-            for total, new, entry, leaf in successors(row, self._fingerprints[state]):
+            for total, new, _, leaf in successors(row, self._fingerprints[state]):
                 target = NOWHERE if leaf.failed else numbers.get(total)
                 if target is None:
                     target = meet(total, new, state)
-                edges[target, self._label(entry)] = None
+                edges[target, self._label(leaf)] = None
             graph.leave(edges)
             state += 1
 
@@ -253,18 +267,20 @@ class Space:
         wanted = self._fingerprints[target]
         found = self._search.expander.successors(row, self._fingerprints[before])
         for total, new, entry, leaf in found:
-            right = label is None or self._label(entry) == label
+            right = label is None or self._label(leaf) == label
             if right and total == wanted and not leaf.failed:
                 path.append((entry, leaf))
                 return new
         raise LookupError(f"state {before} has no edge to {target} any more")
 
-    def _label(self, entry: Entry) -> int:
-        known = self._labels.get(entry.number)
+    def _label(self, leaf: Leaf) -> int:
+        known = self._labels.get(leaf.number)
         if known is None:
-            known = FAULT
-            if not entry.fault:
-                kind = self._fairness(entry)
-                known = self.classes.setdefault(kind, len(self.classes))
-            self._labels[entry.number] = known
+            entry = leaf.entry
+            event = FAULT if entry.fault else self._event(entry.event)
+            renewed = frozenset(map(self._event, self._renewed(leaf))) - {event}
+            known = self._labels[leaf.number] = self.graph.label(event, renewed)
         return known
+
+    def _event(self, event: Hashable) -> int:
+        return self._events.setdefault(event, len(self._events))

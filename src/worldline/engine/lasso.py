@@ -1,10 +1,11 @@
 """Fair runs of a graph that never end: which components have one, and one of them.
 
-A run is weakly fair if no class of events can happen from some point on for ever
-without one of the class ever happening. All that matters is what a run does infinitely
-often, and that lies within one strongly connected component. A run can go round a whole
-component again and again; that is fair if for each class there is an edge of it inside,
-or a state where it cannot happen. Where there is neither, no run that stays is fair.
+A run is weakly fair if no event can happen from some point on for ever without ever
+happening or being renewed. All that matters is what a run does infinitely often, and
+that lies within one strongly connected component. A run can go round a whole component
+again and again; that is fair if for each event there is an edge inside with which it
+happens or is renewed, or a state where it cannot happen. Where there is none of these,
+no run that stays is fair.
 
 References
 ----------
@@ -99,9 +100,11 @@ class Fairness:
         sizes = array("i", bytes(4 * self.count))
         for number in component:
             sizes[number] += 1
-        always: dict[int, set[int]] = {}
-        taken: dict[int, set[int]] = {}
+        owed: dict[int, set[int]] = {}
         for state, number in enumerate(component):
+            left = owed.get(number)
+            if left is not None and not left:
+                continue
             inside = {
                 label
                 for target, label in graph.edges(state)
@@ -109,12 +112,10 @@ class Fairness:
             }
             if not inside and sizes[number] == 1:
                 continue
-            taken.setdefault(number, set()).update(inside)
-            if number in always:
-                always[number] &= graph.enabled(state)
-            else:
-                always[number] = graph.enabled(state)
-        return {number for number, kinds in always.items() if kinds <= taken[number]}
+            able = graph.enabled(state)
+            left = owed[number] = able if left is None else left & able
+            left.difference_update(*map(graph.settled.__getitem__, inside))
+        return {number for number, left in owed.items() if not left}
 
 
 @final
@@ -141,7 +142,9 @@ class _Round:
         return self._cycle
 
     def _pays(self, target: int, label: int) -> bool:
-        return label in self._owed or not self._owed <= self._graph.enabled(target)
+        if not self._owed.isdisjoint(self._graph.settled[label]):
+            return True
+        return not self._owed <= self._graph.enabled(target)
 
     def _closes(self, target: int, label: int) -> bool:
         return target == self._anchor
@@ -173,6 +176,6 @@ class _Round:
             way.append((state, label))
             state = before
         for target, label in reversed(way):
-            self._owed.discard(label)
+            self._owed -= self._graph.settled[label]
             self._owed &= self._graph.enabled(target)
             self._cycle.append((target, label))

@@ -125,11 +125,6 @@ class Event:
             return Origin.EXTERNAL
         return Origin.INTERNAL if self.kind in _INTERNAL else Origin.FAULT
 
-    @property
-    def fairness(self) -> tuple[NodeId | None, str, str, NodeId | None]:
-        """The class of events that weak fairness treats as one."""
-        return (self.node, self.kind.value, self.name, self.peer)
-
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Event) and self.key == other.key)
 

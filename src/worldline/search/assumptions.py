@@ -6,8 +6,24 @@ from collections.abc import Callable
 from typing import Any
 
 from worldline.engine.exploration import Exploration
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System
+from worldline.model.verdicts import Verdict
 from worldline.model.view import View
+from worldline.search.report import PropertyReport
+
+FAIR = (
+    "fair runs: what can happen in every state from some point on does happen, each "
+    "event for itself (node, handler, source, payload), but a timer that is set again "
+    "waits anew, and faults and options of choices are never forced"
+)
+"""On which runs a liveness property is judged."""
+
+UNCOMPARED = (
+    "timed: a timer waits for those of its own node only, the delays of two nodes are "
+    "not compared"
+)
+"""In which order timers fire."""
 
 
 def assumptions(
@@ -37,6 +53,17 @@ def assumptions(
         found.append(folded(system))
     if assume is not None:
         found.append(f"{getattr(assume, '__name__', 'assume')} in every state")
+    return tuple(found)
+
+
+def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
+    """Return what the properties that hold rest on, whatever becomes of others."""
+    held = {row.kind for row in rows if row.verdict is Verdict.HOLDS}
+    found: list[str] = []
+    if held and system.timed:
+        found.append(UNCOMPARED)
+    if PropertyKind.LIVENESS.value in held:
+        found.append(FAIR)
     return tuple(found)
 
 

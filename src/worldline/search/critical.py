@@ -73,10 +73,12 @@ def find_critical(
     while True:
         position = min(max(1, 2 * position), last)
         dead = not recovers(position)
-        if dead or 2 * position > last:
+        # A path without events has no second half, and no later position either.
+        is_late = 2 * position > last or not last
+        if dead or is_late:
             break
         alive = position
-    if 2 * position > last and not end_is_dead():
+    if is_late and not end_is_dead():
         return Found(position, Case.TOO_SHORT)
     if not dead:
         alive, position = position, last

@@ -22,7 +22,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
-from worldline.search.assumptions import assumptions, folded
+from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
 from worldline.search.growth import growing
@@ -193,11 +193,12 @@ def _report(
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.assume)
     premises += chosen.assumptions + question.staged.beginning.scope
+    rest = conditions(question.system, rows)
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
         scope = question.staged.beginning.scope
-        notes = (*folds, *chosen.assumptions, *scope, *notes)
+        notes = (*folds, *chosen.assumptions, *scope, *notes, *rest)
     return Report(
         system=question.system.name,
         verdict=verdict,
@@ -210,7 +211,7 @@ def _report(
         bound=bound or live.bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=premises,
+        assumptions=premises + rest,
         notes=(*notes, *live.notes),
         profile=question.profile,
         liveness_s=live.seconds,

@@ -8,7 +8,7 @@ it is false again and again, or by one that stops where it is false (`engine/las
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -17,8 +17,9 @@ from worldline.engine.exploration import Exploration, few_collections
 from worldline.engine.graph import Graph, Space, TooLarge
 from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
-from worldline.engine.tables import Entry
-from worldline.model.events import Event
+from worldline.engine.tables import Leaf
+from worldline.model.events import Event, Kind
+from worldline.model.outcome import Outcome
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.search.counterexample import Counterexamples, Finding
@@ -140,7 +141,7 @@ class Liveness:
         search: Exploration,
         writer: Counterexamples,
     ) -> tuple[dict[str, PropertyReport], tuple[str, ...]]:
-        space = Space(search, [world.decision(p) for p in known], _fairness)
+        space = Space(search, [world.decision(p) for p in known], _renewed)
 
         def tick(graph: Graph) -> None:
             search.meter.check()
@@ -175,9 +176,23 @@ class Liveness:
         )
 
 
-def _fairness(entry: Entry) -> Hashable:
-    event: Event = entry.event
-    return event.fairness
+def _renewed(leaf: Leaf) -> Iterator[Event]:
+    """Yield the timers that an outcome sets, as the events that they become.
+
+    One that was pending waits anew; for one that was not it makes no difference.
+    """
+    where: Event = leaf.entry.event
+    outcome: Outcome = leaf.detail
+    for change in outcome.timers:
+        if change.after is not None:
+            timer = change.timer
+            yield Event(
+                Kind.TIMER,
+                where.node,
+                part=timer.part,
+                name=timer.name,
+                payload=timer.payload,
+            )
 
 
 def _all(known: list[Property], verdict: Verdict, reason: str) -> Answer:

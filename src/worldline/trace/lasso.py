@@ -3,13 +3,19 @@
 A liveness property is violated by a run that never ends, is weakly fair, and in which
 it is false again and again. A trace has the run up to the cycle, and the cycle once;
 an empty cycle says that the run stops. That this is so is checked on the real nodes.
+
+Going round for ever is weakly fair if no event is passed over: one that could happen
+before every step of the cycle, and never did. A timer that a step sets is not passed
+over: it begins to wait anew, even if it was pending before and is pending after.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import final
 
-from worldline.model.events import Event, Origin, Schedule
+from worldline.model.events import Event, Kind, Origin, Schedule
+from worldline.model.outcome import TimerChange
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.worlds.direct import DirectWorld, Snapshot
@@ -31,8 +37,7 @@ class Cycle:
         self._world = world
         self._known = known
         self._first: Snapshot | None = None
-        self._always: set[Event] = set()
-        self._taken: set[object] = set()
+        self._passed_over: set[Event] = set()
         self._was_false = False
 
     def look(self) -> None:
@@ -40,14 +45,24 @@ class Cycle:
         enabled = self._enabled()
         if self._first is None:
             self._first = self._world.snapshot()
-            self._always = set(enabled)
-        classes = {event.fairness for event in enabled}
-        self._always = {e for e in self._always if e.fairness in classes}
+            self._passed_over = set(enabled)
+        self._passed_over.intersection_update(enabled)
         self._was_false |= not self._known.judge(self._world.view).holds
 
-    def take(self, event: Event) -> None:
-        """Take note of the step that was made."""
-        self._taken.add(event.fairness)
+    def take(self, event: Event, timers: Iterable[TimerChange]) -> None:
+        """Take note of the step that was made, and of the timers that it set."""
+        self._passed_over.discard(event)
+        for change in timers:
+            if change.after is not None:
+                part, name = change.timer.part, change.timer.name
+                fires = Event(
+                    Kind.TIMER,
+                    event.node,
+                    part=part,
+                    name=name,
+                    payload=change.timer.payload,
+                )
+                self._passed_over.discard(fires)
 
     def objection(self) -> str:
         """Return why this is no violation, now that the run is at its end; or ``""``."""
@@ -62,11 +77,8 @@ class Cycle:
             return "the last state is not the one in which the cycle began"
         if not self._was_false:
             return f"{name} is true in every state of the cycle"
-        for event in sorted(self._always, key=repr):
-            if event.fairness not in self._taken:
-                return (
-                    f"the cycle is not fair: {event!r} can always happen and never does"
-                )
+        for event in sorted(self._passed_over, key=repr):
+            return f"the cycle is not fair: {event!r} can always happen and never does"
         return ""
 
     def _enabled(self) -> list[Event]:
@@ -95,8 +107,9 @@ def objection(
             world.step(event, choices, charge=charge)
     watched = Cycle(world, known)
     for number, (event, choices) in enumerate(schedule, 1):
-        if number >= cycle:
-            watched.look()
-            watched.take(event)
-        world.step(event, choices)
+        if number < cycle:
+            world.step(event, choices)
+            continue
+        watched.look()
+        watched.take(event, world.step(event, choices).timers)
     return watched.objection()

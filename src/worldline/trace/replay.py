@@ -89,7 +89,7 @@ def _rerun(
         if isinstance(happened, Divergence):
             return rerun.world, verified, happened, cycle
         if watched is not None:
-            watched.take(happened)
+            watched.take(happened, rerun.timers(step))
     return rerun.world, len(trace.steps), None, cycle
 
 

@@ -7,6 +7,7 @@ from typing import final
 from worldline.model.divergence import LINE_BUDGET
 from worldline.model.errors import InputError, ModelError, UsageError
 from worldline.model.events import Event
+from worldline.model.outcome import TimerChange
 from worldline.model.system import System
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
@@ -125,6 +126,10 @@ class Rerun:
     @property
     def world(self) -> DirectWorld:
         return self._recorder.world
+
+    def timers(self, step: StepRecord) -> list[TimerChange]:
+        """Return the timers that a step set or cancelled, as it was recorded."""
+        return self._events.timers(step)
 
     def step(self, step: StepRecord) -> Divergence | Event:
         """Let the next step happen.

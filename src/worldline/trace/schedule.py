@@ -6,7 +6,9 @@ from typing import TypeAlias, final
 
 from worldline.model.errors import InputError
 from worldline.model.events import ENVELOPE_KINDS, Choices, Event, Kind
+from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId
+from worldline.model.outcome import TimerChange
 from worldline.model.system import System
 from worldline.trace.class_table import ClassTable
 from worldline.trace.json_text import shorten, show
@@ -51,6 +53,16 @@ class Events:
                 remedy="the trace was edited; write it again",
             )
         return event
+
+    def timers(self, step: StepRecord) -> list[TimerChange]:
+        """Return the timers that a step set or cancelled, as it was recorded."""
+        return [
+            TimerChange(
+                PendingTimer(one.part, one.name, decode(one.payload, self._classes)),
+                one.after,
+            )
+            for one in step.timers
+        ]
 
     def _node(self, name: str | None) -> NodeId | None:
         return None if name is None else self._classes.node(name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
-from worldline.trace.json_text import show
+from worldline.trace.json_text import shorten, show
 from worldline.trace.phrases import (
     change_phrases,
     choice_phrase,
@@ -24,6 +25,10 @@ from worldline.trace.records import (
     StepRecord,
     Trace,
 )
+from worldline.trace.still import still_steps
+
+_WIDEST = 120
+"""Columns of what is said of steps that change nothing."""
 
 
 def steps(trace: Trace) -> Iterator[str]:
@@ -31,16 +36,24 @@ def steps(trace: Trace) -> Iterator[str]:
     yield from header_lines(trace)
     number = max((len(str(step.step)) for step in trace.steps), default=1)
     lane = max(len(name) for name in trace.header.names)
-    phase = RUN
-    for step in trace.steps:
-        if step.phase != phase:
-            yield ""
-            if step.phase != RUN or phase != RUN:
-                yield _heading(step)
-            phase = step.phase
-        if turn := cycle_phrase(trace.end, step.step):
-            yield from ("", turn)
-        yield from step_lines(step, trace.header, number, lane)
+    still, phase = still_steps(trace), RUN
+    for is_still, together in itertools.groupby(
+        trace.steps, key=lambda step: step.step in still
+    ):
+        group = list(together)
+        # Those that change nothing are all of the cycle, which may begin with the first.
+        for step in group[:1] if is_still else group:
+            if step.phase != phase:
+                yield ""
+                if step.phase != RUN or phase != RUN:
+                    yield _heading(step)
+                phase = step.phase
+            if turn := cycle_phrase(trace.end, step.step):
+                yield from ("", turn)
+            if is_still:
+                yield still_line(group, trace.header, number, lane)
+            else:
+                yield from step_lines(step, trace.header, number, lane)
     if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
         yield from ("", turn)
     yield ""
@@ -125,6 +138,18 @@ def _heading(step: StepRecord) -> str:
     if step.phase == BOOT:
         return "boot"
     return "prologue (its faults are not counted)"
+
+
+def still_line(steps: list[StepRecord], header: Header, number: int, lane: int) -> str:
+    """Return the line of some steps, one after the other, that change nothing."""
+    first, last = steps[0], steps[-1]
+    if first is last:
+        where = first.node or "*"
+        phrase = event_phrase(first, header)
+        return f"{first.step:>{number}}  {where:<{lane}}  {phrase}  (changes nothing)"
+    said = (f"{event_phrase(step, header)} at {step.node}" for step in steps)
+    text = f"{len(steps)} steps change nothing: {'; '.join(said)}"
+    return f"{first.step:>{number}}–{last.step}  {shorten(text, _WIDEST)}"
 
 
 def step_lines(

@@ -126,8 +126,12 @@ class Walker {
         const size_t before = misses.size();
         if (look(nobody) && options_.most_steps > 0) look_up_offers();
         if (misses.size() != before) return false;
-        // A walk that ends at once is to find that out by itself.
-        if (nobody.end == End::kNone) now_.changed = 0;
+        // A walk that ends at once is to find that out by itself, be it by a predicate
+        // that looks at nothing.
+        if (nobody.end == End::kNone)
+            now_.changed = 0;
+        else
+            now_.look_again(tables_.groups.size(), options_.checks.size() + 1);
         start_ = now_;
         return is_ready_ = true;
     }
