@@ -121,14 +121,6 @@ def test_a_message_set_keeps_what_was_delivered():
     assert driven.offers() == [DELIVER]
 
 
-def test_a_crashed_node_receives_nothing_and_datagrams_wait_for_it():
-    driven = shop(faults=wl.Faults(crashes=1, restarts=1, drops=1))
-    driven.do(wl.events.crash(B))
-    assert driven.offers() == ["drop at b Item(number=1) from a", "restart at b"]
-    driven.do(wl.events.restart(B))
-    assert DELIVER in driven.offers()
-
-
 def test_a_crash_without_a_restart_lasts():
     driven = shop(faults=wl.Faults(crashes=2))
     driven.do(wl.events.crash(B))

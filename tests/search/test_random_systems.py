@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.alike import NETWORKS
+from tests import alike
 from tests.oracle import Oracle
 from tests.oracle.exploration import Counts, explore
 
@@ -30,6 +30,14 @@ class Word:
     envelope: int
 
 
+@wl.message
+class Noise:
+    """Is sent, but handled by nobody."""
+
+    envelope: int
+
+
+@wl.ignores(Noise)
 @wl.node
 class Machine:
     """Runs the program that its table has for what happened in its mode.
@@ -61,12 +69,15 @@ class Machine:
     def show(self, ctx: wl.Context, argument: int) -> None:
         self.seen = argument
 
-    def send(self, ctx: wl.Context, argument: int) -> None:
+    def send(self, ctx: wl.Context, argument: int, kind: Any = Word) -> None:
         if self.fuel:
             self.fuel -= 1
             to = ctx.nodes[argument % len(ctx.nodes)]
-            if not ctx.send(to, Word(argument % 2)):
+            if not ctx.send(to, kind(argument % 2)):
                 self.mode = 2
+
+    def chatter(self, ctx: wl.Context, argument: int) -> None:
+        self.send(ctx, argument, Noise)
 
     def wind(self, ctx: wl.Context, argument: int) -> None:
         if self.fuel:
@@ -114,7 +125,7 @@ class Machine:
 
 OPERATIONS = [
     *["go", "mark", "keep", "show", "send", "send", "wind", "stop", "look", "toss"],
-    *["count", "send", "wind", "fail"],
+    *["count", "send", "wind", "fail", "chatter"],
 ]
 
 
@@ -136,6 +147,13 @@ def kept_is_small(view: wl.View) -> None:
         assert view[node].kept < 3 or view.timers(node) or view.messages(Word, dst=node)
 
 
+NETWORKS = {
+    **alike.NETWORKS,
+    "reliable datagrams": wl.datagrams(loss=False, duplication=False),
+    "reliable queues": wl.datagrams(loss=False, duplication=False, reordering=False),
+}
+
+
 @dataclass(frozen=True)
 class Plan:
     """A system as plain values, so that it can be built again."""
@@ -143,7 +161,7 @@ class Plan:
     tables: tuple[tuple[Program, ...], ...]
     fuel: int
     network: str
-    faults: tuple[str, ...]
+    faults: tuple[tuple[str, int | None], ...]
     options: tuple[tuple[str, Any], ...]
     calls: tuple[int, ...]
 
@@ -157,7 +175,7 @@ class Plan:
         if Capability.ORDERED in able:
             options.pop("ignore_noops", None)
         budgets: dict[str, Any] = {
-            name: 1 for name in self.faults if permits(network, name)
+            name: limit for name, limit in self.faults if permits(network, name)
         }
         return wl.System(
             {
@@ -187,12 +205,27 @@ options = st.fixed_dictionaries(
         "ignore_noops": st.just(True),
     },
 )
+faults = st.lists(st.sampled_from(BUDGETS), max_size=3, unique=True).map(
+    lambda names: tuple((name, 1) for name in names)
+)
+stops = st.tuples(
+    st.tuples(st.just("crashes"), st.sampled_from([1, 2, None])),
+    st.tuples(st.just("restarts"), st.sampled_from([0, 1, 2, None])),
+)
+"""Crashes and restarts, by which nodes are down while messages arrive."""
+
 plans = st.builds(
     Plan,
     tables=st.lists(tables, min_size=2, max_size=3).map(tuple),
     fuel=st.integers(2, 3),
     network=st.sampled_from(list(NETWORKS)),
-    faults=st.lists(st.sampled_from(BUDGETS), max_size=3, unique=True).map(tuple),
+    faults=st.one_of(
+        faults,
+        stops,
+        st.tuples(st.sampled_from(["drops", "duplicates", "partitions"]), stops).map(
+            lambda pair: ((pair[0], 1), *pair[1])
+        ),
+    ),
     options=options.map(lambda found: tuple(sorted(found.items()))),
     calls=st.lists(st.integers(0, 1), min_size=1, max_size=2).map(tuple),
 )
