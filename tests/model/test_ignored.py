@@ -44,7 +44,7 @@ def b_hears_the_news(view: wl.View) -> bool:
     return bool(view[B].heard)
 
 
-NETWORKS = {
+NETWORKS: dict[str, Any] = {
     "streams": wl.streams(),
     "fifo": wl.datagrams(reordering=False),
     "datagrams": wl.datagrams(),

@@ -50,7 +50,8 @@ def datagrams(
     Parameters
     ----------
     loss, duplication
-        Whether messages can be lost or doubled; how often is said by `Faults`.
+        Whether messages can be lost or doubled on their way; how often is said by
+        `Faults`. What arrives at a node that is down is lost in any case.
     reordering
         Whether a message can overtake another of the same sender; without it,
         messages between each pair of nodes arrive in order.
