@@ -289,6 +289,11 @@ MISTAKES: list[tuple[Any, str, str]] = [
         "leave the fault out",
     ),
     (
+        lambda: made(faults=wl.Faults(partitions=1, break_sockets=True)),
+        "which has no connections to break",
+        "use wl.streams()",
+    ),
+    (
         lambda: made(faults=wl.Faults(resets=1, nodes=(C,))),
         "Faults names c",
         "are a, b",
