@@ -369,6 +369,25 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
         3, network=wl.streams(), faults=_faults(resets=1, silent_resets=3)
     ),
     "crashes on streams": lambda: workers(network=wl.streams(buffer=1), faults=CRASHES),
+    "crashes on datagrams": lambda: workers(
+        3, network=wl.datagrams(loss=False), faults=_faults(crashes=2, restarts=1)
+    ),
+    "crashes on fifo": lambda: workers(
+        3,
+        network=wl.datagrams(reordering=False),
+        faults=_faults(crashes=None, restarts=None, drops=1),
+    ),
+    "crashes behind a partition": lambda: workers(
+        3,
+        network=wl.datagrams(reordering=False, loss=False),
+        faults=_faults(crashes=1, restarts=1, partitions=2),
+    ),
+    "crashes while messages wait": lambda: workers(
+        unhandled="wait", faults=_faults(crashes=2, restarts=2, duplicates=1)
+    ),
+    "crashes on a message set": lambda: eager_workers(
+        network=wl.message_set(), faults=_faults(crashes=1, restarts=1)
+    ),
     "partitioned datagrams": lambda: workers(3, faults=_faults(partitions=2, drops=1)),
     "partitioned streams": lambda: workers(
         3, network=wl.streams(), faults=_faults(partitions=2, silent_resets=1)
@@ -380,6 +399,9 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
     ),
     "message set": lambda: eager_workers(network=wl.message_set()),
     "waiting": lambda: workers(unhandled="wait", network=wl.streams(buffer=3)),
+    "waiting on fifo": lambda: workers(
+        unhandled="wait", network=wl.datagrams(reordering=False)
+    ),
     "unhandled is an error": lambda: workers(unhandled="error"),
     "boot by events": lambda: workers(
         boot="events", network=wl.streams(), faults=_faults(resets=2)
@@ -411,6 +433,19 @@ FINITE: dict[str, Callable[[], wl.System]] = {
     "crashes on streams": lambda: players(
         network=wl.streams(), faults=_faults(crashes=1, restarts=1)
     ),
+    "crashes on datagrams": lambda: players(
+        both=True,
+        network=wl.datagrams(loss=False),
+        faults=_faults(crashes=2, restarts=1),
+    ),
+    "crashes on fifo": lambda: players(
+        network=wl.datagrams(reordering=False),
+        faults=_faults(crashes=1, restarts=1, drops=1),
+    ),
+    "crashes behind a partition": lambda: players(
+        faults=_faults(crashes=1, restarts=None, partitions=1)
+    ),
+    "crashes for good": lambda: players(faults=_faults(crashes=2)),
     "partitions": lambda: players(
         network=wl.streams(), faults=_faults(partitions=1, break_sockets=True)
     ),

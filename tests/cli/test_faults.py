@@ -10,6 +10,7 @@ from tests.cli.command import refusal, run
 
 from worldline.model.injection.scope import FaultSet
 from worldline.model.injection.subject import Run
+from worldline.trace.format import read
 from worldline.worlds.dedalus import DedalusSubject
 
 SPEC = """\
@@ -117,6 +118,16 @@ def test_a_trace_of_faults_can_be_debugged():
 def test_a_crash_is_a_step_of_its_node():
     run("faults", "zoo:retry-deliv", "--out", "bad.wl")
     assert "a  call crash()\n" in run("show", "bad.wl").out
+
+
+def test_what_arrives_at_a_halted_node_is_refused_and_not_dropped():
+    run("faults", "zoo:3pc", "--crash-semantics", "halt", "--out", "bad.wl")
+    steps = [step for step in read(Path("bad.wl")).steps if step.node is not None]
+    crash = next(n for n, step in enumerate(steps) if step.kind == "crash")
+    down = steps[crash].node
+    refused = [n for n, step in enumerate(steps) if step.kind == "refuse"]
+    assert refused
+    assert all(n > crash and steps[n].node == down for n in refused)
 
 
 @pytest.mark.parametrize("program", ["retry-deliv", "3pc"])

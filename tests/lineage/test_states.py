@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.worlds.round_systems import Case
+from tests.worlds.round_systems import RELIABLE, Case
 
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
@@ -27,9 +27,9 @@ def sets(outcome: Outcome) -> set[frozenset]:
     return set(outcome.falsifiers)
 
 
-def agree(seed: int) -> Verdict:
+def agree(case: Case) -> Verdict:
     """Search a random system in all ways; return the verdict."""
-    case = Case(seed)
+    seed = case.seed
     truth = exhaustive(subject(case), every=True)
     found = states(stepper_of(subject(case)), every=True)
     assert found.verdict is truth.verdict, seed
@@ -58,14 +58,21 @@ def agree(seed: int) -> Verdict:
 @pytest.mark.parametrize("first", range(0, 40, 5))
 def test_all_searches_agree_on_random_systems(first: int):
     for seed in range(first, first + 5):
-        agree(seed)
+        agree(Case(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 40, 5))
+def test_all_searches_agree_where_only_crashes_lose_messages(first: int):
+    for seed in range(first, first + 5):
+        agree(Case(seed, kinds=RELIABLE))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(40, 480, 20))
 def test_all_searches_agree_on_many_random_systems(first: int):
     for seed in range(first, first + 20):
-        agree(seed)
+        agree(Case(seed))
 
 
 @pytest.mark.slow

@@ -121,14 +121,6 @@ def test_a_message_set_keeps_what_was_delivered():
     assert driven.offers() == [DELIVER]
 
 
-def test_a_crashed_node_receives_nothing_and_datagrams_wait_for_it():
-    driven = shop(faults=wl.Faults(crashes=1, restarts=1, drops=1))
-    driven.do(wl.events.crash(B))
-    assert driven.offers() == ["drop at b Item(number=1) from a", "restart at b"]
-    driven.do(wl.events.restart(B))
-    assert DELIVER in driven.offers()
-
-
 def test_a_crash_without_a_restart_lasts():
     driven = shop(faults=wl.Faults(crashes=2))
     driven.do(wl.events.crash(B))
@@ -295,6 +287,11 @@ MISTAKES: list[tuple[Any, str, str]] = [
         lambda: made(network=wl.message_set(), faults=wl.Faults(silent_resets=1)),
         "Faults(silent_resets=...) cannot happen on message_set",
         "leave the fault out",
+    ),
+    (
+        lambda: made(faults=wl.Faults(partitions=1, break_sockets=True)),
+        "which has no connections to break",
+        "use wl.streams()",
     ),
     (
         lambda: made(faults=wl.Faults(resets=1, nodes=(C,))),

@@ -95,7 +95,13 @@ def is_done(oracle: Oracle, state: Any) -> bool:
     view = oracle.view(state)
     if oracle.system.done is not None:
         return bool(oracle.system.done(view))
-    return all(map(view.is_finished, view.nodes)) and not view.messages()
+    alive = [
+        node
+        for node, one in zip(view.nodes, state.nodes, strict=True)
+        if one.status != "down" or state.left["restarts"] != 0
+    ]
+    in_flight = any(state.wire.parcels(node) for node in alive)
+    return all(map(view.is_finished, view.nodes)) and not in_flight
 
 
 def count_paths(graph: dict[Any, list[Any]], initial: list[Any]) -> int | None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import itertools
 import random
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from tests.oracle.door import OracleDoor, next_choices
+from tests.oracle.networks import Forever
 from tests.oracle.reader import StateReader
 from tests.oracle.state import NodeState, State, canonical, describe, identity
 
 import worldline as wl
 from worldline.model import activity
 from worldline.model.content import order_key
-from worldline.model.context import Context
+from worldline.model.context import Context, unknown_message
 from worldline.model.execute import Failure, Result, find, make_context
 from worldline.model.fields import Role
 from worldline.model.node import NodeType, node_type
@@ -120,8 +121,11 @@ class Oracle:
     def from_network(
         self, state: State, index: int, *, charge: bool
     ) -> Iterator[wl.Event]:
-        node = self.system.ids[index]
-        for event in state.wire.arrivals(node, up=state.nodes[index].status == "up"):
+        node, status = self.system.ids[index], state.nodes[index].status
+        arriving = state.wire.arrivals(node, up=status == "up")
+        if status == "down" and self.affords(state, "restarts", charge=charge):
+            arriving += state.wire.missed(node)
+        for event in arriving:
             side = state.cut or frozenset()
             apart = (event.node in side) != (event.peer in side)
             if not (apart and event.kind in (K.DELIVER, K.REFUSE)):
@@ -204,8 +208,7 @@ class Oracle:
         if not is_message or self.system.unhandled == "wait":
             door = OracleDoor(self.system, state, index, ())
             context = self.context(door, state, index)
-            fields = state.nodes[index].fields
-            if find(self.system, index, fields, context, event) is Result.WAITS:
+            if self.taker(state, index, context, event) is Result.WAITS:
                 return True
         return is_message and self.is_noop(state, index, event)
 
@@ -298,8 +301,8 @@ class Oracle:
                 activity.door = door
                 start_all(self.system.types[index], mine.fields, context)
                 return Result.HANDLED
-            found = find(self.system, index, mine.fields, context, event)
-            if not isinstance(found, Result):
+            found = self.taker(state, index, context, event)
+            if not isinstance(found, Result | Failure):
                 activity.door = door
                 found()
                 return Result.HANDLED
@@ -309,10 +312,33 @@ class Oracle:
             return Failure("exception", type(error).__name__, place(error), str(error))
         finally:
             activity.door = None
-        if self.system.unhandled == "error" and event.kind is K.DELIVER:
-            name = self.system.types[index].cls.__name__
-            return Failure("unhandled", event.name, name, repr(event))
         return found
+
+    def taker(
+        self, state: State, index: int, context: Context, event: wl.Event
+    ) -> Callable[[], Any] | Result | Failure:
+        """What takes an event; of messages that nobody takes, what becomes of them."""
+        kind, service = self.system.types[index], state.nodes[index].fields
+        if event.kind is not K.DELIVER:
+            return find(self.system, index, service, context, event)
+        for name in event.part.split(".") if event.part else ():
+            kind, service = kind.parts[name], service.__dict__[name]
+            context = context.part(name)
+        src, message = event.peer, event.payload
+        if type(message) in kind.on:
+            handler = kind.on[type(message)]
+            guard, function = handler.mark.when, handler.function
+            if guard is None or guard(service, src, message):
+                return lambda: function(service, context, src, message)
+            if self.system.unhandled == "error":
+                name = self.system.types[index].cls.__name__
+                return Failure("unhandled", event.name, name, repr(event))
+            keeps = self.system.unhandled == "wait"
+        else:
+            if type(message) not in kind.ignores:
+                raise unknown_message(kind, type(message))
+            keeps = isinstance(state.wire, Forever)
+        return Result.WAITS if keeps else Result.UNHANDLED
 
     def context(self, door: OracleDoor, state: State, index: int) -> Context:
         context = make_context(self.system, index, door)

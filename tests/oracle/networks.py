@@ -19,6 +19,8 @@ from worldline.model.values import freeze
 
 Pair = tuple[wl.NodeId, wl.NodeId]
 CLOSED, OPEN, HALF = "closed", "open", "half open"
+TAKING = (wl.Kind.DELIVER, wl.Kind.REFUSE, wl.Kind.DROP)
+"""Kinds of events that take a datagram out of the network."""
 
 
 class Parcel:
@@ -72,6 +74,10 @@ class Wire:
         kind = wl.Kind.DELIVER
         return [parcel.as_event(kind) for parcel in self.losable(node)] if up else []
 
+    def missed(self, node: wl.NodeId) -> list[wl.Event]:
+        """What is lost for a node that crashed and may start again."""
+        return [parcel.as_event(wl.Kind.REFUSE) for parcel in self.losable(node)]
+
     def happen(self, event: wl.Event) -> None:
         """Do to the network what an event does before its handler."""
 
@@ -118,7 +124,7 @@ class Multiset(Wire):
         return list({parcel.key: parcel for parcel in self.parcels(node)}.values())
 
     def happen(self, event: wl.Event) -> None:
-        if event.kind not in (wl.Kind.DELIVER, wl.Kind.DROP, wl.Kind.DUPLICATE):
+        if event.kind not in (*TAKING, wl.Kind.DUPLICATE):
             return
         wanted = key_of(event)
         found = next(p for p in self.under_way if p.key == wanted)
@@ -134,6 +140,9 @@ class Forever(Multiset):
     def send(self, parcel: Parcel) -> None:
         if all(parcel.key != known.key for known in self.under_way):
             self.under_way.append(parcel)
+
+    def missed(self, node: wl.NodeId) -> list[wl.Event]:
+        return []
 
     def happen(self, event: wl.Event) -> None:
         """Nothing is ever removed."""
@@ -161,7 +170,7 @@ class Fifo(Wire):
         return [queue[0] for queue in self.queues_to(node)]
 
     def happen(self, event: wl.Event) -> None:
-        if event.kind in (wl.Kind.DELIVER, wl.Kind.DROP):
+        if event.kind in TAKING:
             self.pop(event)
         elif event.kind is wl.Kind.DUPLICATE:
             queue = self.queues[event.peer, event.node]  # type: ignore[index]
@@ -186,6 +195,9 @@ class Connected(Fifo):
         pairs = [(i, j) for i in nodes for j in nodes]
         self.belief = dict.fromkeys(pairs, CLOSED)
         self.error = dict.fromkeys(pairs, False)
+
+    def missed(self, node: wl.NodeId) -> list[wl.Event]:
+        return []
 
     def arrivals(self, node: wl.NodeId, *, up: bool) -> list[wl.Event]:
         found = [self.arrival(node, peer, up=up) for peer in sorted(self.nodes)]

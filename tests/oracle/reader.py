@@ -30,6 +30,8 @@ class StateReader:
             return decide is None or decide(self.state.histories[index])
         if read.what in ("messages", "any"):
             return self.look_under_way(index, read)
+        if read.what == "affords":
+            return self.state.left[read.detail[0]] != 0
         node = self.state.nodes[index]
         if read.what == "status":
             return Status(node.status)

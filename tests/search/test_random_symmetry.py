@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.alike import Plan, Space, TooLarge, plan_of, reports_of
 
@@ -77,9 +79,28 @@ def test_one_state_of_each_orbit_is_visited(first: int) -> None:
         agree(plan_of(seed))
 
 
+def crashing(seed: int) -> Plan:
+    """A random plan on datagrams, with nodes that are down while messages arrive."""
+    network = "queues" if seed % 2 else "datagrams"
+    return replace(plan_of(seed), network=network, faults=("crashes", "restarts"))
+
+
+def test_one_state_of_each_orbit_is_visited_where_nodes_are_down() -> None:
+    for seed in range(6):
+        agree(crashing(seed))
+
+
+@pytest.mark.nightly
+def test_one_state_of_each_orbit_is_visited_where_nodes_are_down_in_many() -> None:
+    for seed in range(6, 300):
+        agree(crashing(seed))
+
+
 def test_steps_commute_with_renaming() -> None:
     for seed in range(20):
         commute(plan_of(seed))
+    for seed in range(2):
+        commute(crashing(seed))
 
 
 def test_all_rows_of_an_orbit_have_one_canonical_row_in_any_order() -> None:

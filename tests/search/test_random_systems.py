@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.alike import NETWORKS
+from tests import alike
 from tests.oracle import Oracle
 from tests.oracle.exploration import Counts, explore
 
 import worldline as wl
 from worldline.model.faults import BUDGETS
 from worldline.model.network import Capability, permits
+from worldline.model.prologue import Pattern
 from worldline.model.verdicts import Verdict
 from worldline.search.engines import Engine
+from worldline.worlds.direct import DirectWorld
 
 LARGEST = 400
 """States beyond which a system is not compared: the oracle is slow."""
@@ -30,6 +33,14 @@ class Word:
     envelope: int
 
 
+@wl.message
+class Noise:
+    """Is sent, but handled by nobody."""
+
+    envelope: int
+
+
+@wl.ignores(Noise)
 @wl.node
 class Machine:
     """Runs the program that its table has for what happened in its mode.
@@ -61,12 +72,15 @@ class Machine:
     def show(self, ctx: wl.Context, argument: int) -> None:
         self.seen = argument
 
-    def send(self, ctx: wl.Context, argument: int) -> None:
+    def send(self, ctx: wl.Context, argument: int, kind: Any = Word) -> None:
         if self.fuel:
             self.fuel -= 1
             to = ctx.nodes[argument % len(ctx.nodes)]
-            if not ctx.send(to, Word(argument % 2)):
+            if not ctx.send(to, kind(argument % 2)):
                 self.mode = 2
+
+    def chatter(self, ctx: wl.Context, argument: int) -> None:
+        self.send(ctx, argument, Noise)
 
     def wind(self, ctx: wl.Context, argument: int) -> None:
         if self.fuel:
@@ -114,7 +128,7 @@ class Machine:
 
 OPERATIONS = [
     *["go", "mark", "keep", "show", "send", "send", "wind", "stop", "look", "toss"],
-    *["count", "send", "wind", "fail"],
+    *["count", "send", "wind", "fail", "chatter"],
 ]
 
 
@@ -136,6 +150,13 @@ def kept_is_small(view: wl.View) -> None:
         assert view[node].kept < 3 or view.timers(node) or view.messages(Word, dst=node)
 
 
+NETWORKS = {
+    **alike.NETWORKS,
+    "reliable datagrams": wl.datagrams(loss=False, duplication=False),
+    "reliable queues": wl.datagrams(loss=False, duplication=False, reordering=False),
+}
+
+
 @dataclass(frozen=True)
 class Plan:
     """A system as plain values, so that it can be built again."""
@@ -143,11 +164,18 @@ class Plan:
     tables: tuple[tuple[Program, ...], ...]
     fuel: int
     network: str
-    faults: tuple[str, ...]
+    faults: tuple[tuple[str, int | None], ...]
     options: tuple[tuple[str, Any], ...]
     calls: tuple[int, ...]
+    struck: int
+    severs: bool
+    begun: tuple[int, ...]
 
     def build(self) -> wl.System:
+        """The system; its prologue is drawn from what could happen, budgets or not."""
+        return self._make(begun_by(self._make(()), self.begun))
+
+    def _make(self, prologue: Sequence[Pattern]) -> wl.System:
         network = NETWORKS[self.network]
         able = network.capabilities
         ids = wl.ids(*"abc"[: len(self.tables)])
@@ -157,7 +185,7 @@ class Plan:
         if Capability.ORDERED in able:
             options.pop("ignore_noops", None)
         budgets: dict[str, Any] = {
-            name: 1 for name in self.faults if permits(network, name)
+            name: limit for name, limit in self.faults if permits(network, name)
         }
         return wl.System(
             {
@@ -165,13 +193,36 @@ class Plan:
                 for node, table in zip(ids, self.tables, strict=True)
             },
             network=network,
-            faults=wl.Faults(**budgets),
+            faults=wl.Faults(
+                **budgets,
+                nodes=ids[: self.struck] or None,
+                cuts=(ids[:1], ids[1:2]),
+                break_sockets=self.severs and Capability.DISCONNECT in able,
+            ),
             workload=[
                 wl.script(ids[0], [wl.invoke(Machine.ask, n) for n in self.calls])
             ],
             properties=[modes_differ, few_marks, kept_is_small],
+            prologue=prologue,
             **options,
         )
+
+
+def begun_by(system: wl.System, numbers: tuple[int, ...]) -> list[Pattern]:
+    """A prologue that takes of all events that are enabled one by its number."""
+    world, found = DirectWorld(system), list[Pattern]()
+    for event in world.boot_events():
+        if world.failure is None:
+            world.step(event)
+    for number in numbers:
+        offered = world.enabled(charge=False)
+        if not offered:
+            break
+        event = offered[number % len(offered)]
+        if world.step(event, charge=False).failure is None:
+            named = event.name, event.peer, event.payload
+            found.append(Pattern(event.kind, event.node, *named))
+    return found
 
 
 programs = st.lists(
@@ -187,14 +238,34 @@ options = st.fixed_dictionaries(
         "ignore_noops": st.just(True),
     },
 )
+faults = st.lists(st.sampled_from(BUDGETS), max_size=3, unique=True).map(
+    lambda names: tuple((name, 1) for name in names)
+)
+stops = st.tuples(
+    st.tuples(st.just("crashes"), st.sampled_from([1, 2, None])),
+    st.tuples(st.just("restarts"), st.sampled_from([0, 1, 2, None])),
+)
+"""Crashes and restarts, by which nodes are down while messages arrive."""
+
 plans = st.builds(
     Plan,
     tables=st.lists(tables, min_size=2, max_size=3).map(tuple),
     fuel=st.integers(2, 3),
     network=st.sampled_from(list(NETWORKS)),
-    faults=st.lists(st.sampled_from(BUDGETS), max_size=3, unique=True).map(tuple),
+    faults=st.one_of(
+        faults,
+        stops,
+        st.tuples(st.sampled_from(["drops", "duplicates", "partitions"]), stops).map(
+            lambda pair: ((pair[0], 1), *pair[1])
+        ),
+    ),
     options=options.map(lambda found: tuple(sorted(found.items()))),
     calls=st.lists(st.integers(0, 1), min_size=1, max_size=2).map(tuple),
+    struck=st.sampled_from([0, 0, 1, 2]),
+    severs=st.booleans(),
+    begun=st.one_of(
+        st.just(()), st.lists(st.integers(0, 50), min_size=1, max_size=5).map(tuple)
+    ),
 )
 
 

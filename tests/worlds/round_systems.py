@@ -13,6 +13,9 @@ from worldline.model.injection.scope import CrashSemantics, Scope
 LARGEST = 250
 """Fault sets of one scope."""
 
+RELIABLE = ("reliable bag", "reliable queues")
+"""Kinds of systems on which messages are lost at nodes that are down, nowhere else."""
+
 STATES = 3
 KINDS = 2
 
@@ -92,7 +95,8 @@ class Case:
     def _scope(self, rng: random.Random, kind: str, count: int) -> Scope:
         """A scope that is small enough to run all of its fault sets."""
         semantics = rng.choice(self.semantics)
-        if kind == "streams":
+        losing = not kind.startswith("reliable")
+        if kind == "streams" or not losing:
             semantics = CrashSemantics.HALT
         while True:
             crashes = rng.choice([0, 1, 1, 2][: 5 - count])
@@ -101,7 +105,7 @@ class Case:
             scope = Scope(
                 tuple("abc"[:count]),
                 eot,
-                min(rng.choice([1, 2, 3][: 5 - count]), eot),
+                min(rng.choice([1, 2, 3][: 5 - count]), eot) if losing else 1,
                 crashes,
                 semantics,
                 recovery=recovery and crashes > 0,
@@ -133,6 +137,8 @@ class Case:
             "queues": wl.datagrams(reordering=False),
             "streams": wl.streams(buffer=rng.choice([1, 2, 20])),
             "observed": wl.datagrams(),
+            "reliable bag": wl.datagrams(loss=False),
+            "reliable queues": wl.datagrams(loss=False, reordering=False),
         }
         observers = [DROPS] if kind == "observed" else []
         nodes = {node: machine(i) for i, node in enumerate(ids)}

@@ -6,8 +6,10 @@ import itertools
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tests.model.test_faults import A, B, C, shop
 from tests.search.test_random_systems import Plan, plans
 
+import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.tables import Entry, Leaf, Row
 from worldline.search.start import starts
@@ -23,8 +25,8 @@ LARGEST = 150
 class Space:
     """The first states of a system, and what the tables say of them."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.world = TabulatedWorld(plan.build())
+    def __init__(self, system: wl.System) -> None:
+        self.world = TabulatedWorld(system)
         self.expander = Expander(self.world.tables, self.world)
         self.footprints = Footprints(self.world)
         self.rows = [
@@ -81,15 +83,25 @@ class Space:
         assert then[outcome.number] == dict(self.after(other[2], first))[leaf.number]
 
 
+def test_a_datagram_that_is_lost_and_the_last_restart_are_not_independent() -> None:
+    """Once it is spent at another node, what is under way to this one stays."""
+    system = shop(
+        (A, B, C), faults=wl.Faults(crashes=2, restarts=1, nodes=(B, C))
+    ).system
+    apart, together = Space(system).check()
+    assert apart
+    assert together
+
+
 @pytest.mark.slow
 @given(plans)
 @settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_steps_with_nothing_in_common_are_independent(plan: Plan) -> None:
-    Space(plan).check()
+    Space(plan.build()).check()
 
 
 @pytest.mark.nightly
 @given(plans)
 @settings(max_examples=3_000, suppress_health_check=list(HealthCheck))
 def test_steps_with_nothing_in_common_are_independent_in_many(plan: Plan) -> None:
-    Space(plan).check()
+    Space(plan.build()).check()

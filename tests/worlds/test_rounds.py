@@ -233,6 +233,29 @@ def test_a_partial_crash_lets_some_of_the_last_round_arrive():
     assert notes(rounds) == [("say one",), (), ("a:one",)]
 
 
+@pytest.mark.parametrize("loss", [True, False])
+def test_what_arrives_at_a_node_that_is_down_is_refused_and_not_dropped(loss: bool):
+    system = pair({"b": ["in 1", "in 2", "in 3"]}, network=wl.datagrams(loss=loss))
+    scope = Scope(("a", "b"), 5, 0, 1, HALT, recovery=True)
+    rounds = RoundsSubject(system, scope).world(frozenset({Crash(2, "a", 4)}))
+    for number in range(1, 6):
+        rounds.play(number)
+    kinds = [event.kind for event, _ in rounds.run]
+    assert (kinds.count(wl.Kind.REFUSE), kinds.count(wl.Kind.DROP)) == (2, 0)
+    assert notes(rounds)[0] == ("b:in 3",)
+
+
+def test_what_a_halted_node_sent_at_its_start_arrives_if_nothing_is_ever_lost():
+    system = pair(first={"greets": True}, network=wl.datagrams(loss=False))
+    rounds = RoundsSubject(system, Scope(("a", "b"), 3, 0, 1, HALT)).world(
+        frozenset({Crash(1, "a")})
+    )
+    rounds.play(1)
+    rounds.play(2)
+    assert notes(rounds) == [(), ("a:hello",)]
+    assert not rounds.sent[0].silenced
+
+
 def test_a_node_that_starts_again_keeps_what_is_durable():
     """Down in rounds 2 and 3: what b sent in 1 and 2 is lost, from 3 on it arrives."""
     system = pair(

@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 from tests.worlds.adapters import WORLDS, OracleAdapter, describe_outcome
-from tests.worlds.round_systems import Case
+from tests.worlds.round_systems import RELIABLE, Case
 
 import worldline as wl
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.targets.rounds import RoundsTarget
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
+from worldline.model.network.datagrams import concerning
 from worldline.trace.format import read, write
+from worldline.trace.record import Ending, record
 from worldline.trace.steps import steps
 from worldline.worlds.rounds.subject import RoundsSubject
-from worldline.zoo import broadcast
+from worldline.zoo import atomic_commit, broadcast
 
 
 def some_faults(scope: Scope, seed: int) -> list[FaultSet]:
@@ -24,9 +26,9 @@ def some_faults(scope: Scope, seed: int) -> list[FaultSet]:
     return every[seed % 7 :: max(1, len(every) // 5)]
 
 
-def compare_worlds(seed: int) -> int:
+def compare_worlds(case: Case) -> int:
     """Run rounds of a random system in all worlds; return how many events there are."""
-    case = Case(seed)
+    seed = case.seed
     subject = RoundsSubject(case.system, case.scope)
     oracle = OracleAdapter(subject.system)
     worlds = [world(subject.system) for world in WORLDS]
@@ -52,7 +54,13 @@ def compare_worlds(seed: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_every_world_runs_what_happened_in_rounds(first: int):
-    assert sum(map(compare_worlds, range(first, first + 10))) > 100
+    assert sum(map(compare_worlds, map(Case, range(first, first + 10)))) > 100
+
+
+@pytest.mark.slow
+def test_every_world_runs_rounds_in_which_only_crashes_lose_messages():
+    cases = [Case(seed, kinds=RELIABLE) for seed in range(15)]
+    assert sum(map(compare_worlds, cases)) > 100
 
 
 @pytest.mark.slow
@@ -101,6 +109,31 @@ def test_a_node_that_fell_silent_is_seen_as_crashed_by_who_replays(tmp_path: Pat
     faults: FaultSet = frozenset({Loss(1, "a", "b"), Crash(2, "a")})
     trace = RoundsTarget(system).trace(scope, faults, "states", 0)
     assert trace.steps[-1].kind == "crash"
+    write(trace, tmp_path / "run.wl")
+    assert wl.replay(tmp_path / "run.wl", system).reproduced
+
+
+def as_drop(event: wl.Event) -> wl.Event:
+    assert event.node is not None
+    assert event.envelope is not None
+    return concerning(wl.Kind.DROP, event.node, event.envelope)
+
+
+def test_a_trace_that_drops_what_arrives_at_a_node_that_is_down_replays(tmp_path: Path):
+    """A message may also be lost on its way to a node that would not have taken it."""
+    system = atomic_commit.system(protocol="2pc")
+    scope = Scope(("C", "a", "b", "d"), 6, 4, 1, CrashSemantics.HALT)
+    found = RoundsSubject(system, scope).falsifier(frozenset({Crash(4, "C")}))
+    refused = [event for event, _ in found.run if event.kind is wl.Kind.REFUSE]
+    assert len(refused) == 6
+    run = [
+        (as_drop(event) if event in refused else event, choices)
+        for event, choices in found.run
+    ]
+    ending = Ending(found.promise.property, found.kind, wl.Verdict.VIOLATED)
+    trace = record(
+        found.system, found.boot, [], run, ending=ending, engine="states", seed=0
+    )
     write(trace, tmp_path / "run.wl")
     assert wl.replay(tmp_path / "run.wl", system).reproduced
 

@@ -104,7 +104,7 @@ class Tracked:
 
     def read(self, read: Read) -> Any:
         index = self._system.layout.columns[read.column].index
-        if read.what in ("history", "verdict"):
+        if read.what in ("history", "verdict", "affords"):
             self.keys.add(_HISTORY)
         elif read.what == "field":
             name = self._system.ids[index].name

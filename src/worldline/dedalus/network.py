@@ -91,11 +91,16 @@ class Network:
         """
         if self._undisturbed:
             return time + 1
-        arrives = time + 1
-        if src != dst:
-            if (time, src, dst) in self._lost:
-                return None
-            if self.crashed.get(src, time + 1) <= time:
-                return None
-            arrives += self._late.get((time, src, dst), 0)
-        return arrives if self.alive(dst, arrives) else None
+        due = self.due(time, src, dst)
+        return due if due is not None and self.alive(dst, due) else None
+
+    def due(self, time: int, src: str, dst: str) -> int | None:
+        """Return when a message comes to its receiver, be that there or gone.
+
+        ``None`` where it is lost on the way.
+        """
+        if src == dst:
+            return time + 1
+        if (time, src, dst) in self._lost or self.crashed.get(src, time + 1) <= time:
+            return None
+        return time + 1 + self._late.get((time, src, dst), 0)

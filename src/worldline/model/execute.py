@@ -15,6 +15,7 @@ from worldline.model import activity, divergence
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Event, Kind
+from worldline.model.network import Capability
 from worldline.model.node import Handler, NodeType
 from worldline.model.system import System
 from worldline.model.workload import Invocation
@@ -59,7 +60,7 @@ class Failure:
         return f"{self.name}{text} ({self.where})"
 
 
-Found: TypeAlias = Callable[[], Any] | Result
+Found: TypeAlias = Callable[[], Any] | Result | Failure
 """The handler, ready to be called, or why there is none."""
 
 HANDLERLESS = frozenset(
@@ -88,15 +89,15 @@ def find(
 
     Returns
     -------
-    callable or Result
+    callable, Result or Failure
         ``UNHANDLED`` if the event is consumed without a handler, ``WAITS`` if it is
-        not enabled.
+        not enabled; a failure if there had to be a handler.
     """
     kind, service, inner = system.types[index], node, context
     if event.part:
         kind, service, inner = _at_part(kind, node, context, event.part)
     if event.kind is Kind.DELIVER:
-        return _find_message(system, kind, service, inner, event)
+        return _find_message(system, index, kind, service, inner, event)
     if event.kind is Kind.TIMER:
         return _find_timer(kind, service, inner, event)
     if event.kind is Kind.CALL:
@@ -162,9 +163,7 @@ def perform(
             found = find(system, index, node, context, event)
         finally:
             activity.guarding = False
-        if isinstance(found, Result):
-            if found is Result.UNHANDLED and _is_forbidden(system, event):
-                return _unexpected(event, system.types[index])
+        if isinstance(found, Result | Failure):
             return found
         divergence.begin()
         activity.door = door
@@ -191,10 +190,6 @@ def _handler_name(kind: NodeType, event: Event) -> str:
     return f"{kind.cls.__name__}.{name}"
 
 
-def _is_forbidden(system: System, event: Event) -> bool:
-    return system.unhandled == "error" and event.kind is Kind.DELIVER
-
-
 def _at_part(
     kind: NodeType, node: Any, context: Context, path: str
 ) -> tuple[NodeType, Any, Context]:
@@ -206,17 +201,27 @@ def _at_part(
 
 
 def _find_message(
-    system: System, kind: NodeType, service: Any, context: Context, event: Event
+    system: System,
+    index: int,
+    kind: NodeType,
+    service: Any,
+    context: Context,
+    event: Event,
 ) -> Found:
     message = event.payload
     handler = kind.on.get(type(message))
     if handler is None:
         if type(message) not in kind.ignores:
             raise unknown_message(kind, type(message))
-    else:
-        when, function, src = handler.mark.when, handler.function, event.peer
-        if when is None or when(service, src, message):
-            return lambda: function(service, context, src, message)
+        # It is consumed whatever becomes of unhandled messages: one that waited would
+        # hold up all behind it for ever. Where nothing is consumed, nothing happens.
+        stays = Capability.HOLDS_FOR_EVER in system.network.capabilities
+        return Result.WAITS if stays else Result.UNHANDLED
+    when, function, src = handler.mark.when, handler.function, event.peer
+    if when is None or when(service, src, message):
+        return lambda: function(service, context, src, message)
+    if system.unhandled == "error":
+        return _unexpected(event, system.types[index])
     return Result.WAITS if system.unhandled == "wait" else Result.UNHANDLED
 
 

@@ -51,7 +51,8 @@ class Faults:
     silent_resets
         Resets that some of the connected peers do not learn of.
     crashes, restarts
-        Nodes that stop, and stopped nodes that come back.
+        Nodes that stop, and stopped nodes that come back. A datagram that arrives in
+        between is lost, which is no drop.
     partitions
         Times the network splits; healing is free.
     nodes

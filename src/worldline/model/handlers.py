@@ -174,7 +174,11 @@ def upcall(function: Called) -> Called:
 
 
 def ignores(*messages: type) -> Callable[[type[M]], type[M]]:
-    """Declare, above ``@wl.node``, that a node is right not to handle `messages`."""
+    """Declare, above ``@wl.node``, that a node is right not to handle `messages`.
+
+    One that arrives is consumed without effect, whatever ``System(unhandled=...)`` says
+    of messages whose guard is false; in a message set it is no event.
+    """
 
     def decorate(cls: type[M]) -> type[M]:
         known: frozenset[type] = getattr(cls, "__worldline_ignores__", frozenset())

@@ -89,9 +89,14 @@ def transport_error(node: NodeId, peer: NodeId) -> Pattern:
     return Pattern(Kind.TRANSPORT_ERROR, node, peer=peer)
 
 
-def refuse(node: NodeId, src: NodeId) -> Pattern:
-    """Let `node` refuse what `src` sent on a connection that `node` forgot."""
-    return Pattern(Kind.REFUSE, node, peer=src)
+def refuse(node: NodeId, src: NodeId, message: type | None = None) -> Pattern:
+    """Let `node` not take what `src` sent, of a class if one is given.
+
+    On streams it is refused where `node` forgot the connection, on datagrams it is
+    lost where `node` is down.
+    """
+    name = None if message is None else message.__name__
+    return Pattern(Kind.REFUSE, node, name, src)
 
 
 def drop(node: NodeId, message: type, src: NodeId | None = None) -> Pattern:
@@ -123,5 +128,8 @@ def disconnect(node: NodeId, peer: NodeId) -> Pattern:
 
 
 def settle() -> Pattern:
-    """Deliver messages and transport errors, the first each time, until none is left."""
+    """Deliver messages and transport errors, the first each time, until none is left.
+
+    What arrives at a node that is down, but may start again, is lost.
+    """
     return Pattern(None)

@@ -17,6 +17,7 @@ from worldline.model.faults import Budget, Partition, budget_of
 from worldline.model.hidden import Hidden, PendingTimer, Status
 from worldline.model.identity import NodeId
 from worldline.model.network import Mailbox
+from worldline.model.network.datagrams import concerning
 from worldline.model.system import System
 from worldline.model.values import freeze
 from worldline.model.workload import Invocation
@@ -98,25 +99,16 @@ def arrivals(
     Events whose guard makes them wait are included; who runs them finds out.
     """
     node = system.ids[index]
+    up = hidden.status is Status.UP
+    returns = hidden.status is Status.DOWN and budget.allows("restarts")
     found = [
         event
-        for event in inbox.arrivals(up=hidden.status is Status.UP)
+        for event in inbox.arrivals(up=up, returns=returns)
         if event.peer is None or not _is_held(event, partition)
     ]
     for kind, name in ((Kind.DROP, "drops"), (Kind.DUPLICATE, "duplicates")):
         if budget.allows(name):
-            found += [
-                Event(
-                    kind,
-                    node,
-                    part=envelope.part,
-                    name=type(envelope.message).__name__,
-                    peer=envelope.src,
-                    payload=envelope.message,
-                    envelope=envelope,
-                )
-                for envelope in inbox.losable()
-            ]
+            found += [concerning(kind, node, one) for one in inbox.losable()]
     return found
 
 

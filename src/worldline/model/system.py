@@ -89,7 +89,8 @@ class System:
         A legal schedule that is run before the search; see `worldline.events`.
     done
         When no event is left, whether that is as it should be; by default, when
-        every script is finished and nothing is in flight.
+        every script is finished and nothing is in flight, but to nodes that are
+        down for good.
     name
         For reports and file names.
 

@@ -81,6 +81,13 @@ def _check_faults(system: System) -> None:
                 "as declared",
                 remedy="change the network's options or leave the fault out",
             )
+    connected = Capability.DISCONNECT in system.network.capabilities
+    if system.faults.break_sockets and not connected:
+        raise ModelError(
+            f"Faults(break_sockets=True) with the network {system.network.name}, "
+            "which has no connections to break",
+            remedy="leave it out, or use wl.streams()",
+        )
     named = list(system.faults.nodes or ())
     named += [node for side in system.faults.cuts or () for node in side]
     for node in named:

@@ -17,6 +17,7 @@ from worldline.model.errors import ModelError
 from worldline.model.fields import Role
 from worldline.model.hidden import PendingTimer, Status
 from worldline.model.identity import NodeId
+from worldline.model.layout import Layout
 from worldline.model.message import Envelope
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ class Read:
         Which column of the row.
     what
         ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any``,
-        ``history`` or ``verdict``.
+        ``affords``, ``history`` or ``verdict``.
     detail
-        The field's name, or the filter of messages; hashable.
+        The name of the field or fault, or the filter of messages; hashable.
     """
 
     column: int
@@ -127,6 +128,15 @@ class View:
         column = self._system.layout.hidden(self._index(node))
         status: Status = self._reader.read(read_of(column, "status"))
         return status is Status.UP
+
+    def is_gone(self, node: NodeId) -> bool:
+        """Say whether a node is down for good: it crashed, and no restart is left."""
+        column = self._system.layout.hidden(self._index(node))
+        status: Status = self._reader.read(read_of(column, "status"))
+        if status is not Status.DOWN:
+            return False
+        affords: bool = self._reader.read(read_of(Layout.BUDGET, "affords", "restarts"))
+        return not affords
 
     def is_finished(self, node: NodeId) -> bool:
         """Say whether all scripts of a node have come to their end."""
@@ -292,6 +302,8 @@ def answer(read: Read, cell: Any) -> Any:
         return cell.status
     if read.what == "finished":
         return cell.finished()
+    if read.what == "affords":
+        return cell.allows(read.detail[0])
     if read.what == "timers":
         name = read.detail[0]
         return tuple(a for a in cell.pending() if name is None or a.name == name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from worldline.engine.exploration import Exploration
+from worldline.model.events import Kind
+from worldline.model.network import Capability
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
@@ -43,7 +45,7 @@ def assumptions(
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
     found = [
-        f"network {system.network.name}",
+        f"network {system.network.name}: {', '.join(_conduct(system))}",
         f"faults: {', '.join(amounts) or 'none'}",
     ]
     if not search.options.exact:
@@ -65,6 +67,32 @@ def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
     if PropertyKind.LIVENESS.value in held:
         found.append(FAIR)
     return tuple(found)
+
+
+def _conduct(system: System) -> Iterator[str]:
+    """Yield what the network does to messages, as far as faults allow it."""
+    network, faults = system.network, system.faults
+    if Capability.HOLDS_FOR_EVER in network.capabilities:
+        yield "what was sent can arrive again and again"
+    elif Capability.DISCONNECT in network.capabilities:
+        yield "in order"
+        room = "without limit" if network.buffer is None else f"of {network.buffer}"
+        yield f"a buffer {room}"
+        if _may_be_down(system):
+            yield "an error for who sends to a node that is down"
+    else:
+        yield "no loss" if faults.drops == 0 else "loss"
+        yield "no duplication" if faults.duplicates == 0 else "duplication"
+        ordered = Capability.ORDERED in network.capabilities
+        yield "in order" if ordered else "in any order"
+        if _may_be_down(system):
+            comes_back = faults.restarts != 0
+            yield f"{'lost' if comes_back else 'never taken'} at a node that is down"
+
+
+def _may_be_down(system: System) -> bool:
+    stopped = any(pattern.kind is Kind.CRASH for pattern in system.prologue)
+    return stopped or system.faults.crashes != 0
 
 
 def folded(system: System) -> str:

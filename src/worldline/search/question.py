@@ -215,8 +215,10 @@ class Question:
 
 
 def _all_done(view: View) -> bool:
-    """Say whether every script is finished and nothing is in flight."""
-    return all(map(view.is_finished, view.nodes)) and not view.messages()
+    """Say whether every script is finished and nothing can still arrive."""
+    if not all(map(view.is_finished, view.nodes)):
+        return False
+    return not any(view.messages(dst=n) for n in view.nodes if not view.is_gone(n))
 
 
 def reporter(

@@ -124,6 +124,8 @@ class _Recording:
         index = system.layout.columns[read.column].index
         if read.what in ("history", "verdict"):
             return f"history {system.observers[index].name}"
+        if read.what == "affords":
+            return f"{read.detail[0]} left"
         node = system.ids[index]
         if read.what == "field":
             return f"{node}.{'.'.join(read.detail)}"

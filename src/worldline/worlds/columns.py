@@ -20,7 +20,7 @@ from worldline.model.system import System
 PER_NODE = 2
 """Sites of each node: what arrives, and what it does of its own."""
 
-ARRIVALS = (Kind.DELIVER, Kind.DROP, Kind.DUPLICATE)
+ARRIVALS = (Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE)
 """What can happen to one envelope under way, in canonical order."""
 
 _STRIKES = frozenset(
@@ -69,7 +69,10 @@ def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
     layout, may = system.layout, set(system.faults.possible())
     odd_start = bool(system.prologue)
     stops = odd_start or system.boot == "events" or "crashes" in may
-    losing = [Layout.BUDGET] if may & {"drops", "duplicates"} else []
+    # What arrives at a node that is down is lost as long as a restart is left.
+    loses = mail is not None and mail.shape is not Shape.SET
+    refusing = loses and stops and bool(system.faults.restarts)
+    losing = [Layout.BUDGET] if refusing or may & {"drops", "duplicates"} else []
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
     breaking = may & {"connection_errors", "silent_resets"}
     striking = [Layout.BUDGET] if may & _STRIKES else []

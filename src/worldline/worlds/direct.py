@@ -311,6 +311,10 @@ class DirectWorld:
         if event.kind is Kind.TIMER and not hidden.timed:
             return PendingTimer(event.part, event.name, event.payload) in hidden.timers
         budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        if event.kind is Kind.REFUSE:
+            partition = self.cells[Layout.PARTITION]
+            known = arrivals(self.system, index, hidden, inbox, budget, partition)
+            return event in known
         if event.kind is Kind.DROP and event.envelope is not None:
             return budget.allows("drops") and event.envelope in inbox.losable()
         if event.kind in _OWN:

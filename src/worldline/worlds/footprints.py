@@ -75,6 +75,9 @@ class Footprints:
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
             found.add(self._node(event.peer))
+        if event.kind is Kind.REFUSE and self._collections:
+            # A datagram is lost only while the node can still start again.
+            found.add(self._first_budget + BUDGETS.index("restarts"))
         found.update(self._without_room(index, leaf.detail))
         for operations in leaf.changes:
             touched = self._of(operations)

@@ -149,6 +149,9 @@ class TabulatedWorld:
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         events = arrivals(system, index, hidden, alone, budget, partition)
         found = {event.kind: self.entry(event) for event in events}
+        if len(found) < len(events) or not found.keys() <= set(ARRIVALS):
+            # Else a search would leave them out, and say nothing.
+            raise InternalError(f"{events} do not fit into {ARRIVALS}")
         return tuple(map(found.get, ARRIVALS))
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:

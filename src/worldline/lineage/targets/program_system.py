@@ -52,13 +52,22 @@ Row = tuple[Value, ...]
 @final
 @dataclass(frozen=True)
 class Envelope:
-    """A message of a run: what was sent in which round, and when it arrives."""
+    """A message of a run: what was sent in which round, and what becomes of it.
+
+    Attributes
+    ----------
+    due
+        The round in which it comes to its receiver; None if it is lost on the way.
+    refused
+        Whether its receiver has halted by then.
+    """
 
     time: int
     src: str
     relation: str
     row: Row
-    arrives: int | None
+    due: int | None
+    refused: bool
 
     @property
     def dst(self) -> str:
@@ -123,14 +132,15 @@ class ProgramRun:
                 gone.update(now)
                 yield from (Event(Kind.CRASH, NodeId(name)) for name in now)
             for envelope in self._envelopes:
-                if envelope.arrives == time:
-                    yield _about(Kind.DELIVER, envelope)
+                if envelope.due == time:
+                    kind = Kind.REFUSE if envelope.refused else Kind.DELIVER
+                    yield _about(kind, envelope)
             for name in self.scope.nodes:
                 if name not in gone:
                     for called in self._in_round(name, time):
                         yield _calling(name, called)
             for envelope in self._envelopes:
-                if envelope.time == time and envelope.arrives is None:
+                if envelope.time == time and envelope.due is None:
                     yield _about(Kind.DROP, envelope)
 
     def _calls(self, name: str) -> list[Invocation]:
@@ -253,8 +263,9 @@ def envelopes(execution: Execution) -> Iterator[Envelope]:
                 key = src, rule.rule.head.relation, row
                 if src != dst and key not in told:
                     told.add(key)
-                    arrives = execution.network.arrival(time, src, dst)
-                    yield Envelope(time, src, key[1], row, arrives)
+                    due = execution.network.due(time, src, dst)
+                    refused = execution.network.arrival(time, src, dst) is None
+                    yield Envelope(time, src, key[1], row, due, refused)
 
 
 def states(execution: Execution) -> dict[tuple[str, int], dict[str, frozenset[Row]]]:

@@ -11,6 +11,7 @@ from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Run
+from worldline.model.network import permits
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.trace.record import Ending, record
@@ -47,7 +48,11 @@ class RoundsTarget:
 
     def assumptions(self, scope: Scope) -> tuple[str, ...]:
         """Return under what a system holds."""
-        return ("messages arrive in the next round, in one order", FIXED_CHOICES)
+        found = ["messages arrive in the next round, in one order"]
+        halts = scope.crashes > 0 and scope.semantics is not CrashSemantics.MUTE
+        if halts and not permits(self.system.network, "connection_errors"):
+            found.append("at a node that is down they are lost")
+        return (*found, FIXED_CHOICES)
 
     def subject(self, scope: Scope, negation: str) -> RoundsSubject:
         """Return what the searches run; to ignore negation is to look at the past only."""

@@ -50,7 +50,8 @@ def datagrams(
     Parameters
     ----------
     loss, duplication
-        Whether messages can be lost or doubled; how often is said by `Faults`.
+        Whether messages can be lost or doubled on their way; how often is said by
+        `Faults`. What arrives at a node that is down is lost in any case.
     reordering
         Whether a message can overtake another of the same sender; without it,
         messages between each pair of nodes arrive in order.
@@ -62,7 +63,7 @@ def envelope_operations(event: Event) -> list[MailOperation]:
     """Return the operations of the events that concern one message alone."""
     if event.node is None or event.envelope is None:
         return []
-    if event.kind in (Kind.DELIVER, Kind.DROP):
+    if event.kind in (Kind.DELIVER, Kind.REFUSE, Kind.DROP):
         return [(event.node, ("take", event.envelope))]
     if event.kind is Kind.DUPLICATE:
         return [(event.node, ("copy", event.envelope))]
@@ -70,9 +71,14 @@ def envelope_operations(event: Event) -> list[MailOperation]:
 
 
 def delivery(node: NodeId, envelope: Envelope) -> Event:
-    """Return the event that delivers a envelope at `node`."""
+    """Return the event that delivers an envelope at `node`."""
+    return concerning(Kind.DELIVER, node, envelope)
+
+
+def concerning(kind: Kind, node: NodeId, envelope: Envelope) -> Event:
+    """Return the event of a kind that befalls an envelope under way to `node`."""
     return Event(
-        Kind.DELIVER,
+        kind,
         node,
         part=envelope.part,
         name=type(envelope.message).__name__,
@@ -80,6 +86,20 @@ def delivery(node: NodeId, envelope: Envelope) -> Event:
         payload=envelope.message,
         envelope=envelope,
     )
+
+
+def incoming(
+    node: NodeId, envelopes: list[Envelope], *, up: bool, returns: bool
+) -> list[Event]:
+    """Return what becomes of the envelopes that arrive next at `node`.
+
+    Where it is down for good they stay: whether they are lost makes no difference to
+    any node, and a state more for each would be waste.
+    """
+    if not (up or returns):
+        return []
+    kind = Kind.DELIVER if up else Kind.REFUSE
+    return [concerning(kind, node, envelope) for envelope in envelopes]
 
 
 def in_envelope_order(envelopes: list[Envelope]) -> list[Envelope]:
@@ -132,10 +152,8 @@ class Bag(_Unconnected):
             for _ in range(self.counts[envelope]):
                 yield envelope
 
-    def arrivals(self, *, up: bool) -> list[Event]:
-        return (
-            [delivery(self.node, envelope) for envelope in self.losable()] if up else []
-        )
+    def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
+        return incoming(self.node, self.losable(), up=up, returns=returns)
 
     def losable(self) -> list[Envelope]:
         return in_envelope_order(list(self.counts))
@@ -194,10 +212,8 @@ class Queues(_Unconnected):
         for src in sorted(self.queues, key=BY_DECLARATION):
             yield from self.queues[src]
 
-    def arrivals(self, *, up: bool) -> list[Event]:
-        return (
-            [delivery(self.node, envelope) for envelope in self.losable()] if up else []
-        )
+    def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
+        return incoming(self.node, self.losable(), up=up, returns=returns)
 
     def losable(self) -> list[Envelope]:
         return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]

@@ -49,13 +49,15 @@ class Mailbox(Protocol):
     def envelopes(self) -> Iterator[Envelope]:
         """Iterate over all messages under way, in canonical order."""
 
-    def arrivals(self, *, up: bool) -> list[Event]:
+    def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
         """Return what the network can bring about here now, in canonical order.
 
         Parameters
         ----------
         up
             Whether the node takes part; a node that does not receives nothing.
+        returns
+            Whether it crashed and may start again: what arrives meanwhile is lost.
         """
 
     def losable(self) -> list[Envelope]:

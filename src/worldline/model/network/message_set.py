@@ -66,7 +66,7 @@ class Pool:
     def envelopes(self) -> Iterator[Envelope]:
         return iter(in_envelope_order(list(self.sent)))
 
-    def arrivals(self, *, up: bool) -> list[Event]:
+    def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
         return (
             [delivery(self.node, envelope) for envelope in self.envelopes()]
             if up

@@ -26,7 +26,7 @@ from worldline.model.errors import ModelError
 from worldline.model.events import LOST, UNREACHABLE, Event, Kind
 from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Envelope
-from worldline.model.network.datagrams import delivery
+from worldline.model.network.datagrams import concerning
 from worldline.model.network.link import HALF, Link
 from worldline.model.network.mailbox import Capability, MailOperation
 
@@ -191,7 +191,7 @@ class Sockets:
         for peer in sorted(self.links, key=BY_DECLARATION):
             yield from self.links[peer].queue
 
-    def arrivals(self, *, up: bool) -> list[Event]:
+    def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
         found: list[Event] = []
         for peer in sorted(self.links, key=BY_DECLARATION):
             link = self.links[peer]
@@ -205,18 +205,8 @@ class Sockets:
             return Event(Kind.TRANSPORT_ERROR, self.node, name=LOST, peer=peer)
         if not link.queue or link.error_there:
             return None
-        event = delivery(self.node, link.queue[0])
-        if link.theirs == HALF:
-            return Event(
-                Kind.REFUSE,
-                self.node,
-                part=event.part,
-                name=event.name,
-                peer=peer,
-                payload=event.payload,
-                envelope=event.envelope,
-            )
-        return event
+        kind = Kind.REFUSE if link.theirs == HALF else Kind.DELIVER
+        return concerning(kind, self.node, link.queue[0])
 
     def _connect_error(self, peer: NodeId, link: Link) -> Event | None:
         if link.queue and not link.error_there and peer != self.node:

@@ -15,7 +15,6 @@ from typing import Any, final
 
 from worldline.model.injection.scope import Crash, CrashSemantics, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
-from worldline.model.message import Envelope
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
 from worldline.worlds.rounds.parts import Core, Incoming, Node, Out, Parts
 from worldline.worlds.rounds.subject import RoundsSubject
@@ -128,7 +127,9 @@ class Nodewise:
         ends: list[int | None] = [None]
         if self._scope.recovery:
             ends += range(round_ + 1, self._scope.eot + 1)
-        sent = _silenced(self._turns.boot[index], set()) if round_ == 1 else ()
+        sent = self._turns.boot[index] if round_ == 1 else ()
+        if self._turns.loses:
+            sent = _silenced(sent, set())
         for until in ends:
             fares = DOWN, until or 0
             lying = self._lie(index, core, fares, incoming, sent)
@@ -171,11 +172,13 @@ class Nodewise:
         incoming: Incoming,
         out: Out = (),
     ) -> int:
-        """Return the node as it lies: its timers gone, and what arrives lost."""
+        """Return the node as it lies: its timers gone, and what arrives lost.
+
+        What a partition that a prologue left holds back does not arrive.
+        """
         old = self._parts.cores[core]
-        kept: tuple[tuple[int, Envelope], ...] = ()
-        if not self._turns.loses:
-            kept = old.kept + tuple((s, one) for s, some in incoming for one in some)
+        mails = old.kept + tuple((s, one) for s, some in incoming for one in some)
+        kept = tuple(mail for mail in mails if self._turns.holds(mail[0], index))
         lying = Core(
             old.local, self._parts.stop(index, old.hidden), (), kept, old.failed
         )

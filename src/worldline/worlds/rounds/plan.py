@@ -170,7 +170,6 @@ def _check_network(system: System, scope: Scope) -> None:
         return
     asked = {
         "losses": scope.eff > 1 and not permits(network, "connection_errors"),
-        "recovery": scope.recovery and not permits(network, "connection_errors"),
         f"{scope.semantics} crashes": scope.crashes > 0
         and scope.semantics is not CrashSemantics.HALT,
     }

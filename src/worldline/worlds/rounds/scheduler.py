@@ -23,7 +23,7 @@ from worldline.model.events import LOST, Choices, Event, Kind
 from worldline.model.hidden import Hidden, PendingTimer, Status
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, permits
-from worldline.model.network.datagrams import delivery
+from worldline.model.network.datagrams import concerning
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import own_events
 from worldline.model.system import System
@@ -49,7 +49,8 @@ class Mail:
     arrived
         In which round it arrived; None if it did not.
     lost
-        Whether it was dropped; what goes down with a connection is not.
+        Whether it was dropped, or refused where its receiver was down; what goes down
+        with a connection is not.
     """
 
     envelope: Envelope
@@ -193,8 +194,11 @@ class RoundWorld:
                     sent.message,
                     self.world.door.freeze(sent.message),
                 )
-                silenced = sent.dst != sent.src and self.plan.silences(
-                    self.now, index, sent.dst.name
+                can_vanish = self.loses or self.breaks
+                silenced = (
+                    can_vanish
+                    and sent.dst != sent.src
+                    and self.plan.silences(self.now, index, sent.dst.name)
                 )
                 self.post(
                     Mail(
@@ -210,28 +214,13 @@ class RoundWorld:
         self.sent.append(mail)
 
     def _arrivals(self, index: int) -> None:
-        """Let what was sent in earlier rounds arrive at a node, or be lost.
-
-        At one that is down everything is lost, if this network loses anything; else
-        it stays under way.
-        """
+        """Let what was sent in earlier rounds arrive at a node, or be lost."""
         node = self.system.ids[index]
         for waiting in self.under_way:
             for mail in [m for m in waiting[index] if m.round < self.now]:
                 if mail not in waiting[index] or self.world.failure is not None:
                     continue
-                if self.loses and self._is_lost(mail):
-                    event = Event(
-                        Kind.DROP,
-                        node,
-                        part=mail.envelope.part,
-                        name=type(mail.envelope.message).__name__,
-                        peer=mail.envelope.src,
-                        payload=mail.envelope.message,
-                        envelope=mail.envelope,
-                    )
-                else:
-                    event = delivery(node, mail.envelope)
+                event = concerning(self._fate(mail), node, mail.envelope)
                 if self.world.is_enabled(event):
                     waiting[index].remove(mail)
                     if event.kind is Kind.DELIVER:
@@ -240,12 +229,16 @@ class RoundWorld:
                         mail.lost = True
                     self._happen(event)
 
-    def _is_lost(self, mail: Mail) -> bool:
-        return (
-            mail.silenced
-            or not self.is_up(mail.dst)
-            or self.plan.loses(mail.round, mail.src, mail.dst)
-        )
+    def _fate(self, mail: Mail) -> Kind:
+        """Return what becomes of a message where it would arrive.
+
+        At a node that is down it is lost in any case, so what was injected does not
+        matter; a connection knows by itself what becomes of it.
+        """
+        if not (self.breaks or self.is_up(mail.dst)):
+            return Kind.REFUSE
+        injected = mail.silenced or self.plan.loses(mail.round, mail.src, mail.dst)
+        return Kind.DROP if self.loses and injected else Kind.DELIVER
 
     def _hear_of_errors(self, index: int) -> None:
         """Tell a node of connections lost, and of peers that it could not reach."""

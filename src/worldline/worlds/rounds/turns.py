@@ -10,8 +10,10 @@ from itertools import combinations
 from typing import Any, TypeAlias, final
 
 from worldline.model.errors import UsageError
+from worldline.model.faults import Partition
 from worldline.model.injection.scope import Crash
 from worldline.model.injection.stepper import Pulse
+from worldline.model.layout import Layout
 from worldline.model.message import Envelope
 from worldline.worlds.rounds.fares import FRESH
 from worldline.worlds.rounds.parts import Core, Incoming, Out, Parts
@@ -64,6 +66,11 @@ class Turns:
         self._turns: dict[Any, Turn] = {}
         self._options: dict[Any, list[tuple[Turn, tuple[int, ...]]]] = {}
         self.first, self.boot = self._begin()
+
+    def holds(self, src: int, dst: int) -> bool:
+        """Say whether what one node sends another is held back, always."""
+        partition: Partition = self._world.world.cells[Layout.PARTITION]
+        return partition.separates(self._system.ids[src], self._system.ids[dst])
 
     def ways(
         self,

@@ -1,0 +1,89 @@
+"""What HOLDS is said under: what the network does is said in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.lineage.targets.rounds import RoundsTarget
+from worldline.model.injection.scope import CrashSemantics, Scope
+
+A, B = wl.ids("a", "b")
+
+
+@wl.node
+class Quiet:
+    """Does nothing."""
+
+
+ALL = wl.datagrams()
+CRASHING = wl.Faults(crashes=1)
+RESTARTING = wl.Faults(crashes=1, restarts=1)
+PLAIN = "datagrams: no loss, no duplication, in any order"
+ENDLESS = "streams: in order, a buffer without limit"
+
+
+@pytest.mark.parametrize(
+    ("network", "faults", "said"),
+    [
+        (ALL, wl.Faults(), PLAIN),
+        (
+            ALL,
+            wl.Faults(drops=1, duplicates=None),
+            "datagrams: loss, duplication, in any order",
+        ),
+        (
+            wl.datagrams(reordering=False),
+            RESTARTING,
+            "datagrams: no loss, no duplication, in order, lost at a node that is down",
+        ),
+        (
+            ALL,
+            CRASHING,
+            f"{PLAIN}, never taken at a node that is down",
+        ),
+        (wl.streams(), wl.Faults(), "streams: in order, a buffer of 20"),
+        (
+            wl.streams(buffer=None),
+            CRASHING,
+            f"{ENDLESS}, an error for who sends to a node that is down",
+        ),
+        (
+            wl.message_set(),
+            RESTARTING,
+            "message_set: what was sent can arrive again and again",
+        ),
+    ],
+)
+def test_the_assumptions_say_what_the_network_does(
+    network: Any, faults: wl.Faults, said: str
+) -> None:
+    system = wl.System({A: Quiet(), B: Quiet()}, network=network, faults=faults)
+    assert wl.check(system, traces=False).assumptions[0] == f"network {said}"
+
+
+def test_a_crash_in_the_prologue_counts_as_one() -> None:
+    prologue = [wl.events.crash(A)]
+    report = wl.check(wl.System({A: Quiet(), B: Quiet()}, prologue=prologue))
+    assert report.assumptions[0].endswith("never taken at a node that is down")
+
+
+@pytest.mark.parametrize(
+    ("network", "semantics", "crashes", "is_said"),
+    [
+        (ALL, CrashSemantics.HALT, 1, True),
+        (ALL, CrashSemantics.HALT, 0, False),
+        (ALL, CrashSemantics.MUTE, 1, False),
+        (wl.streams(), CrashSemantics.HALT, 1, False),
+    ],
+)
+def test_rounds_say_what_becomes_of_messages_to_a_halted_node(
+    network: Any, semantics: CrashSemantics, crashes: int, *, is_said: bool
+) -> None:
+    target = RoundsTarget(wl.System({A: Quiet(), B: Quiet()}, network=network))
+    scope = Scope(("a", "b"), 4, 2, crashes, semantics)
+    assert ("at a node that is down they are lost" in target.assumptions(scope)) is (
+        is_said
+    )
