@@ -10,6 +10,7 @@ from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import Crash, Loss, Scope
 from worldline.model.verdicts import Verdict
+from worldline.worlds.dedalus import OWED
 
 ABC = ("a", "b", "c")
 
@@ -81,7 +82,7 @@ def test_an_interrupt_between_decisions_keeps_what_was_tried():
     def decide(eot: int, eff: int, seconds: float) -> Outcome:
         if eot == 3:
             raise KeyboardInterrupt
-        return Outcome(verdict=Verdict.UNKNOWN, vacuous=True)
+        return Outcome(verdict=Verdict.UNKNOWN, unmet=(OWED,))
 
     found = sweep(decide, 20.0)
     assert (found.bound, len(found.tried)) == ("interrupted", 2)

@@ -13,6 +13,7 @@ from worldline.lineage.engines.trials import Outcome, Progress
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
+from worldline.lineage.explaining.words import sentences
 from worldline.lineage.targets.target import (
     CONSERVATIVE,
     IGNORE,
@@ -24,9 +25,12 @@ from worldline.model.errors import InternalError, UsageError
 from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
+from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.trace.diagram import diagram
 from worldline.trace.format import write
+from worldline.trace.records import Trace
+from worldline.trace.report import PropertyReport
 
 DIRECTORY = Path("worldline-out")
 _MOST_COMPARED = 10
@@ -61,17 +65,18 @@ def answer(
         outcome = decide(target, scope, question, progress)
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
-    trace = None
+    trace: Trace | None = None
+    file: Path | None = None
     shown: tuple[str, ...] = ()
     if runs:
-        recorded = target.trace(scope, runs[0].faults, engine, question.seed)
+        trace = target.trace(scope, runs[0].faults, engine, question.seed)
         # With losses until the end, so that supports name all messages.
         widest = replace(scope, eff=scope.eot)
         good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope))
+        shown = (*diagram(trace), "", *lineage_lines(good, runs[0], scope))
         if traces:
-            trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
-            write(recorded, trace)
+            file = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
+            write(trace, file)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     edges: tuple[Edge, ...] = ()
     hardening: tuple[str, ...] | None = None
@@ -85,13 +90,13 @@ def answer(
         verdict=outcome.verdict,
         scope=scope,
         falsifiers=outcome.falsifiers,
+        properties=tuple(_properties(target, scope, outcome, runs, trace, file)),
         executions=outcome.executions,
         seconds=outcome.seconds,
         engine=engine,
-        vacuous=outcome.vacuous,
+        seed=question.seed,
+        untested=outcome.unmet if outcome.vacuous else (),
         bound=outcome.bound,
-        trace=trace,
-        replay=None if trace is None else _replay(target, trace),
         assumptions=target.assumptions(scope),
         notes=tuple(notes),
         shown=shown,
@@ -191,6 +196,40 @@ def _hardening(
 
 
 # ------------------------------------------------------------------------ what is said
+
+
+def _properties(
+    target: Target,
+    scope: Scope,
+    outcome: Outcome,
+    runs: list[Run],
+    trace: Trace | None,
+    file: Path | None,
+) -> list[PropertyReport]:
+    """Return what is said of each property; a run is that of the one it breaks first."""
+    unmet = {case.name for case in outcome.unmet}
+    broken = {target.promised(goal) for run in runs for goal in run.broken}
+    rows = []
+    for name, kind in target.properties:
+        verdict = outcome.verdict
+        if kind == PropertyKind.SOMETIMES.value:
+            verdict = Verdict.UNKNOWN if name in unmet else Verdict.HOLDS
+        elif verdict is Verdict.VIOLATED:
+            verdict = Verdict.VIOLATED if name in broken else Verdict.UNKNOWN
+        rows.append(PropertyReport(name=name, kind=kind, verdict=verdict))
+    end = None if trace is None else trace.end
+    if trace is None or end is None or end.property is None:
+        return rows
+    first = PropertyReport(
+        name=end.property,
+        kind=end.kind or "",
+        verdict=Verdict.VIOLATED,
+        trace=file,
+        steps=len(trace.run),
+        replay=None if file is None else _replay(target, file),
+        explanation="; ".join(sentences(runs[0].faults, scope.semantics)),
+    )
+    return [first, *(row for row in rows if row.name != first.name)]
 
 
 def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
-from worldline.dedalus.symbolic.encoding import Encoding
+from worldline.dedalus.symbolic.encoding import SEEK_OWING, Encoding
 from worldline.dedalus.symbolic.faults import chosen, fault_set
 from worldline.dedalus.symbolic.numbers import LARGEST
 from worldline.model.errors import UsageError
@@ -73,14 +73,20 @@ class Solver:
             If the program may calculate with numbers that are too large for clingo.
         """
         self._ground()
-        switched = [self._limit(name, k) for name, k in limits.items() if k is not None]
-        for limit in switched:
-            self._control.assign_external(limit, True)
-        try:
-            return self._solve()
-        finally:
-            for limit in switched:
-                self._control.assign_external(limit, False)
+        return self._solve_with(
+            [self._limit(name, k) for name, k in limits.items() if k is not None]
+        )
+
+    def owing(self) -> FaultSet | None:
+        """Return faults under which something is owed; ``None`` if there are none.
+
+        Raises
+        ------
+        OutOfTime
+            If there is no time left.
+        """
+        self._ground()
+        return self._solve_with([_parsed(SEEK_OWING)])
 
     def exclude(self, faults: FaultSet) -> None:
         """Leave out fault sets that contain these."""
@@ -115,6 +121,15 @@ class Solver:
             self._limits.add((name, k))
             self._parts([(name, [_number(k)])])
         return _parsed(f"{name}({k})")
+
+    def _solve_with(self, switched: list[clingo.Symbol]) -> FaultSet | None:
+        for external in switched:
+            self._control.assign_external(external, True)
+        try:
+            return self._solve()
+        finally:
+            for external in switched:
+                self._control.assign_external(external, False)
 
     def _solve(self) -> FaultSet | None:
         found: list[FaultSet] = []

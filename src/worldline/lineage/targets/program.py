@@ -18,7 +18,11 @@ from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.opening import name_of
-from worldline.lineage.targets.program_system import ProgramRun, origin
+from worldline.lineage.targets.program_system import (
+    ProgramRun,
+    origin,
+    what_is_owed_is_kept,
+)
 from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
@@ -26,7 +30,7 @@ from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO
 from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace
-from worldline.worlds.dedalus import DedalusSubject
+from worldline.worlds.dedalus import OWED, DedalusSubject
 
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""
@@ -70,6 +74,15 @@ class DedalusTarget:
         self.checked = load(files, nodes)
         self.nodes = self.checked.nodes
         self.name = name_of(names)
+
+    @property
+    def properties(self) -> tuple[tuple[str, str], ...]:
+        """Its one promise."""
+        return ((what_is_owed_is_kept.name, what_is_owed_is_kept.kind.value),)
+
+    def promised(self, goal: Goal) -> str:
+        """Return the name of that promise."""
+        return what_is_owed_is_kept.name
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -166,7 +179,7 @@ def _solved(
         executions=found.executions,
         seconds=found.seconds,
         bound=found.bound,
-        vacuous=found.vacuous,
+        unmet=(OWED,) if found.vacuous else (),
         notes=found.notes,
     )
 

@@ -14,7 +14,7 @@ from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Run, Subject
+from worldline.model.injection.subject import Goal, Run, Subject
 from worldline.trace.records import Trace
 
 Report = Callable[[Progress], None]
@@ -92,6 +92,13 @@ class Target(Protocol):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant."""
+
+    @property
+    def properties(self) -> tuple[tuple[str, str], ...]:
+        """The name and the kind of each property that it promises or must reach."""
+
+    def promised(self, goal: Goal) -> str:
+        """Return the name of the property that a goal belongs to."""
 
     def assumptions(self, scope: Scope) -> tuple[str, ...]:
         """What is true of every run that is looked at, beside the scope."""

@@ -65,6 +65,11 @@ class Turns:
         self._options: dict[Any, list[tuple[Turn, tuple[int, ...]]]] = {}
         self.first, self.boot = self._begin()
 
+    @property
+    def called(self) -> bool:
+        """Whether the workload made a call in any turn."""
+        return self._world.called
+
     def ways(
         self,
         index: int,
