@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,10 +64,10 @@ def b_misses_it(view: wl.View) -> bool:
 
 @wl.sometimes
 def pigs_fly(view: wl.View) -> bool:
-    return view[A].greeted and view[B].ready
+    return bool(view[A].greeted and view[B].ready)
 
 
-def greeters(call: object, *properties: wl.Property) -> wl.System:
+def greeters(call: Any, *properties: wl.Property) -> wl.System:
     return wl.System(
         {A: Greeter(), B: Greeter()},
         network=wl.datagrams(loss=True),

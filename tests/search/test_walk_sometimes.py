@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import worldline as wl
+from worldline.search.engines import Engine
 
 A, B = wl.ids("a", "b")
 
@@ -62,7 +63,7 @@ def verdicts(report: wl.WalkReport) -> dict[str, wl.Verdict]:
 
 @pytest.mark.parametrize("engine", ["native", "python"])
 @pytest.mark.parametrize(("most", "steps"), [(1, 2), (9, 18)])
-def test_what_is_reached_holds(most: int, steps: int, engine: str):
+def test_what_is_reached_holds(most: int, steps: int, engine: Engine):
     report = wl.walk(system(counted(most)), depth=4, engine=engine)
     (row,) = (row for row in report.properties if row.name == "reached")
     assert row.verdict is wl.Verdict.HOLDS

@@ -65,15 +65,10 @@ def answer(
         outcome = decide(target, scope, question, progress)
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
-    trace: Trace | None = None
-    file: Path | None = None
-    shown: tuple[str, ...] = ()
+    trace, file, shown = None, None, []
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, question.seed)
-        # With losses until the end, so that supports name all messages.
-        widest = replace(scope, eff=scope.eot)
-        good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-        shown = (*diagram(trace), "", *lineage_lines(good, runs[0], scope))
+        shown = _shown(target, scope, runs[0], trace)
         if traces:
             file = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(trace, file)
@@ -99,7 +94,7 @@ def answer(
         bound=outcome.bound,
         assumptions=target.assumptions(scope),
         notes=tuple(notes),
-        shown=shown,
+        shown=tuple(shown),
         swept=swept,
         frontier=edges,
         hardening=hardening,
@@ -196,6 +191,14 @@ def _hardening(
 
 
 # ------------------------------------------------------------------------ what is said
+
+
+def _shown(target: Target, scope: Scope, bad: Run, trace: Trace) -> list[str]:
+    """Return a run as a diagram, and the lineage of what it breaks."""
+    # With losses until the end, so that supports name all messages.
+    widest = replace(scope, eff=scope.eot)
+    good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+    return [*diagram(trace), "", *lineage_lines(good, bad, scope)]
 
 
 def _properties(
