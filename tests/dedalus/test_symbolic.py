@@ -16,7 +16,7 @@ from worldline.dedalus.symbolic.frontier import Breach, frontier, smallest_eff
 from worldline.dedalus.symbolic.search import Rerun, search
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
 from worldline.model.errors import InternalError, UsageError
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import (
     NO_FAULTS,
     Crash,
@@ -235,10 +235,12 @@ def test_the_smallest_eff_is_0_where_crashes_do_and_none_where_nothing_does():
 def test_the_frontier_says_what_each_crash_saves_in_losses():
     checked = program(SEND, ARRIVES)
     assert list(frontier(checked, scope(4, 4, 1))) == [
-        Edge(0, 1, 2, frozenset({Loss(1, "a", "b")}), exact=True),
-        Edge(1, 0, 0, frozenset({Crash(1, "a")}), exact=True),
+        FrontierPoint(0, 1, 2, frozenset({Loss(1, "a", "b")}), exact=True),
+        FrontierPoint(1, 0, 0, frozenset({Crash(1, "a")}), exact=True),
     ]
-    assert list(frontier(checked, scope(4))) == [Edge(0, None, None, None, exact=True)]
+    assert list(frontier(checked, scope(4))) == [
+        FrontierPoint(0, None, None, None, exact=True)
+    ]
 
 
 def test_names_and_texts_may_be_anything_that_the_language_allows():

@@ -8,7 +8,14 @@ from typing import Literal
 
 from worldline.model.injection.formula import Every, Formula, Injected, Some
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.model.injection.subject import Case, Check, Goal, Run, Sent, patiently
+from worldline.model.injection.subject import (
+    Check,
+    CoverPoint,
+    Goal,
+    Run,
+    Sent,
+    patiently,
+)
 from worldline.worlds.dedalus import OWED
 
 Kind = Literal["simple", "retry", "redundant"]
@@ -28,7 +35,7 @@ class Broadcast:
         self.runs: list[FaultSet] = []
 
     @property
-    def cases(self) -> Sequence[Case]:
+    def cases(self) -> Sequence[CoverPoint]:
         return (OWED,)
 
     def run(self, faults: FaultSet) -> Run:

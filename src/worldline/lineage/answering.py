@@ -9,7 +9,7 @@ from pathlib import Path
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
-from worldline.lineage.engines.trials import Outcome, Progress
+from worldline.lineage.engines.trials import FaultsProgress, Outcome
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
@@ -22,7 +22,7 @@ from worldline.lineage.targets.target import (
     Target,
 )
 from worldline.model.errors import InternalError, UsageError
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
 from worldline.model.properties import PropertyKind
@@ -73,7 +73,7 @@ def answer(
             file = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(trace, file)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
     try:
         edges = _frontier(target, question, scope) if question.frontier else ()
@@ -142,7 +142,7 @@ def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
         return None
     tell = progress
 
-    def told(known: Progress) -> None:
+    def told(known: FaultsProgress) -> None:
         phase = f"EOT {eot}, EFF {eff}"
         tell(replace(known, phase=f"{phase}: {known.phase}" if known.phase else phase))
 
@@ -167,7 +167,9 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
     )
 
 
-def _frontier(target: Target, question: Question, scope: Scope) -> tuple[Edge, ...]:
+def _frontier(
+    target: Target, question: Question, scope: Scope
+) -> tuple[FrontierPoint, ...]:
     if question.engine in (None, target.engine):
         widest = replace(scope, eff=scope.eot - 1)
         if (known := target.frontier(widest, question.budget)) is not None:

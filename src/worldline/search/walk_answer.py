@@ -14,7 +14,7 @@ from worldline.search.counterexample import Counterexamples, Finding, Run
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
 from worldline.search.suspect import Dead, Spot
-from worldline.search.walk_report import Critical, WalkReport
+from worldline.search.walk_report import CriticalTransition, WalkReport
 from worldline.trace.report import PropertyReport
 
 AFTER = 10
@@ -144,11 +144,11 @@ def _run(search: Exploration, root: int, path: Path) -> Run:
     return Run(root, path, row)
 
 
-def _critical(dead: Dead) -> Critical:
+def _critical(dead: Dead) -> CriticalTransition:
     event: Event | None = None
     if dead.position:
         event = dead.path[dead.position - 1][0].event
-    return Critical(
+    return CriticalTransition(
         step=dead.position,
         event="" if event is None else repr(event),
         certified=dead.probe.certified,

@@ -19,7 +19,7 @@ from worldline.trace.report import (
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Critical:
+class CriticalTransition:
     """Where a run becomes dead, and how sure that is.
 
     Attributes
@@ -108,7 +108,7 @@ class WalkReport:
     system: str
     verdict: Verdict
     properties: tuple[PropertyReport, ...]
-    critical: Critical | None
+    critical: CriticalTransition | None
     case: str | None
     live_trace: Path | None
     states: int

@@ -20,13 +20,13 @@ from worldline.dedalus.walk import POST, PRE
 from worldline.model.errors import UsageError
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Case, Check, Goal, Run, patiently
+from worldline.model.injection.subject import Check, CoverPoint, Goal, Run, patiently
 
 NOTHING_ELSE = "nothing else is owed"
 """The goal that no row of `pre` appears that is not there: kept in every run. Without
 it a search would miss that faults make something owed."""
 
-OWED = Case(
+OWED = CoverPoint(
     PRE,
     f"{PRE} has no row at the end of any run",
     f"give a larger --eot, or see what keeps the rules that lead to {PRE} from firing",
@@ -101,7 +101,7 @@ class DedalusSubject:
         return conservative and self._goals is Goals.ALL
 
     @property
-    def cases(self) -> Sequence[Case]:
+    def cases(self) -> Sequence[CoverPoint]:
         """What has to happen in some run: that something is owed."""
         return (OWED,)
 

@@ -23,7 +23,7 @@ from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, bound_that_ended
 from worldline.lineage.engines.loop import smallest
-from worldline.lineage.engines.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.model.injection.scope import Fault, FaultSet
 from worldline.model.injection.stepper import Injection, State, Stepper
 from worldline.model.verdicts import Verdict
@@ -45,7 +45,7 @@ def states(
     *,
     every: bool = False,
     budget: Budget | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[FaultsProgress], None] | None = None,
 ) -> Outcome:
     """Search all states of all rounds for a broken promise.
 
@@ -85,7 +85,7 @@ class _Search:
         self,
         stepper: Stepper,
         budget: Budget,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[FaultsProgress], None] | None,
         *,
         every: bool,
     ) -> None:
@@ -306,7 +306,7 @@ class _Search:
             raise BoundHit("executions")
         if self._progress is not None:
             self._progress(
-                Progress(
+                FaultsProgress(
                     executions=executions,
                     found=len(self._found),
                     seconds=seconds,

@@ -9,7 +9,7 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit
 from worldline.model.injection.scope import NO_FAULTS, FaultSet
-from worldline.model.injection.subject import Case, Goal, Run, Subject
+from worldline.model.injection.subject import CoverPoint, Goal, Run, Subject
 from worldline.model.verdicts import Verdict
 
 
@@ -24,7 +24,7 @@ class Budget:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class FaultsProgress:
     """How far a search has come.
 
     Attributes
@@ -66,7 +66,7 @@ class Outcome:
     executions: int = 0
     seconds: float = 0.0
     bound: str | None = None
-    unmet: tuple[Case, ...] = ()
+    unmet: tuple[CoverPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -92,7 +92,7 @@ class Trials:
         self,
         subject: Subject,
         budget: Budget,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[FaultsProgress], None] | None = None,
         *,
         failure_free_goals: bool = False,
     ) -> None:
@@ -131,7 +131,7 @@ class Trials:
         self._met |= found.met
         if self._progress is not None:
             self._progress(
-                Progress(
+                FaultsProgress(
                     executions=self.executions,
                     found=len(self.falsifiers),
                     seconds=self.seconds,

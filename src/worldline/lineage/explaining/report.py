@@ -9,9 +9,9 @@ from typing import Any, final
 from worldline.lineage.engines.sweep import Swept
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.errors import WorldlineError
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import FaultSet, Scope
-from worldline.model.injection.subject import Case
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.verdicts import Verdict
 from worldline.trace.report import (
     PropertyReport,
@@ -63,13 +63,13 @@ class FaultsReport:
     seconds: float
     engine: str
     seed: int
-    untested: tuple[Case, ...] = ()
+    untested: tuple[CoverPoint, ...] = ()
     bound: str | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     swept: Swept | None = None
-    frontier: tuple[Edge, ...] = ()
+    frontier: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
 
     @property
@@ -232,7 +232,7 @@ def sweep_json(swept: Swept) -> dict[str, Any]:
     }
 
 
-def edge_json(edge: Edge) -> dict[str, Any]:
+def edge_json(edge: FrontierPoint) -> dict[str, Any]:
     """Return a point of the frontier as plain JSON data."""
     return {
         "crashes": edge.crashes,

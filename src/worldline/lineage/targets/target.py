@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
-from worldline.lineage.engines.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run, Subject
 from worldline.trace.records import Trace
 
-Report = Callable[[Progress], None]
+Report = Callable[[FaultsProgress], None]
 
 SEARCHES = ("ldfi", "random", "exhaustive")
 """The engines that run a subject, whatever it is."""
@@ -116,7 +116,7 @@ class Target(Protocol):
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults as a trace."""
 
-    def frontier(self, scope: Scope, budget: Budget) -> list[Edge] | None:
+    def frontier(self, scope: Scope, budget: Budget) -> list[FrontierPoint] | None:
         """Return the resilience frontier, if its own engine knows a way to find it."""
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
 from worldline.model.injection.scope import Fault, Scope
-from worldline.model.injection.subject import Case
+from worldline.model.injection.subject import CoverPoint
 
 State: TypeAlias = Hashable
 """All that the future depends on: states that are equal have the same futures."""
@@ -34,7 +34,7 @@ class Stepper(Protocol):
         """How often code of the system ran, for a node or a round."""
 
     @property
-    def cases(self) -> Sequence[Case]:
+    def cases(self) -> Sequence[CoverPoint]:
         """What has to happen in some run for a HOLDS to mean anything."""
 
     def first(self) -> State:

@@ -18,7 +18,7 @@ Goal = Hashable
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CoverPoint:
     """Something that has to happen in some run, or that nothing breaks says nothing.
 
     Attributes
@@ -108,7 +108,7 @@ class Subject(Protocol):
         """Whether supports miss no way to break a goal, so that a search may say HOLDS."""
 
     @property
-    def cases(self) -> Sequence[Case]:
+    def cases(self) -> Sequence[CoverPoint]:
         """What has to happen in some run for a HOLDS to mean anything."""
 
     def run(self, faults: FaultSet) -> Run:

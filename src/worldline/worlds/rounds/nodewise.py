@@ -15,7 +15,7 @@ from typing import Any, final
 
 from worldline.model.injection.scope import Crash, CrashSemantics, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
-from worldline.model.injection.subject import Case
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.message import Envelope
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
 from worldline.worlds.rounds.parts import Core, Incoming, Node, Out, Parts
@@ -39,7 +39,7 @@ class Nodewise:
 
     def __init__(self, subject: RoundsSubject) -> None:
         self._scope = subject.scope
-        self.cases: Sequence[Case] = subject.cases
+        self.cases: Sequence[CoverPoint] = subject.cases
         self._count = len(subject.scope.nodes)
         self._parts = Parts(subject.system, subject.scope)
         self._turns = Turns(subject, self._parts)

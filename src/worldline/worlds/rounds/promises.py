@@ -10,7 +10,7 @@ from worldline.model.content import Frozen
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
 from worldline.model.injection.scope import Scope
-from worldline.model.injection.subject import Case
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.layout import ColumnKind
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -58,16 +58,16 @@ def witnesses(system: System) -> list[Property]:
     return [known for known in system.properties if known.kind is kind]
 
 
-def cases(system: System) -> list[Case]:
+def cases(system: System) -> list[CoverPoint]:
     """Return what has to happen in some run for a HOLDS to mean anything."""
     found = []
     if any(system.scripts) or any(system.whenevers):
         why = "no call of the workload happened in any run"
         remedy = f"{_LONGER}, or see why no guard of a call is true"
-        found.append(Case(CALLS, why, remedy))
+        found.append(CoverPoint(CALLS, why, remedy))
     remedy = f"{_LONGER} or more faults, or ask 'worldline check' if it can be reached"
     return found + [
-        Case(known.name, f"{known.name} was not reached in any run", remedy)
+        CoverPoint(known.name, f"{known.name} was not reached in any run", remedy)
         for known in witnesses(system)
     ]
 

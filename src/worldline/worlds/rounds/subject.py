@@ -11,7 +11,14 @@ from worldline.model.errors import InternalError
 from worldline.model.events import Event, Kind
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import FaultSet, Scope
-from worldline.model.injection.subject import Case, Check, Goal, Run, Sent, patiently
+from worldline.model.injection.subject import (
+    Check,
+    CoverPoint,
+    Goal,
+    Run,
+    Sent,
+    patiently,
+)
 from worldline.model.system import System
 from worldline.worlds.rounds.cones import Cones
 from worldline.worlds.rounds.plan import Plan, check
@@ -116,7 +123,7 @@ class RoundsSubject:
         return ()
 
     @property
-    def cases(self) -> Sequence[Case]:
+    def cases(self) -> Sequence[CoverPoint]:
         """What has to happen in some run: calls, and what must hold sometimes."""
         return cases(self.system)
 

@@ -16,7 +16,7 @@ from worldline.model.events import Event, Kind
 from worldline.model.hidden import PendingTimer
 from worldline.model.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
-from worldline.model.injection.subject import Case
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.message import Envelope
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.rounds.cones import crashes_of
@@ -50,7 +50,7 @@ class Roundwise:
         self.executions = 0
         self._pulse: Pulse = lambda: None
         self._scope = subject.scope
-        self.cases: Sequence[Case] = subject.cases
+        self.cases: Sequence[CoverPoint] = subject.cases
         self._system = subject.system
         self._rounds = RoundWorld(
             subject.system, Plan(subject.scope), length=subject.length
