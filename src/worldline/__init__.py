@@ -25,7 +25,7 @@ from worldline.model.errors import (
     UsageError,
     WorldlineError,
 )
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event, Kind, Origin
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
 from worldline.model.handlers import (
@@ -37,62 +37,160 @@ from worldline.model.handlers import (
     transport_error,
     upcall,
 )
+from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId, ids
-from worldline.model.message import message
+from worldline.model.message import Envelope, message
 from worldline.model.network import datagrams, message_set, streams
+from worldline.model.network.datagrams import Datagrams
+from worldline.model.network.mailbox import Capability, Network
+from worldline.model.network.message_set import MessageSet
+from worldline.model.network.streams import Streams
 from worldline.model.node import node
-from worldline.model.observers import Observer, Step
-from worldline.model.properties import Property, liveness, safety, sometimes
-from worldline.model.symmetric import symmetric
+from worldline.model.observers import Observer, Sent, Step
+from worldline.model.properties import (
+    Judgement,
+    Property,
+    PropertyKind,
+    liveness,
+    safety,
+    sometimes,
+)
+from worldline.model.symmetric import Symmetric, symmetric
 from worldline.model.system import System
 from worldline.model.time import Duration, Time
+from worldline.model.values import Unfreezable
 from worldline.model.verdicts import Verdict
-from worldline.model.view import View
-from worldline.model.workload import invoke, script, whenever
+from worldline.model.view import NodeView, View
+from worldline.model.workload import (
+    Invocation,
+    Script,
+    Whenever,
+    invoke,
+    script,
+    whenever,
+)
 
 if TYPE_CHECKING:
-    from worldline.lineage.explaining.report import FaultsReport
+    from worldline.dedalus.problems import ProgramError
+    from worldline.engine.native.library import KernelMissing
+    from worldline.engine.profile import Profile
+    from worldline.lineage.engines.sweep import Swept, Tried
+    from worldline.lineage.engines.trials import FaultsProgress
+    from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
+    from worldline.model.injection.edge import FrontierPoint
+    from worldline.model.injection.scope import (
+        Crash,
+        CrashSemantics,
+        Delay,
+        Loss,
+        Scope,
+    )
+    from worldline.model.injection.subject import CoverPoint
     from worldline.search.exhaustive import check
-    from worldline.search.report import Report
-    from worldline.search.walk_report import WalkReport
+    from worldline.search.prefix import Prefix
+    from worldline.search.report import Progress, Report
+    from worldline.search.walk_report import CriticalTransition, WalkReport
     from worldline.search.walks import walk
     from worldline.trace.replay import replay
+    from worldline.trace.replayed import Divergence, Replayed
+    from worldline.trace.report import PropertyFailed, PropertyReport
+    from worldline.worlds.direct import NotEnabled
 
 _LAZY = {
-    "check": "worldline.search.exhaustive",
-    "find_faults": "worldline.lineage.faults",
-    "FaultsReport": "worldline.lineage.explaining.report",
-    "Report": "worldline.search.report",
-    "WalkReport": "worldline.search.walk_report",
-    "walk": "worldline.search.walks",
-    "replay": "worldline.trace.replay",
+    "worldline.dedalus.problems": ("ProgramError",),
+    "worldline.engine.native.library": ("KernelMissing",),
+    "worldline.engine.profile": ("Profile",),
+    "worldline.lineage.engines.sweep": ("Swept", "Tried"),
+    "worldline.lineage.engines.trials": ("FaultsProgress",),
+    "worldline.lineage.explaining.report": ("FaultsFound", "FaultsReport"),
+    "worldline.lineage.faults": ("find_faults",),
+    "worldline.model.injection.edge": ("FrontierPoint",),
+    "worldline.model.injection.scope": (
+        "Crash",
+        "CrashSemantics",
+        "Delay",
+        "Loss",
+        "Scope",
+    ),
+    "worldline.model.injection.subject": ("CoverPoint",),
+    "worldline.search.exhaustive": ("check",),
+    "worldline.search.prefix": ("Prefix",),
+    "worldline.search.report": ("Progress", "Report"),
+    "worldline.search.walk_report": ("CriticalTransition", "WalkReport"),
+    "worldline.search.walks": ("walk",),
+    "worldline.trace.replay": ("replay",),
+    "worldline.trace.replayed": ("Divergence", "Replayed"),
+    "worldline.trace.report": ("PropertyFailed", "PropertyReport"),
+    "worldline.worlds.direct": ("NotEnabled",),
 }
+"""What only some programs need, by the module that it comes from."""
+
+_FROM = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = [
     "Asymmetry",
+    "Capability",
     "Context",
+    "CoverPoint",
+    "Crash",
+    "CrashSemantics",
+    "CriticalTransition",
+    "Datagrams",
+    "Delay",
+    "Divergence",
     "Duration",
+    "Envelope",
     "Event",
     "Faults",
+    "FaultsFound",
+    "FaultsProgress",
     "FaultsReport",
+    "FrontierPoint",
     "FrozenMap",
     "InputError",
     "InternalError",
+    "Invocation",
+    "Judgement",
+    "KernelMissing",
     "Kind",
+    "Loss",
+    "MessageSet",
     "ModelError",
+    "Network",
     "NodeId",
+    "NodeView",
     "Nondeterminism",
+    "NotEnabled",
     "Observer",
+    "Origin",
+    "PendingTimer",
+    "Prefix",
+    "Profile",
+    "ProgramError",
+    "Progress",
     "Property",
+    "PropertyFailed",
+    "PropertyKind",
+    "PropertyReport",
+    "Replayed",
     "Report",
+    "Scope",
+    "Script",
+    "Sent",
     "Step",
+    "Streams",
+    "Swept",
+    "Symmetric",
     "System",
     "Time",
+    "Tried",
+    "Unfreezable",
     "UsageError",
     "Verdict",
     "View",
     "WalkReport",
+    "Whenever",
     "WorldlineError",
     "__version__",
     "call",
@@ -131,7 +229,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what only some programs need at its first use."""
-    module = _LAZY.get(name)
+    module = _FROM.get(name)
     if module is None:
         raise AttributeError(f"module 'worldline' has no attribute {name!r}")
     return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    """Return all public names, those included that were not needed yet."""
+    return sorted({*globals(), *__all__})

@@ -11,6 +11,7 @@ from tests.cli.command import refusal, run
 from worldline.model.injection.scope import FaultSet
 from worldline.model.injection.subject import Run
 from worldline.trace.format import read
+from worldline.trace.report import BASE
 from worldline.worlds.dedalus import DedalusSubject
 
 SPEC = """\
@@ -162,18 +163,20 @@ def test_json_has_the_documented_keys():
     result = run(*BROKEN, "--json")
     said = json.loads(result.out)
     assert list(said) == [
-        "verdict",
+        *BASE,
+        "system",
         "scope",
         "faults",
         "executions",
-        "seconds",
         "eot",
         "eff",
         "crashes",
         "nodes",
         "engine",
         "vacuous",
-        "trace",
+        "untested",
+        "assumptions",
+        "notes",
     ]
     assert said["verdict"] == "violated"
     assert said["faults"] == [["loss a->b@1"]]

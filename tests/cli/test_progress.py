@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from worldline.cli.progress import faults_line, line, shown
-from worldline.lineage.engines.trials import Progress as FaultsProgress
+from worldline.lineage.engines.trials import FaultsProgress
 from worldline.search.report import Progress
 
 HALFWAY = Progress(

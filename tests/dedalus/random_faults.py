@@ -96,3 +96,12 @@ def smallest_by_force(
         if run.rows("pre", scope.eot).keys() - run.rows("post", scope.eot).keys():
             found.add(faults)
     return found
+
+
+def owes_by_force(checked: Checked, scope: Scope) -> bool:
+    """Say whether any fault set leads to a run that owes something: run them all."""
+    compiled = compile_program(checked)
+    return any(
+        evaluate(compiled, faults, scope.eot, scope.semantics).rows("pre", scope.eot)
+        for faults in all_fault_sets(scope)
+    )

@@ -8,7 +8,15 @@ from typing import Literal
 
 from worldline.model.injection.formula import Every, Formula, Injected, Some
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.model.injection.subject import Check, Goal, Run, Sent, patiently
+from worldline.model.injection.subject import (
+    Check,
+    CoverPoint,
+    Goal,
+    Run,
+    Sent,
+    patiently,
+)
+from worldline.worlds.dedalus import OWED
 
 Kind = Literal["simple", "retry", "redundant"]
 
@@ -25,6 +33,10 @@ class Broadcast:
         self.scope = scope
         self._kind = kind
         self.runs: list[FaultSet] = []
+
+    @property
+    def cases(self) -> Sequence[CoverPoint]:
+        return (OWED,)
 
     def run(self, faults: FaultSet) -> Run:
         self.runs.append(faults)
@@ -51,7 +63,8 @@ class Broadcast:
             check()
             return lost[goal]
 
-        return Run(faults, frozenset(owed), frozenset(lost), sent, support)
+        met = frozenset({OWED.name}) if owed else frozenset()
+        return Run(faults, frozenset(owed), frozenset(lost), sent, support, met)
 
     def renamings(self) -> Sequence[dict[str, str]]:
         _, *others = self.scope.nodes

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.lineage.engines.trials import Progress
+from worldline.lineage.engines.trials import FaultsProgress
 from worldline.lineage.explaining.report import FaultsFound
 from worldline.model.injection.scope import Crash, Loss
 from worldline.zoo.programs import PROGRAMS
@@ -99,7 +99,7 @@ def test_what_was_expected_to_hold_and_does_not_is_an_assertion():
 
 
 def test_progress_is_told():
-    told: list[Progress] = []
+    told: list[FaultsProgress] = []
     wl.find_faults(
         "zoo:redun-deliv", eot=5, engine="ldfi", traces=False, progress=told.append
     )
@@ -108,7 +108,7 @@ def test_progress_is_told():
 
 @pytest.mark.slow
 def test_the_progress_of_a_sweep_names_the_scope():
-    told: list[Progress] = []
+    told: list[FaultsProgress] = []
     wl.find_faults("zoo:simple-deliv", sweep=0.2, traces=False, progress=told.append)
     assert told[0].phase.startswith("EOT 1, EFF 0")
     assert any(one.phase.startswith("EOT 3, EFF 2: ") for one in told)

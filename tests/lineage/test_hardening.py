@@ -32,7 +32,7 @@ post(N, P) :- log(N, P), notin missing(_, P);
 def hardened(text: str, scope: Scope, most: int = 2) -> list[str]:
     def certify(changed: Checked) -> Outcome:
         found = search(changed, scope)
-        return Outcome(verdict=found.verdict, vacuous=found.vacuous)
+        return Outcome(verdict=found.verdict)
 
     def owed(changed: Checked) -> frozenset[Goal]:
         return DedalusSubject(changed, scope, "ignore").run(NO_FAULTS).owed

@@ -7,7 +7,7 @@ from tests.lineage.broadcast import Broadcast, Kind
 
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
-from worldline.lineage.engines.trials import Budget, Progress
+from worldline.lineage.engines.trials import Budget, FaultsProgress
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.model.injection.subject import Check, Goal, Run, patiently
@@ -86,7 +86,7 @@ def test_a_budget_that_is_used_up_leaves_it_unknown(budget: Budget, bound: str):
 
 
 def test_an_interrupted_loop_says_so():
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: FaultsProgress) -> None:
         if progress.executions == 2:
             raise KeyboardInterrupt
 

@@ -7,9 +7,10 @@ from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.sweep import Swept, Tried, sweep
 from worldline.lineage.engines.trials import Budget, Outcome
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import Crash, Loss, Scope
 from worldline.model.verdicts import Verdict
+from worldline.worlds.dedalus import OWED
 
 ABC = ("a", "b", "c")
 
@@ -81,7 +82,7 @@ def test_an_interrupt_between_decisions_keeps_what_was_tried():
     def decide(eot: int, eff: int, seconds: float) -> Outcome:
         if eot == 3:
             raise KeyboardInterrupt
-        return Outcome(verdict=Verdict.UNKNOWN, vacuous=True)
+        return Outcome(verdict=Verdict.UNKNOWN, unmet=(OWED,))
 
     found = sweep(decide, 20.0)
     assert (found.bound, len(found.tried)) == ("interrupted", 2)
@@ -95,7 +96,9 @@ def test_no_time_is_no_scope():
 # --------------------------------------------------------------------------- frontier
 
 
-def edges(kind: Kind, eot: int, crashes: int, cap: int | None = None) -> list[Edge]:
+def edges(
+    kind: Kind, eot: int, crashes: int, cap: int | None = None
+) -> list[FrontierPoint]:
     def decide(eff: int, most: int) -> Outcome:
         scope = Scope(ABC, eot=eot, eff=eff, crashes=most)
         found = loop(Broadcast(scope, kind), every=True)
@@ -119,7 +122,7 @@ def test_one_loss_is_enough_where_nothing_is_sent_again(cap: int | None):
 
 def test_a_crash_saves_losses():
     none, one = edges("retry", 4, 1)
-    assert none == Edge(0, None, None, None, exact=True)
+    assert none == FrontierPoint(0, None, None, None, exact=True)
     assert (one.losses, one.eff) == (1, 2)
     assert one.falsifier is not None
     assert Crash(2, "a") in one.falsifier

@@ -9,9 +9,10 @@ import pytest
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
-from worldline.search.report import Progress, PropertyReport, Report
+from worldline.search.report import Progress, Report
 from worldline.trace.format import read, write
 from worldline.trace.records import End, Trace
+from worldline.trace.report import PropertyReport
 from worldline.trace.steps import steps
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from worldline.cli.options import print_json
 
 if TYPE_CHECKING:
-    from worldline.search.report import PropertyReport, Report
+    from worldline.search.report import Report
     from worldline.search.walk_report import WalkReport
+    from worldline.trace.report import PropertyReport
 
 
 def answered(report: Report | WalkReport, *, as_json: bool) -> int:

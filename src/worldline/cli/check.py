@@ -17,6 +17,8 @@ from worldline.cli.options import (
 SUMMARY = "search every run of a system for violations"
 
 DESCRIPTION = """\
+The question: does any run violate a property? Every run is looked at.
+
 Search every state that the system can reach, in every order of messages, timers and
 faults that its network and fault budgets allow, and say for each property whether it
 HOLDS, is VIOLATED, or UNKNOWN because a bound was hit. A violation is written to a

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SUMMARY = "walk through a recorded run, forward and back"
 
 DESCRIPTION = """\
+The question: what happened in a recorded run, and why?
+
 Open a trace for questions: go to any step, see the state of every node there, what
 differs between two steps or two traces, why something happened, at which steps a
 property is true. The system is loaded from where the trace says, and the run is

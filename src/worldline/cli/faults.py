@@ -16,9 +16,13 @@ from worldline.cli.options import (
 SUMMARY = "find the faults that break a system, or certify that none do"
 
 DESCRIPTION = """\
+The question: which losses and crashes undo what a system promises?
+
 Run a system in synchronous rounds, lose messages and crash nodes, and say whether any
 such faults keep it from its promise: HOLDS if no faults of the scope do, VIOLATED with
-the fewest faults that do, UNKNOWN if a bound was hit. A scope is when a run ends (EOT),
+the fewest faults that do, UNKNOWN if a bound was hit, or if the promise was never put to
+the test: nothing was owed in any run, no call was made, or what must happen sometimes
+did not. A scope is when a run ends (EOT),
 from which round on no message is lost (EFF), and how many nodes may crash. Each answer
 of VIOLATED is a run that was made; it is written to a file.
 """

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
+from worldline.model.ending import will_end_with
 from worldline.model.errors import InternalError, WorldlineError
 from worldline.model.user_errors import escaped
 
@@ -108,6 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = build_parser().parse_args(argv)
         status: int = arguments.run(arguments)
         sys.stdout.flush()
+        will_end_with(status)
     except BrokenPipeError:
         # Whoever read the output has gone. Python flushes once more at its end, and
         # must not fail then.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from worldline.lineage.engines.trials import Progress as FaultsProgress
+    from worldline.lineage.engines.trials import FaultsProgress
     from worldline.search.report import Progress
 
 T = TypeVar("T")
@@ -92,8 +92,8 @@ def faults_line(progress: FaultsProgress) -> str:
 
     Examples
     --------
-    >>> from worldline.lineage.engines.trials import Progress
-    >>> faults_line(Progress(executions=1200, found=1, seconds=2.0, waiting=3))
+    >>> from worldline.lineage.engines.trials import FaultsProgress
+    >>> faults_line(FaultsProgress(executions=1200, found=1, seconds=2.0, waiting=3))
     '1,200 executions, 600/s, 1 found, 3 good runs waiting, 2 s'
     """
     if progress.phase:

@@ -10,6 +10,8 @@ from worldline.cli.options import add_json, add_partial, print_json
 SUMMARY = "run a recorded run again, with the present code"
 
 DESCRIPTION = """\
+The question: does a recorded run still go as it did?
+
 Run the schedule of a trace again on the real nodes and compare every step with what
 was recorded: what was sent, what changed, and the verdict in the end. The system is
 loaded from where the trace says, in its present form.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 SUMMARY = "print a recorded run, as steps or as a diagram"
 
 DESCRIPTION = """\
+The question: what happened in a recorded run?
+
 Print what happened in a trace: every step with what it sent and changed, and the
 verdict. Nothing is run, and the system's source is not needed.
 """

@@ -18,6 +18,8 @@ from worldline.model.errors import UsageError
 SUMMARY = "search for runs after which nothing becomes live any more"
 
 DESCRIPTION = """\
+The question: do any of many random runs violate a property, and where do they die?
+
 Search every run to a depth, then walk on at random from where that search ends, until
 all liveness properties hold at once. Of a walk that does not get there, find the
 critical transition: the step from which on no live state can be reached. That is

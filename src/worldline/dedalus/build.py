@@ -34,6 +34,11 @@ DEEPEST = 50
 WIDEST = 18
 """Atoms in a body, each of which may become a loop: Python nests 20 blocks."""
 
+DIGITS = 18
+"""Of a number that is written in a program."""
+LAST_ROUND = 10_000
+"""The last round that a program may name: there are tables for all up to it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Include:
@@ -152,6 +157,12 @@ class Builder:
     def _annotation(self, token: Node | Token) -> tuple[int | None, When | None]:
         text = str(token)
         if text.isdigit():
+            if len(text) > DIGITS or int(text) > LAST_ROUND:
+                self._refuse(
+                    self._span(token),
+                    "the round is too late",
+                    f"name rounds up to {LAST_ROUND:,}",
+                )
             return int(text), None
         if text not in {When.NEXT, When.ASYNC}:
             self._refuse(
@@ -181,7 +192,7 @@ class Builder:
         if tree.data == "variable":
             return self._variable(str(tree.children[0]))
         if tree.data == "number":
-            return Constant(int(str(tree.children[0])))
+            return self._number(tree.children[0])
         if tree.data == "string":
             return Constant(self._string(tree.children[0]))
         if tree.data == "minus":
@@ -192,6 +203,16 @@ class Builder:
         left, operator, right = tree.children
         one = self._expression(left, depth + 1)
         return Operation(str(operator), one, self._expression(right, depth + 1))
+
+    def _number(self, token: Node | Token) -> Constant:
+        digits = str(token).lstrip("0")
+        if len(digits) > DIGITS:
+            self._refuse(
+                self._span(token),
+                f"the number has {len(digits)} digits",
+                f"numbers have up to {DIGITS}",
+            )
+        return Constant(int(digits or "0"))
 
     def _string(self, token: Node | Token) -> str:
         text = str(token)[1:-1]

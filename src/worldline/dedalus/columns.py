@@ -55,11 +55,12 @@ class Columns:
         self._parent: dict[Slot, Slot] = {}
         self._type: dict[Slot, tuple[Type, Span | None]] = {}
         self._constants: list[tuple[Slot, Constant, Atom]] = []
-        self._places = _places(program)
+        self._places: set[Slot] = set()
         for atom in [*program.facts, *_atoms(program)]:
             self._count(atom)
         if self.problems:
             return
+        self._places = _places(program)
         for fact in program.facts:
             self._atom(fact, -1)
         for number, rule in enumerate(program.rules):

@@ -19,7 +19,14 @@ from typing import TypeAlias
 
 from worldline.dedalus.compile import Compiled, CompiledRule
 from worldline.dedalus.network import Network
-from worldline.dedalus.source import Found
+from worldline.dedalus.source import (
+    LARGEST,
+    MOST_FIRINGS,
+    Found,
+    Function,
+    TooLarge,
+    TooMany,
+)
 from worldline.dedalus.syntax import Aggregator, Value, When
 from worldline.dedalus.tables import Table
 from worldline.dedalus.templates import Row
@@ -134,10 +141,17 @@ class _Evaluation:
         number = compiled.relations[CRASH]
         times: list[list[Table]] = []
         # Facts of later rounds are there to be named, as in p(X)@9.
-        for _ in range(max(eot, compiled.last) + 1):
+        named = {time for _, _, time in compiled.facts}
+        empty: list[Table] | None = None
+        for time in range(max(eot, compiled.last) + 1):
+            if time > eot and time not in named and empty is not None:
+                times.append(empty)
+                continue
             tables = [Table() for _ in compiled.relations]
             tables[number] = crash
             times.append(tables)
+            if time > eot and time not in named:
+                empty = tables
         for relation, row, time in compiled.facts:
             if network.alive(str(row[0]), time):
                 times[time][relation].rows[row] = None
@@ -174,11 +188,41 @@ class _Evaluation:
         found: Found = []
         if time < rule.waits:
             return found
-        rule.function(self._times[time], self._times, found, self._nodes, None)
+        self._call(rule, rule.function, time, found, None)
         if self._halting and rule.guarded and found:
             alive = self._result.network.alive
             return [item for item in found if alive(rule.place(item[1]), time)]
         return found
+
+    def _call(
+        self,
+        rule: CompiledRule,
+        function: Function,
+        time: int,
+        found: Found,
+        delta: list[Row] | None,
+    ) -> None:
+        """Find the bindings of a rule in a round.
+
+        Raises
+        ------
+        UsageError
+            If there are too many, or if they lead to too large numbers.
+        """
+        try:
+            function(self._times[time], self._times, found, self._nodes, delta)
+        except TooMany:
+            raise UsageError(
+                f"the rule at {rule.rule.span} fires more than {MOST_FIRINGS:,} times "
+                f"in round {time}",
+                remedy="let it join less, or ask about fewer facts",
+            ) from None
+        except TooLarge:
+            raise UsageError(
+                f"the rule at {rule.rule.span} calculates numbers beyond {LARGEST} "
+                f"in round {time}",
+                remedy="bound what it calculates with a comparison",
+            ) from None
 
     def _fire(self, rule: CompiledRule, time: int) -> list[Group] | Found:
         """Carry out a rule, record it, and return the heads first."""
@@ -239,7 +283,7 @@ class _Evaluation:
                 if not delta or time < rule.waits:
                     continue
                 found: Found = []
-                function(now, self._times, found, self._nodes, delta)
+                self._call(rule, function, time, found, delta)
                 for head, _ in found:
                     if now[rule.head].add(head):
                         derived.setdefault(rule.head, []).append(head)

@@ -7,6 +7,8 @@ What is more: ``<=`` and ``>=``, parentheses, precedence, negative numbers, and
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
@@ -19,6 +21,11 @@ from worldline.model.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import lark
+
+MOST_TEXT = 200_000
+"""Characters of a program; longer ones take more than seconds to read."""
+MOST_RULES = 1_000
+MOST_FILES = 100
 
 _SHOWN = {
     "NAME": "a name",
@@ -83,6 +90,7 @@ class _Reading:
         self._texts: dict[str, str] = {}
         self._rules: list[Rule] = []
         self._facts: list[Atom] = []
+        self._length = 0
 
     def program(self) -> Program:
         files, texts = tuple(self._texts), tuple(self._texts.values())
@@ -90,13 +98,18 @@ class _Reading:
 
     def read(self, path: Path, included: Problem | None) -> None:
         """Read a file if it is new; `included` says what to tell if it cannot be."""
-        if path.resolve() in self._seen:
-            return
-        self._seen.add(path.resolve())
         try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            place = path.resolve()
+            if place in self._seen:
+                return
+            self._seen.add(place)
+            if len(self._seen) > MOST_FILES:
+                raise ValueError(f"the program has more than {MOST_FILES} files")
+            text = _text_of(path)
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            if isinstance(error, UnicodeDecodeError):
+                reason = "it is not UTF-8 text"
             what = f"cannot read {path}: {reason}"
             if included is not None and included.span is not None:
                 problem = Problem(included.span, what)
@@ -109,6 +122,11 @@ class _Reading:
         from worldline.dedalus.build import Builder, Include
 
         self._texts[file] = text
+        self._length += len(text)
+        if self._length > MOST_TEXT:
+            what = f"the program is longer than {MOST_TEXT:,} characters"
+            remedy = "write rules for what many facts say, or ask about a smaller case"
+            raise ProgramError(Problem(Span(file, 1, 1), what, remedy), text)
         try:
             statements: Sequence[Rule | Atom | Include]
             statements = Builder(file).statements(_parsed(text, file))
@@ -117,11 +135,36 @@ class _Reading:
         for statement in statements:
             if isinstance(statement, Rule):
                 self._rules.append(statement)
+                if len(self._rules) > MOST_RULES:
+                    what = f"the program has more than {MOST_RULES:,} rules"
+                    problem = Problem(statement.span, what, "let one rule do for many")
+                    raise ProgramError(problem, text)
             elif isinstance(statement, Atom):
                 self._facts.append(statement)
             else:
                 target = Path(file).parent / statement.path
                 self.read(target, Problem(statement.span, ""))
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file, without the mark with which some editors begin one.
+
+    Raises
+    ------
+    ValueError
+        If it is none that can be read to its end: a pipe, a device, a huge file; or if
+        the path has a null character.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no regular file")
+    with path.open("rb") as file:
+        data = file.read(4 * MOST_TEXT + 1)
+    if len(data) > 4 * MOST_TEXT:
+        raise ValueError(f"it is longer than {MOST_TEXT:,} characters")
+    # As `open` does: every kind of line end is one.
+    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 @cache

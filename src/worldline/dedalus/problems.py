@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from worldline.dedalus.syntax import Program, Span
 from worldline.model.errors import InputError
 
+_LONGEST = 400
+"""Characters of a message."""
+_WIDEST = 120
+"""Characters that are shown of a line."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -52,7 +56,10 @@ class Problem:
 
     def shown(self, text: str | None = None) -> str:
         """Return the message, with its line of the text and a caret where known."""
-        message = f"{self.what}; {self.remedy}" if self.remedy else self.what
+        what = self.what
+        if len(what) > _LONGEST:
+            what = f"{what[:_LONGEST]}..."
+        message = f"{what}; {self.remedy}" if self.remedy else what
         if self.span is None:
             return message
         span, line = self.span, None
@@ -60,9 +67,10 @@ class Problem:
             span, line = _narrowed(span, self.word, text)
         if line is None or not line.strip():
             return f"{span}: {message}"
+        line, at = _excerpt(line, span.column - 1)
         # Tabs stay tabs, so that the caret stands where the terminal puts the word;
         # what else would move it, or command the terminal, is not printed.
-        blank = re.sub(r"[^\t]", " ", line[: span.column - 1])
+        blank = re.sub(r"[^\t]", " ", line[:at])
         line = _CONTROL.sub("\ufffd", line)
         return f"{span}: {message}\n  {line}\n  {blank}^"
 
@@ -117,3 +125,14 @@ def _narrowed(span: Span, word: str, text: str) -> tuple[Span, str | None]:
             break
         number, start = number + 1, 0
     return span, lines[span.line - 1]
+
+
+def _excerpt(line: str, at: int) -> tuple[str, int]:
+    """Return as much of a line as can be shown around a place, and where that is then."""
+    if len(line) <= _WIDEST:
+        return line, at
+    begin = max(0, min(at - _WIDEST // 2, len(line) - _WIDEST))
+    end = begin + _WIDEST
+    before = "..." if begin else ""
+    after = "..." if end < len(line) else ""
+    return f"{before}{line[begin:end]}{after}", at - begin + len(before)

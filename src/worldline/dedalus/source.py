@@ -42,6 +42,26 @@ Function: TypeAlias = Callable[
 nodes, and the rows that one premise is restricted to."""
 
 
+MOST_FIRINGS = 1_000_000
+"""Of one rule in one round; more would take seconds, and most of the memory."""
+LARGEST = 2**63
+
+
+class TooMany(Exception):
+    """A rule fires more than `MOST_FIRINGS` times in one round."""
+
+
+class TooLarge(Exception):
+    """A calculation goes beyond `LARGEST`."""
+
+
+def whole(value: int) -> int:
+    """Return the result of a calculation, if it is of a size to calculate on with."""
+    if -LARGEST < value < LARGEST:
+        return value
+    raise TooLarge
+
+
 def names_of(rule: Rule) -> tuple[str, ...]:
     """Return the variables of a rule in the order of a binding."""
     found = dict.fromkeys(
@@ -65,7 +85,7 @@ class Source:
 
     def functions(self) -> dict[str, Function]:
         """Compile what was written."""
-        space: dict[str, Any] = dict(self.constants)
+        space: dict[str, Any] = {**self.constants, "whole": whole, "TooMany": TooMany}
         exec(compile("\n".join(self.lines), "<rules>", "exec"), space)  # noqa: S102
         return space
 
@@ -175,6 +195,8 @@ class _FunctionSource:
             self._line(f"if {_tuple(known.values())} not in {table}.rows: continue")
             return
         row = f"r{number}"
+        if self._depth > 2:
+            self._line(f"if len(found) > {MOST_FIRINGS}: raise TooMany")
         if restricted:
             rows = "delta"
         elif known:
@@ -246,11 +268,12 @@ class _FunctionSource:
         if operator == "/":
             self._line(f"if {other} == 0: continue")
             operator = "//"
-        return f"({one} {operator} {other})"
+        return f"whole({one} {operator} {other})"
 
 
 def _tuple(parts: Iterable[str]) -> str:
-    return f"({', '.join(parts)},)"
+    listed = ", ".join(parts)
+    return f"({listed},)" if listed else "()"
 
 
 def _key(known: dict[int, str]) -> str:

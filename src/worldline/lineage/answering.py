@@ -9,10 +9,11 @@ from pathlib import Path
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
-from worldline.lineage.engines.trials import Outcome, Progress
+from worldline.lineage.engines.trials import FaultsProgress, Outcome
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
+from worldline.lineage.explaining.words import sentences
 from worldline.lineage.targets.target import (
     CONSERVATIVE,
     IGNORE,
@@ -21,12 +22,15 @@ from worldline.lineage.targets.target import (
     Target,
 )
 from worldline.model.errors import InternalError, UsageError
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.injection.subject import Run, Subject
+from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.trace.diagram import diagram
 from worldline.trace.format import write
+from worldline.trace.records import Trace
+from worldline.trace.report import PropertyReport
 
 DIRECTORY = Path("worldline-out")
 _MOST_COMPARED = 10
@@ -61,19 +65,15 @@ def answer(
         outcome = decide(target, scope, question, progress)
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
-    trace = None
-    shown: tuple[str, ...] = ()
+    trace, file, shown = None, None, []
     if runs:
-        recorded = target.trace(scope, runs[0].faults, engine, question.seed)
-        # With losses until the end, so that supports name all messages.
-        widest = replace(scope, eff=scope.eot)
-        good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope))
+        trace = target.trace(scope, runs[0].faults, engine, question.seed)
+        shown = _shown(target, scope, runs[0], trace)
         if traces:
-            trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
-            write(recorded, trace)
+            file = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
+            write(trace, file)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
     try:
         edges = _frontier(target, question, scope) if question.frontier else ()
@@ -85,16 +85,16 @@ def answer(
         verdict=outcome.verdict,
         scope=scope,
         falsifiers=outcome.falsifiers,
+        properties=tuple(_properties(target, scope, outcome, runs, trace, file)),
         executions=outcome.executions,
         seconds=outcome.seconds,
         engine=engine,
-        vacuous=outcome.vacuous,
+        seed=question.seed,
+        untested=outcome.unmet if outcome.vacuous else (),
         bound=outcome.bound,
-        trace=trace,
-        replay=None if trace is None else _replay(target, trace),
         assumptions=target.assumptions(scope),
         notes=tuple(notes),
-        shown=shown,
+        shown=tuple(shown),
         swept=swept,
         frontier=edges,
         hardening=hardening,
@@ -142,7 +142,7 @@ def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
         return None
     tell = progress
 
-    def told(known: Progress) -> None:
+    def told(known: FaultsProgress) -> None:
         phase = f"EOT {eot}, EFF {eff}"
         tell(replace(known, phase=f"{phase}: {known.phase}" if known.phase else phase))
 
@@ -167,7 +167,9 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
     )
 
 
-def _frontier(target: Target, question: Question, scope: Scope) -> tuple[Edge, ...]:
+def _frontier(
+    target: Target, question: Question, scope: Scope
+) -> tuple[FrontierPoint, ...]:
     if question.engine in (None, target.engine):
         widest = replace(scope, eff=scope.eot - 1)
         if (known := target.frontier(widest, question.budget)) is not None:
@@ -191,6 +193,48 @@ def _hardening(
 
 
 # ------------------------------------------------------------------------ what is said
+
+
+def _shown(target: Target, scope: Scope, bad: Run, trace: Trace) -> list[str]:
+    """Return a run as a diagram, and the lineage of what it breaks."""
+    # With losses until the end, so that supports name all messages.
+    widest = replace(scope, eff=scope.eot)
+    good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+    return [*diagram(trace), "", *lineage_lines(good, bad, scope)]
+
+
+def _properties(
+    target: Target,
+    scope: Scope,
+    outcome: Outcome,
+    runs: list[Run],
+    trace: Trace | None,
+    file: Path | None,
+) -> list[PropertyReport]:
+    """Return what is said of each property; a run is that of the one it breaks first."""
+    unmet = {case.name for case in outcome.unmet}
+    broken = {target.promised(goal) for run in runs for goal in run.broken}
+    rows = []
+    for name, kind in target.properties:
+        verdict = outcome.verdict
+        if kind == PropertyKind.SOMETIMES.value:
+            verdict = Verdict.UNKNOWN if name in unmet else Verdict.HOLDS
+        elif verdict is Verdict.VIOLATED:
+            verdict = Verdict.VIOLATED if name in broken else Verdict.UNKNOWN
+        rows.append(PropertyReport(name=name, kind=kind, verdict=verdict))
+    end = None if trace is None else trace.end
+    if trace is None or end is None or end.property is None:
+        return rows
+    first = PropertyReport(
+        name=end.property,
+        kind=end.kind or "",
+        verdict=Verdict.VIOLATED,
+        trace=file,
+        steps=len(trace.run),
+        replay=None if file is None else _replay(target, file),
+        explanation="; ".join(sentences(runs[0].faults, scope.semantics)),
+    )
+    return [first, *(row for row in rows if row.name != first.name)]
 
 
 def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:

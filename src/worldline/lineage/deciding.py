@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
+from worldline.lineage.alarm import ended_after
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.minimal import minimal
@@ -23,6 +25,7 @@ from worldline.lineage.targets.target import (
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope, in_order
 from worldline.model.injection.subject import Subject
+from worldline.model.verdicts import Verdict
 
 
 def question_of(
@@ -99,14 +102,27 @@ def decide(
                 f"the engine {engine} knows all goals only",
                 remedy=f"choose one of {', '.join(SEARCHES)}, or --goals all",
             )
-        found = target.solve(scope, question, progress)
+        found = _in_time(lambda: target.solve(scope, question, progress), question)
     else:
-        found = _search(target, scope, engine, question, progress)
+        found = _in_time(
+            lambda: _search(target, scope, engine, question, progress), question
+        )
     ordered = sorted(
         found.falsifiers,
         key=lambda one: (len(one), [(f.time, str(f)) for f in in_order(one)]),
     )
     return replace(found, falsifiers=tuple(ordered))
+
+
+def _in_time(search: Callable[[], Outcome], question: Question) -> Outcome:
+    """Return the outcome of a search; one without an outcome in time knows nothing."""
+    began = time.monotonic()
+    try:
+        with ended_after(question.budget.seconds):
+            return search()
+    except BoundHit as hit:
+        seconds = time.monotonic() - began
+        return Outcome(verdict=Verdict.UNKNOWN, bound=hit.bound, seconds=seconds)
 
 
 def _search(

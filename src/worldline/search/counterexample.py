@@ -15,12 +15,12 @@ from worldline.model.events import Schedule
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
 from worldline.search.confirm import confirm
-from worldline.search.report import PropertyReport
 from worldline.search.start import Start
 from worldline.trace.explain import explain
 from worldline.trace.format import write
 from worldline.trace.lasso import objection
 from worldline.trace.record import Ending, record
+from worldline.trace.report import PropertyReport
 from worldline.worlds.direct import DirectWorld, Snapshot
 from worldline.worlds.tabulated import TabulatedWorld
 

@@ -29,11 +29,12 @@ from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.prefix import Prefix
 from worldline.search.question import Limits, Question
-from worldline.search.report import Progress, PropertyReport, Report
+from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, Goal, goals_of
 from worldline.search.start import Start
 from worldline.search.vacuity import never
 from worldline.trace.format import Place
+from worldline.trace.report import PropertyReport
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 

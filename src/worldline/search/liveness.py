@@ -23,7 +23,8 @@ from worldline.model.outcome import Outcome
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.search.counterexample import Counterexamples, Finding
-from worldline.search.report import Progress, PropertyReport
+from worldline.search.report import Progress
+from worldline.trace.report import PropertyReport
 from worldline.worlds.tabulated import TabulatedWorld
 
 MOST_STATES = 2_000_000

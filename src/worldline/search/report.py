@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, final
 
 from worldline.engine.profile import Profile
-from worldline.model.errors import WorldlineError
 from worldline.model.verdicts import Verdict
-
-
-class PropertyFailed(WorldlineError, AssertionError):
-    """A system that was expected to hold does not, or it is not known."""
+from worldline.trace.report import (
+    PropertyFailed,
+    PropertyReport,
+    base_json,
+    first_violated,
+    property_lines,
+)
 
 
 @final
@@ -37,52 +38,6 @@ class Progress:
     liveness: bool = False
     walks: int = 0
     walk_steps: int = 0
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PropertyReport:
-    """The verdict on one property.
-
-    Attributes
-    ----------
-    kind
-        ``safety``, ``liveness`` or ``sometimes``.
-    trace
-        The file of the counterexample, or of the witness of a ``sometimes``.
-    steps
-        How many events lead there from state 0.
-    replay
-        The command or call that replays it.
-    explanation
-        What failed: the assert, or the reads and values that decided; or why nothing
-        was searched for.
-    cycle
-        For a run that never ends, the step with which what it repeats for ever begins;
-        ``steps + 1`` if it stops. None for any other run.
-    """
-
-    name: str
-    kind: str
-    verdict: Verdict
-    trace: Path | None = None
-    steps: int | None = None
-    replay: str | None = None
-    explanation: str = ""
-    cycle: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "verdict": self.verdict.value,
-            "trace": None if self.trace is None else str(self.trace),
-            "steps": self.steps,
-            "replay": self.replay,
-            "explanation": self.explanation,
-            "cycle": self.cycle,
-        }
 
 
 @final
@@ -128,8 +83,7 @@ class Report:
     @property
     def violated(self) -> PropertyReport | None:
         """The first property that is violated, if any is."""
-        found = (p for p in self.properties if p.verdict is Verdict.VIOLATED)
-        return next(found, None)
+        return first_violated(self.properties)
 
     def expect_holds(self) -> None:
         """Raise `PropertyFailed` unless every property searched for holds.
@@ -151,24 +105,22 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
-        first = self.violated
         profile = {} if self.profile is None else {"profile": self.profile.to_json()}
         return {
+            **base_json(
+                self.verdict,
+                self.properties,
+                bound=self.bound,
+                seconds=self.seconds,
+                seed=self.seed,
+            ),
             "system": self.system,
-            "verdict": self.verdict.value,
-            "properties": [known.to_json() for known in self.properties],
             "states": self.states,
             "generated": self.generated,
             "depth": self.depth,
-            "seconds": round(self.seconds, 3),
             "liveness_seconds": _rounded(self.liveness_s),
             "peak_mb": round(self.peak_mb, 1),
-            "bound": self.bound,
-            "trace": None if first is None or first.trace is None else str(first.trace),
-            "steps": None if first is None else first.steps,
-            "replay": None if first is None else first.replay,
             "engine": self.engine,
-            "seed": self.seed,
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
             **profile,
@@ -205,26 +157,3 @@ class Report:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
-
-
-def _length(known: PropertyReport) -> str:
-    if known.steps is None:
-        return ""
-    if known.cycle is None:
-        return f" after {known.steps} steps"
-    again = known.steps - known.cycle + 1
-    then = f"a cycle of {again} for ever" if again else "nothing more for ever"
-    return f" after {known.cycle - 1} steps, then {then}"
-
-
-def property_lines(known: PropertyReport, width: int) -> list[str]:
-    """Return what a report says of one property; names are as wide as `width`."""
-    steps = _length(known)
-    lines = [f"  {known.name:<{width}}  {known.kind}: {known.verdict.value}{steps}"]
-    if known.explanation:
-        lines += [f"    {line}" for line in known.explanation.splitlines()]
-    if known.trace is not None:
-        lines.append(f"    trace  {known.trace}")
-    if known.replay is not None:
-        lines.append(f"    replay {known.replay}")
-    return lines

@@ -13,9 +13,9 @@ from worldline.model.verdicts import Verdict
 from worldline.search.counterexample import Counterexamples, Finding, Run
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
-from worldline.search.report import PropertyReport
 from worldline.search.suspect import Dead, Spot
-from worldline.search.walk_report import Critical, WalkReport
+from worldline.search.walk_report import CriticalTransition, WalkReport
+from worldline.trace.report import PropertyReport
 
 AFTER = 10
 """Steps of a dead run that are shown after its critical transition."""
@@ -45,6 +45,8 @@ class Tally:
     ----------
     live_runs
         Those that became live, each with the number of its initial state, if wanted.
+    reached
+        What must be true sometimes and was, with the steps that it took.
     """
 
     periphery: int = 0
@@ -57,6 +59,7 @@ class Tally:
     dead: tuple[Spot, Dead] | None = None
     notes: list[str] = field(default_factory=list)
     live_runs: list[tuple[int, Path]] = field(default_factory=list)
+    reached: dict[str, int] = field(default_factory=dict)
 
 
 def answer(
@@ -92,7 +95,7 @@ def answer(
     return WalkReport(
         system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
-        properties=tuple(_rows(wanted, violated)),
+        properties=tuple(_rows(wanted, violated, tally.reached)),
         critical=critical,
         case=case,
         live_trace=live_trace,
@@ -120,8 +123,9 @@ def _unsafe(
     if failed:
         return boot_failure(writer, failed[0])
     safety = [p for p in wanted if p.kind is PropertyKind.SAFETY]
-    for number, hit in sorted(search.hits.items()):
-        known = safety[number]
+    unsafe = [number for number in sorted(search.hits) if number < len(safety)]
+    for number in unsafe:
+        known, hit = safety[number], search.hits[number]
         return writer.violated(Finding(known.name, known.kind.value, "", hit, known))
     for kind, hit in search.failures.items():
         return failed_outcome(writer, kind, hit)
@@ -140,11 +144,11 @@ def _run(search: Exploration, root: int, path: Path) -> Run:
     return Run(root, path, row)
 
 
-def _critical(dead: Dead) -> Critical:
+def _critical(dead: Dead) -> CriticalTransition:
     event: Event | None = None
     if dead.position:
         event = dead.path[dead.position - 1][0].event
-    return Critical(
+    return CriticalTransition(
         step=dead.position,
         event="" if event is None else repr(event),
         certified=dead.probe.certified,
@@ -156,20 +160,27 @@ def _critical(dead: Dead) -> Critical:
 
 
 def _rows(
-    wanted: list[Property], violated: PropertyReport | None
+    wanted: list[Property], violated: PropertyReport | None, reached: dict[str, int]
 ) -> list[PropertyReport]:
-    rows = [
-        PropertyReport(
-            name=known.name,
-            kind=known.kind.value,
-            verdict=Verdict.NOT_SEARCHED
-            if known.kind is PropertyKind.SOMETIMES
-            else Verdict.UNKNOWN,
-        )
-        for known in wanted
-    ]
+    rows = [_row(known, reached) for known in wanted]
     if violated is None:
         return rows
     if all(row.name != violated.name for row in rows):
         return [violated, *rows]
     return [violated if row.name == violated.name else row for row in rows]
+
+
+def _row(known: Property, reached: dict[str, int]) -> PropertyReport:
+    """Return what walks say of a property that they do not violate."""
+    verdict, said = Verdict.UNKNOWN, ""
+    if known.kind is PropertyKind.SOMETIMES:
+        said = "not reached on these walks; 'worldline check' says if it can be"
+        if known.name in reached:
+            verdict, said = Verdict.HOLDS, "reached"
+    return PropertyReport(
+        name=known.name,
+        kind=known.kind.value,
+        verdict=verdict,
+        steps=reached.get(known.name),
+        explanation=said,
+    )

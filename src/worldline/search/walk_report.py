@@ -8,12 +8,18 @@ from typing import Any, final
 
 from worldline.model.verdicts import Verdict
 from worldline.search.probe import CONFIDENCE, missed_share
-from worldline.search.report import PropertyFailed, PropertyReport, property_lines
+from worldline.trace.report import (
+    PropertyFailed,
+    PropertyReport,
+    base_json,
+    first_violated,
+    property_lines,
+)
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Critical:
+class CriticalTransition:
     """Where a run becomes dead, and how sure that is.
 
     Attributes
@@ -102,7 +108,7 @@ class WalkReport:
     system: str
     verdict: Verdict
     properties: tuple[PropertyReport, ...]
-    critical: Critical | None
+    critical: CriticalTransition | None
     case: str | None
     live_trace: Path | None
     states: int
@@ -125,8 +131,7 @@ class WalkReport:
     @property
     def violated(self) -> PropertyReport | None:
         """The property that is violated, if any is."""
-        found = (p for p in self.properties if p.verdict is Verdict.VIOLATED)
-        return next(found, None)
+        return first_violated(self.properties)
 
     def expect_violated(self, name: str) -> PropertyReport:
         """Return the report on a property, or raise `PropertyFailed`."""
@@ -143,8 +148,14 @@ class WalkReport:
         if critical is not None and not critical.certified:
             share = round(missed_share(critical.walks), 4)
         return {
+            **base_json(
+                self.verdict,
+                self.properties,
+                bound=self.bound,
+                seconds=self.seconds,
+                seed=self.seed,
+            ),
             "system": self.system,
-            "verdict": self.verdict.value,
             "property": None if first is None else first.name,
             "critical_step": None if critical is None else critical.step,
             "critical_event": None if critical is None else critical.event,
@@ -164,16 +175,9 @@ class WalkReport:
             "hit_rate": None if self.hit_rate is None else round(self.hit_rate, 6),
             "misses": self.misses,
             "direct_steps": self.direct_steps,
-            "seconds": round(self.seconds, 3),
-            "bound": self.bound,
-            "properties": [known.to_json() for known in self.properties],
-            "trace": None if first is None or first.trace is None else str(first.trace),
             "live_trace": live,
             "live_traces": [str(file) for file in self.live_traces],
-            "steps": None if first is None else first.steps,
-            "replay": None if first is None else first.replay,
             "engine": self.engine,
-            "seed": self.seed,
             "notes": list(self.notes),
         }
 

@@ -31,6 +31,7 @@ from worldline.search.suspect import Dead, Spot, Suspects, Unresolved
 from worldline.search.walk_answer import Tally, Unsafe, answer
 from worldline.search.walk_report import WalkReport
 from worldline.search.walkers import Plan, Walkers
+from worldline.search.witnesses import reached_before, reached_on_walks, witnesses
 from worldline.worlds.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -123,11 +124,19 @@ class Search:
             self._exploration = self._explore(self._staged)
         search = self._exploration
         search.run(self._engine.run)
+        safe = len(self._walkers.checks)
+        self._tally.reached = reached_before(search, self._plan.wanted, safe)
         if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
             self._tally.bound = search.bound
             return
         suspects = self._suspects()
-        ended = bound_that_ended(lambda: self._walk_from(self._spots(), suspects))
+        spots = self._spots()
+
+        def walk() -> None:
+            self._walk_from(spots, suspects)
+            self._look_for_witnesses(spots[: self._tally.paths], suspects.most_steps)
+
+        ended = bound_that_ended(walk)
         self._tally.bound = ended or self._tally.bound
         self._tally.notes += suspects.notes
 
@@ -147,7 +156,11 @@ class Search:
         """Return the search before the walks."""
         bounds = staged.left(self._plan.bounds)
         options = Options(periphery=True, threads=self._plan.threads)
-        return self._exploring(staged.beginning.starts, bounds, options)
+        sometimes = [
+            Check(self._world.decision(known), target=True, fatal=False)
+            for known in witnesses(self._plan.wanted)
+        ]
+        return self._exploring(staged.beginning.starts, bounds, options, *sometimes)
 
     def _exploring(
         self, starts: list[Start], bounds: Bounds, options: Options, *goals: Check
@@ -228,6 +241,17 @@ class Search:
         except UnsafeWalk as met:
             assert spot is not None
             tally.unsafe = self._unsafe(met, spot)
+
+    def _look_for_witnesses(self, spots: list[Spot], most_steps: int) -> None:
+        plan = dataclasses.replace(self._plan, most_steps=most_steps)
+        reached_on_walks(
+            self._world,
+            plan,
+            self._engine.engine,
+            spots,
+            self._tally.reached,
+            self._look_at_clock,
+        )
 
     def _count(self, spot: Spot, ended: Ended, suspects: Suspects) -> None:
         """Count a walk from a spot; if it became live, it is kept if it is wanted."""

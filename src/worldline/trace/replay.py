@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from worldline.model.events import Origin
 from worldline.model.properties import PropertyKind
@@ -66,6 +67,9 @@ def replay(path: Place, system: System | None = None) -> Replayed:
         source_changed=source_changed(header, system),
         notes=changes_since(header, system),
         seconds=seconds,
+        kind="" if end is None else end.kind or "",
+        seed=header.seed,
+        trace=Path(path),
     )
 
 

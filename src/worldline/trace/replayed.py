@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, final
 
 from worldline.model.verdicts import Verdict
+from worldline.trace.report import PropertyReport
 
 
 @final
@@ -64,6 +66,8 @@ class Replayed:
         What else has changed: nodes' initial values, network, faults, options.
     seconds
         How long the steps took, without loading the system.
+    kind, seed, trace
+        The kind of the property, the seed with which the run was found, and its file.
     """
 
     system: str
@@ -77,6 +81,9 @@ class Replayed:
     source_changed: bool
     notes: tuple[str, ...]
     seconds: float
+    kind: str = ""
+    seed: int | None = None
+    trace: Path | None = None
 
     @property
     def steps_per_s(self) -> float:
@@ -92,20 +99,38 @@ class Replayed:
 
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""
+        file = None if self.trace is None else str(self.trace)
         return {
-            "system": self.system,
             "verdict": None if self.verdict is None else self.verdict.value,
+            "properties": [row.to_json() for row in self._properties()],
+            "seconds": round(self.seconds, 6),
+            "seed": self.seed,
+            "trace": file,
+            "steps": self.steps,
+            "system": self.system,
             "property": self.property_name,
             "reproduced": self.reproduced,
             "verified": self.verified,
-            "steps": self.steps,
             "divergence": None if self.divergence is None else asdict(self.divergence),
             "explanation": self.explanation,
             "source_changed": self.source_changed,
             "notes": list(self.notes),
-            "seconds": round(self.seconds, 6),
             "steps_per_s": round(self.steps_per_s, 1),
         }
+
+    def _properties(self) -> list[PropertyReport]:
+        if self.property_name is None or self.verdict is None:
+            return []
+        return [
+            PropertyReport(
+                name=self.property_name,
+                kind=self.kind,
+                verdict=self.verdict,
+                trace=self.trace,
+                steps=self.steps,
+                explanation=self.explanation,
+            )
+        ]
 
     def __str__(self) -> str:
         verdict = "no verdict" if self.verdict is None else self.verdict.value.upper()

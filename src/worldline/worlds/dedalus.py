@@ -20,11 +20,18 @@ from worldline.dedalus.walk import POST, PRE
 from worldline.model.errors import UsageError
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Check, Goal, Run, patiently
+from worldline.model.injection.subject import Check, CoverPoint, Goal, Run, patiently
 
 NOTHING_ELSE = "nothing else is owed"
 """The goal that no row of `pre` appears that is not there: kept in every run. Without
 it a search would miss that faults make something owed."""
+
+OWED = CoverPoint(
+    PRE,
+    f"{PRE} has no row at the end of any run",
+    f"give a larger --eot, or see what keeps the rules that lead to {PRE} from firing",
+)
+"""Without it, a run keeps its promise because it promises nothing."""
 
 Item = TypeVar("Item")
 
@@ -93,6 +100,11 @@ class DedalusSubject:
         conservative = self._negation is Negation.CONSERVATIVE
         return conservative and self._goals is Goals.ALL
 
+    @property
+    def cases(self) -> Sequence[CoverPoint]:
+        """What has to happen in some run: that something is owed."""
+        return (OWED,)
+
     def execute(self, faults: FaultSet) -> Execution:
         """Run under faults, and return all that was derived."""
         scope = self._scope
@@ -108,7 +120,8 @@ class DedalusSubject:
         if self.complete:
             kept |= {NOTHING_ELSE}
         support = _Support(execution, faults, self._scope, self._negation)
-        return Run(faults, owed, kept, _Later(execution.messages), support)
+        met = frozenset({PRE}) if owed else frozenset()
+        return Run(faults, owed, kept, _Later(execution.messages), support, met)
 
     def derivations(
         self, faults: FaultSet, goals: Sequence[Goal] | None = None

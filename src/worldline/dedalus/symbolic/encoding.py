@@ -9,7 +9,8 @@ is used, and so that a budget can end it:
 - ``later(t)``: what round t leads to. A grounder takes ``r(X,t+1)`` to be any round, hence
   ``r`` to be recursive, and then it simplifies little; so what is to come has a predicate
   of its own, and becomes ``r`` in its round;
-- ``end(t)``: the specification, at the end of time only, and the question.
+- ``end(t)``: the specification, at the end of time only, and the question: faults that
+  break a row of `pre`, or, if `SEEK_OWING` is true, faults under which there is one.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ from worldline.dedalus.walk import (
 )
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, Scope
+
+SEEK_OWING = "seek_owing"
+"""The atom that is made true to ask for a run that owes something, broken or not."""
 
 
 class Encoding:
@@ -83,6 +87,7 @@ class Encoding:
 
     def _lines(self) -> Iterator[str]:
         yield "#program base."
+        yield f"#external {SEEK_OWING}."
         yield from choices(self._scope, max(self._scope.eot, _last(self._program)))
         if self._checked.uses_crash:
             yield "crashed(O,N,T):-node(O),crash(N,T)."
@@ -133,7 +138,9 @@ class Encoding:
         pre = applied(self._relations.predicate(PRE), row)
         post = applied(self._relations.predicate(POST), row)
         yield f"broken:-{pre},not {post}."
-        yield ":-not broken."
+        yield f"owing:-{pre}."
+        yield f":-not broken,not {SEEK_OWING}."
+        yield f":-not owing,{SEEK_OWING}."
 
     def _rule(self, rule: Rule, number: int) -> Iterator[str]:
         """Yield a rule; one with aggregates in two steps."""

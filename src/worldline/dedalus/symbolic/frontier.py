@@ -19,7 +19,7 @@ from worldline.dedalus.check import Checked
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.search import Rerun
 from worldline.dedalus.symbolic.solver import Solver
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope
 
 
@@ -66,7 +66,7 @@ def smallest_eff(
 
 def frontier(
     checked: Checked, scope: Scope, *, seconds: float | None = None
-) -> Iterator[Edge]:
+) -> Iterator[FrontierPoint]:
     """Yield, for 0 crashes to as many as the scope has, the fewest losses that break it.
 
     Losses are considered in the rounds in which the scope has them.
@@ -108,18 +108,18 @@ class _Asked:
         faults = self._fewest(quiet=low, **limits)
         return Breach(low if low > 1 else 0, self._rerun.confirm(faults))
 
-    def corner(self, crashes: int) -> Edge:
+    def corner(self, crashes: int) -> FrontierPoint:
         """Return the point of the frontier for a number of crashes."""
         if self._broken:
-            return Edge(crashes, 0, 0, NO_FAULTS, exact=True)
+            return FrontierPoint(crashes, 0, 0, NO_FAULTS, exact=True)
         if self._solver.falsifier(crashes=crashes) is None:
-            return Edge(crashes, None, None, None, exact=True)
+            return FrontierPoint(crashes, None, None, None, exact=True)
         losses = 0
         while self._solver.falsifier(crashes=crashes, disturbed=losses) is None:
             losses += 1
         breach = self.earliest(crashes=crashes, disturbed=losses)
         assert breach is not None
-        return Edge(crashes, losses, breach.eff, breach.faults, exact=True)
+        return FrontierPoint(crashes, losses, breach.eff, breach.faults, exact=True)
 
     def _fewest(self, **limits: int) -> FaultSet:
         """Return a smallest falsifier within limits that have one."""

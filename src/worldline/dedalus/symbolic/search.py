@@ -46,7 +46,7 @@ class Answer:
         where there are more than were asked for. Then a falsifier need not be smallest
         if `notes` says so.
     vacuous
-        Whether the run without faults owes nothing.
+        Whether no run of the scope owes anything.
     """
 
     verdict: Verdict
@@ -157,6 +157,7 @@ class _Search:
         )
         self._found: list[FaultSet] = []
         self._any: FaultSet | None = None
+        self._owing: FaultSet | None = NO_FAULTS if self._owed else None
 
     def run(self, most: int | None) -> Answer:
         """Find one fault set with the fewest faults, or up to `most` smallest ones."""
@@ -173,6 +174,8 @@ class _Search:
                 self._tell(f"fault sets found: {len(self._found)}")
                 if most is None:
                     break
+            if not (self._owed or self._found):
+                self._owing = self._put_to_the_test()
         except OutOfTime:
             bound = "seconds"
         except KeyboardInterrupt:
@@ -194,14 +197,26 @@ class _Search:
                 if any(found <= self._any for found in self._found):
                     self._any = self._solver.falsifier()
 
+    def _put_to_the_test(self) -> FaultSet | None:
+        """Return faults under which something is owed, shown by a run."""
+        self._tell("looking for a run that owes something")
+        faults = self._solver.owing()
+        if faults is not None and not self._rerun.outcome(faults)[0]:
+            listed = ", ".join(map(str, in_order(faults))) or "no faults"
+            raise InternalError(
+                f"the solver says that something is owed under {listed}, but no run does"
+            )
+        return faults
+
     def _answer(self, bound: str | None) -> Answer:
         notes: list[str] = []
         if not self._found and self._any is not None:
             self._found.append(self._rerun.confirm(self._any))
             notes.append("fewer faults may do: time was up before that was known")
-        vacuous = not self._owed
-        if vacuous:
-            notes.append("without faults nothing is owed: pre has no row at the end")
+        vacuous = not self._found and bound is None and self._owing is None
+        if self._owing:
+            listed = ", ".join(map(str, in_order(self._owing)))
+            notes.append(f"without faults nothing is owed; something is under {listed}")
         if self._found:
             verdict = Verdict.VIOLATED
         elif bound is None and not vacuous:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
-from worldline.dedalus.symbolic.encoding import Encoding
+from worldline.dedalus.symbolic.encoding import SEEK_OWING, Encoding
 from worldline.dedalus.symbolic.faults import chosen, fault_set
 from worldline.dedalus.symbolic.numbers import LARGEST
+from worldline.model.ending import leave_a_thread_behind
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import FaultSet, Scope
 from worldline.model.injection.solver import PATIENCE
@@ -16,6 +18,10 @@ from worldline.model.injection.solver import clingo as solver
 
 if TYPE_CHECKING:
     import clingo
+
+
+_LEFT_BEHIND: list[clingo.Control] = []
+"""What threads that nobody waits for still work on: it must not be freed."""
 
 
 class OutOfTime(Exception):
@@ -73,14 +79,20 @@ class Solver:
             If the program may calculate with numbers that are too large for clingo.
         """
         self._ground()
-        switched = [self._limit(name, k) for name, k in limits.items() if k is not None]
-        for limit in switched:
-            self._control.assign_external(limit, True)
-        try:
-            return self._solve()
-        finally:
-            for limit in switched:
-                self._control.assign_external(limit, False)
+        return self._solve_with(
+            [self._limit(name, k) for name, k in limits.items() if k is not None]
+        )
+
+    def owing(self) -> FaultSet | None:
+        """Return faults under which something is owed; ``None`` if there are none.
+
+        Raises
+        ------
+        OutOfTime
+            If there is no time left.
+        """
+        self._ground()
+        return self._solve_with([_parsed(SEEK_OWING)])
 
     def exclude(self, faults: FaultSet) -> None:
         """Leave out fault sets that contain these."""
@@ -108,13 +120,43 @@ class Solver:
         self._grounded = True
 
     def _parts(self, parts: list[tuple[str, list[clingo.Symbol]]]) -> None:
-        self._control.ground(parts)
+        """Ground parts in a thread: it can be left behind, but not interrupted."""
+        failures: list[BaseException] = []
+
+        def ground() -> None:
+            try:
+                self._control.ground(parts)
+            except BaseException as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=ground, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(self._patience())
+                if thread.is_alive():
+                    self._check()
+        except BaseException:
+            _LEFT_BEHIND.append(self._control)
+            leave_a_thread_behind()
+            raise
+        if failures:
+            raise failures[0]
 
     def _limit(self, name: str, k: int) -> clingo.Symbol:
         if (name, k) not in self._limits:
             self._limits.add((name, k))
             self._parts([(name, [_number(k)])])
         return _parsed(f"{name}({k})")
+
+    def _solve_with(self, switched: list[clingo.Symbol]) -> FaultSet | None:
+        for external in switched:
+            self._control.assign_external(external, True)
+        try:
+            return self._solve()
+        finally:
+            for external in switched:
+                self._control.assign_external(external, False)
 
     def _solve(self) -> FaultSet | None:
         found: list[FaultSet] = []

@@ -8,8 +8,8 @@ from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import (
     Budget,
+    FaultsProgress,
     Outcome,
-    Progress,
     Trials,
 )
 from worldline.model.injection.scope import NO_FAULTS
@@ -22,7 +22,7 @@ def exhaustive(
     every: bool = False,
     failure_free_goals: bool = False,
     budget: Budget | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[FaultsProgress], None] | None = None,
 ) -> Outcome:
     """Run a subject under every fault set, those with fewer faults first.
 

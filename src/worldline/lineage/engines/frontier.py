@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worldline.lineage.engines.trials import Outcome
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import Crash, FaultSet
 from worldline.model.verdicts import Verdict
 
 
 def frontier(
     decide: Callable[[int, int], Outcome], *, eot: int, crashes: int
-) -> list[Edge]:
+) -> list[FrontierPoint]:
     """Find, for each number of crashes, the fewest losses that break a system.
 
     Parameters
@@ -41,8 +41,8 @@ def frontier(
 
 def _step_by_step(
     decide: Callable[[int, int], Outcome], last: int, crashes: int
-) -> Edge:
-    best, is_sure = Edge(crashes, None, None, None, exact=True), True
+) -> FrontierPoint:
+    best, is_sure = FrontierPoint(crashes, None, None, None, exact=True), True
     for eff in [0, *range(2, last + 1)]:
         found = decide(eff, crashes)
         if found.bound == "interrupted":
@@ -55,20 +55,20 @@ def _step_by_step(
             best = edge
         if best.losses is not None and best.losses <= 1:
             return best
-    return Edge(crashes, best.losses, best.eff, best.falsifier, is_sure)
+    return FrontierPoint(crashes, best.losses, best.eff, best.falsifier, is_sure)
 
 
 def _sure(found: Outcome) -> bool:
     return found.bound is None and found.verdict is not Verdict.UNKNOWN
 
 
-def _edge(found: Outcome, crashes: int, *, exact: bool) -> Edge:
+def _edge(found: Outcome, crashes: int, *, exact: bool) -> FrontierPoint:
     """Return the best of the falsifiers with few enough crashes."""
     fitting = [one for one in found.falsifiers if _crashes(one) <= crashes]
     best = min(fitting, key=lambda one: (_losses(one), _eff(one)), default=None)
     if best is None:
-        return Edge(crashes, None, None, None, exact)
-    return Edge(crashes, _losses(best), _eff(best), best, exact)
+        return FrontierPoint(crashes, None, None, None, exact)
+    return FrontierPoint(crashes, _losses(best), _eff(best), best, exact)
 
 
 def _crashes(faults: FaultSet) -> int:

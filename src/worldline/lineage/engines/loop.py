@@ -30,8 +30,8 @@ from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.engines.hazards import hazards
 from worldline.lineage.engines.trials import (
     Budget,
+    FaultsProgress,
     Outcome,
-    Progress,
     Trials,
 )
 from worldline.model.errors import InternalError
@@ -52,7 +52,7 @@ def loop(
     while_sending: bool | None = None,
     failure_free_goals: bool = False,
     budget: Budget | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[FaultsProgress], None] | None = None,
 ) -> Outcome:
     """Search for faults that undo a goal, guided by lineage.
 

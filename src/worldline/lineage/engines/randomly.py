@@ -7,7 +7,7 @@ from random import Random
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.engines.space import crashes, losses
-from worldline.lineage.engines.trials import Budget, Outcome, Progress, Trials
+from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome, Trials
 from worldline.model.injection.scope import Delay, Fault, FaultSet, Scope
 from worldline.model.injection.subject import Subject
 
@@ -18,7 +18,7 @@ def randomly(
     *,
     failure_free_goals: bool = False,
     budget: Budget | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[FaultsProgress], None] | None = None,
 ) -> Outcome:
     """Run a subject under random fault sets until one of them breaks a goal.
 

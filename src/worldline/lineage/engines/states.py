@@ -18,12 +18,12 @@ search keeps to the states from which a promise can still break.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, bound_that_ended
 from worldline.lineage.engines.loop import smallest
-from worldline.lineage.engines.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.model.injection.scope import Fault, FaultSet
 from worldline.model.injection.stepper import Injection, State, Stepper
 from worldline.model.verdicts import Verdict
@@ -45,7 +45,7 @@ def states(
     *,
     every: bool = False,
     budget: Budget | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[FaultsProgress], None] | None = None,
 ) -> Outcome:
     """Search all states of all rounds for a broken promise.
 
@@ -85,7 +85,7 @@ class _Search:
         self,
         stepper: Stepper,
         budget: Budget,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[FaultsProgress], None] | None,
         *,
         every: bool,
     ) -> None:
@@ -103,6 +103,7 @@ class _Search:
         self._limit: int | None = None
         self._fatal: list[set[State]] = []
         self._explored = 0
+        self._unmet = {case.name: case for case in stepper.cases}
         self.rounds = 0
 
     def run(self) -> None:
@@ -121,6 +122,7 @@ class _Search:
         follow = self._follow_all if self._every else self._follow_fewest
         self._states = self.rounds = 0
         level: dict[State, _Ways] = {self._stepper.first(): [0]}
+        self._meet(level, 0)
         for number in range(1, self._stepper.scope.eot + 1):
             level = self._judged(follow(level, number), number)
             self.rounds = number
@@ -147,6 +149,7 @@ class _Search:
                     if not before or before[-1] != state:
                         before.append(state)
             levels.append(found)
+            self._meet(found, number)
             breaks = self._stepper.breaks
             broken.append({state for state in found if breaks(state, number)})
             self._states += len(found)
@@ -162,8 +165,10 @@ class _Search:
         falsifiers = smallest([self._set_of(way) for way in self._found])
         if falsifiers:
             verdict = Verdict.VIOLATED
+        elif bound is None and not self._unmet:
+            verdict = Verdict.HOLDS
         else:
-            verdict = Verdict.HOLDS if bound is None else Verdict.UNKNOWN
+            verdict = Verdict.UNKNOWN
         count = self._explored or self._states
         notes = [f"{count:,} states in {self.rounds} rounds"]
         if bound is not None:
@@ -181,6 +186,7 @@ class _Search:
             executions=self._stepper.executions,
             seconds=time.monotonic() - self._began,
             bound=bound,
+            unmet=tuple(self._unmet.values()),
             notes=tuple(notes),
         )
 
@@ -235,6 +241,7 @@ class _Search:
     def _judged(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
         """Take out the states that break a promise, and remember how to get there."""
         self._states += len(level)
+        self._meet(level, number)
         kept: dict[State, _Ways] = {}
         for state, ways in level.items():
             self._check()
@@ -248,6 +255,15 @@ class _Search:
         return {
             state: left for state, ways in kept.items() if (left := self._open(ways))
         }
+
+    def _meet(self, states: Iterable[State], number: int) -> None:
+        """Strike out the cases that have happened, and look at no more states then."""
+        for state in states:
+            if not self._unmet:
+                return
+            self._check()
+            for name in self._stepper.met(state, number):
+                self._unmet.pop(name, None)
 
     def _open(self, ways: _Ways) -> _Ways:
         """Return the ways that have no falsifier in them: others lead to no smallest."""
@@ -290,7 +306,7 @@ class _Search:
             raise BoundHit("executions")
         if self._progress is not None:
             self._progress(
-                Progress(
+                FaultsProgress(
                     executions=executions,
                     found=len(self._found),
                     seconds=seconds,

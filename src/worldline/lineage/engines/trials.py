@@ -9,7 +9,7 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit
 from worldline.model.injection.scope import NO_FAULTS, FaultSet
-from worldline.model.injection.subject import Goal, Run, Subject
+from worldline.model.injection.subject import CoverPoint, Goal, Run, Subject
 from worldline.model.verdicts import Verdict
 
 
@@ -24,7 +24,7 @@ class Budget:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class FaultsProgress:
     """How far a search has come.
 
     Attributes
@@ -57,8 +57,8 @@ class Outcome:
     bound
         What ended the search early: ``executions``, ``seconds``, ``interrupted``, or
         ``falsifiers`` where there are more than were asked for.
-    vacuous
-        Whether the run without faults owes nothing.
+    unmet
+        The cases that happened in no run, so that they were not put to the test.
     """
 
     verdict: Verdict
@@ -66,8 +66,15 @@ class Outcome:
     executions: int = 0
     seconds: float = 0.0
     bound: str | None = None
-    vacuous: bool = False
+    unmet: tuple[CoverPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing was shown for want of a case, not of time."""
+        return (
+            self.verdict is Verdict.UNKNOWN and self.bound is None and bool(self.unmet)
+        )
 
 
 @final
@@ -85,7 +92,7 @@ class Trials:
         self,
         subject: Subject,
         budget: Budget,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[FaultsProgress], None] | None = None,
         *,
         failure_free_goals: bool = False,
     ) -> None:
@@ -96,6 +103,7 @@ class Trials:
         self._progress = progress
         self._began = time.monotonic()
         self._only: frozenset[Goal] | None = None
+        self._met: set[str] = set()
         self.first = self.run(NO_FAULTS)
         if failure_free_goals:
             self._only = self.first.kept
@@ -120,9 +128,10 @@ class Trials:
             self.check()
         found = self.subject.run(faults)
         self.executions += 1
+        self._met |= found.met
         if self._progress is not None:
             self._progress(
-                Progress(
+                FaultsProgress(
                     executions=self.executions,
                     found=len(self.falsifiers),
                     seconds=self.seconds,
@@ -162,10 +171,10 @@ class Trials:
         complete
             Whether the search leaves nothing out, if no bound was hit.
         """
-        vacuous = self.first.vacuous
+        unmet = tuple(c for c in self.subject.cases if c.name not in self._met)
         if self.falsifiers:
             verdict = Verdict.VIOLATED
-        elif bound is None and complete and not vacuous:
+        elif bound is None and complete and not unmet:
             verdict = Verdict.HOLDS
         else:
             verdict = Verdict.UNKNOWN
@@ -175,5 +184,5 @@ class Trials:
             executions=self.executions,
             seconds=self.seconds,
             bound=bound,
-            vacuous=vacuous,
+            unmet=unmet,
         )

@@ -9,9 +9,16 @@ from typing import Any, final
 from worldline.lineage.engines.sweep import Swept
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.errors import WorldlineError
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import FaultSet, Scope
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.verdicts import Verdict
+from worldline.trace.report import (
+    PropertyReport,
+    base_json,
+    first_violated,
+    property_lines,
+)
 
 
 class FaultsFound(WorldlineError, AssertionError):
@@ -32,12 +39,13 @@ class FaultsReport:
         How many concrete runs the search made; 0 for one that is symbolic.
     seconds
         How long the search took, without loading the target.
-    vacuous
-        Whether the run without faults owes nothing, so that nothing was shown.
+    properties
+        What is promised, and what must be reached sometimes. The run under the first
+        falsifier, and the command that replays it, are those of the first one violated.
+    untested
+        What happened in no run, so that nothing was shown about it.
     bound
         What ended the search early, or None.
-    trace, replay
-        The file of the run under the first falsifier, and the command that replays it.
     assumptions
         Under which the verdict holds.
     swept, frontier, hardening
@@ -50,19 +58,39 @@ class FaultsReport:
     verdict: Verdict
     scope: Scope
     falsifiers: tuple[FaultSet, ...]
+    properties: tuple[PropertyReport, ...]
     executions: int
     seconds: float
     engine: str
-    vacuous: bool = False
+    seed: int
+    untested: tuple[CoverPoint, ...] = ()
     bound: str | None = None
-    trace: Path | None = None
-    replay: str | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     swept: Swept | None = None
-    frontier: tuple[Edge, ...] = ()
+    frontier: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
+
+    @property
+    def violated(self) -> PropertyReport | None:
+        """The first property that is violated, if any is."""
+        return first_violated(self.properties)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing was shown for want of a case that was put to the test."""
+        return self.verdict is Verdict.UNKNOWN and bool(self.untested)
+
+    @property
+    def trace(self) -> Path | None:
+        """The file of the run under the first falsifier."""
+        return None if self.violated is None else self.violated.trace
+
+    @property
+    def replay(self) -> str | None:
+        """The command that replays it."""
+        return None if self.violated is None else self.violated.replay
 
     def expect_holds(self) -> None:
         """Raise `FaultsFound` unless the system withstands all faults of the scope.
@@ -78,18 +106,26 @@ class FaultsReport:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
         return {
-            "verdict": self.verdict.value,
+            **base_json(
+                self.verdict,
+                self.properties,
+                bound=self.bound,
+                seconds=self.seconds,
+                seed=self.seed,
+            ),
+            "system": self.system,
             "scope": str(self.scope),
             "faults": [names(faults) for faults in self.falsifiers],
             "executions": self.executions,
-            "seconds": round(self.seconds, 6),
             "eot": self.scope.eot,
             "eff": self.scope.eff,
             "crashes": self.scope.crashes,
             "nodes": list(self.scope.nodes),
             "engine": self.engine,
             "vacuous": self.vacuous,
-            "trace": None if self.trace is None else str(self.trace),
+            "untested": [case.missing for case in self.untested],
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
             **self._asked_for(),
         }
 
@@ -107,8 +143,8 @@ class FaultsReport:
     @property
     def because(self) -> str:
         """What is to be said behind the verdict, if anything."""
-        if self.vacuous and self.verdict is Verdict.UNKNOWN:
-            return " (vacuous: without faults, nothing is owed at the end)"
+        if self.vacuous:
+            return f" (vacuous: {'; '.join(case.missing for case in self.untested)})"
         return "" if self.bound is None else f" (bound: {self.bound})"
 
     def __str__(self) -> str:
@@ -121,6 +157,9 @@ class FaultsReport:
             lines.append(f"    trace  {self.trace}")
         if self.replay is not None:
             lines.append(f"    replay {self.replay}")
+        width = max((len(p.name) for p in self.properties), default=0)
+        for known in self.properties if len(self.properties) > 1 else ():
+            lines += property_lines(known, width)[:1]
         runs = f"{self.executions:,} execution{'' if self.executions == 1 else 's'}"
         lines.append(f"  {runs}, {self.seconds:.2f} s, engine {self.engine}")
         if self.verdict is Verdict.HOLDS and self.assumptions:
@@ -130,7 +169,8 @@ class FaultsReport:
         lines += [f"  frontier: {edge}" for edge in self.frontier]
         if self.hardening is not None:
             lines += hardening_lines(self.hardening)
-        lines += [f"  note: {note}" for note in self.notes]
+        remedies = dict.fromkeys(c.remedy for c in self.untested if self.vacuous)
+        lines += [f"  note: {note}" for note in (*remedies, *self.notes)]
         if self.shown:
             lines += ["", *self.shown]
         return "\n".join(lines)
@@ -192,7 +232,7 @@ def sweep_json(swept: Swept) -> dict[str, Any]:
     }
 
 
-def edge_json(edge: Edge) -> dict[str, Any]:
+def edge_json(edge: FrontierPoint) -> dict[str, Any]:
     """Return a point of the frontier as plain JSON data."""
     return {
         "crashes": edge.crashes,

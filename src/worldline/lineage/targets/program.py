@@ -14,19 +14,23 @@ from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
-from worldline.lineage.engines.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.opening import name_of
-from worldline.lineage.targets.program_system import ProgramRun, origin
+from worldline.lineage.targets.program_system import (
+    ProgramRun,
+    origin,
+    what_is_owed_is_kept,
+)
 from worldline.lineage.targets.target import IGNORE, Question, Report
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.loader import ZOO
 from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace
-from worldline.worlds.dedalus import DedalusSubject
+from worldline.worlds.dedalus import OWED, DedalusSubject
 
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""
@@ -72,6 +76,15 @@ class DedalusTarget:
         self.name = name_of(names)
 
     @property
+    def properties(self) -> tuple[tuple[str, str], ...]:
+        """Its one promise."""
+        return ((what_is_owed_is_kept.name, what_is_owed_is_kept.kind.value),)
+
+    def promised(self, goal: Goal) -> str:
+        """Return the name of that promise."""
+        return what_is_owed_is_kept.name
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant in the program."""
         return tuple(self.checked.warning_texts())
@@ -96,15 +109,15 @@ class DedalusTarget:
             self.checked, scope, question.budget, report, every=question.every
         )
 
-    def frontier(self, scope: Scope, budget: Budget) -> list[Edge]:
+    def frontier(self, scope: Scope, budget: Budget) -> list[FrontierPoint]:
         """Return the resilience frontier, as far as time allows."""
-        edges: list[Edge] = []
+        edges: list[FrontierPoint] = []
         try:
             edges.extend(frontier(self.checked, scope, seconds=budget.seconds))
         except OutOfTime:
             first = len(edges)
             edges += [
-                Edge(crashes, None, None, None, exact=False)
+                FrontierPoint(crashes, None, None, None, exact=False)
                 for crashes in range(first, scope.crashes + 1)
             ]
         return edges
@@ -157,7 +170,7 @@ def _solved(
 ) -> Outcome:
     def tell(phase: str) -> None:
         if report is not None:
-            report(Progress(executions=0, found=0, seconds=0.0, phase=phase))
+            report(FaultsProgress(executions=0, found=0, seconds=0.0, phase=phase))
 
     found = search(checked, scope, every=every, seconds=budget.seconds, progress=tell)
     return Outcome(
@@ -166,7 +179,7 @@ def _solved(
         executions=found.executions,
         seconds=found.seconds,
         bound=found.bound,
-        vacuous=found.vacuous,
+        unmet=(OWED,) if found.vacuous else (),
         notes=found.notes,
     )
 

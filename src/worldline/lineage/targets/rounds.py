@@ -10,12 +10,13 @@ from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Run
+from worldline.model.injection.subject import Goal, Run
 from worldline.model.network import permits
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.trace.record import Ending, record
 from worldline.trace.records import Trace
+from worldline.worlds.rounds.promises import Promise
 from worldline.worlds.rounds.stepping import stepper_of
 from worldline.worlds.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
 
@@ -37,6 +38,15 @@ class RoundsTarget:
         self.system = system
         self.name = system.name
         self.nodes = tuple(node.name for node in system.ids)
+
+    @property
+    def properties(self) -> tuple[tuple[str, str], ...]:
+        """Its properties, as it declares them."""
+        return tuple((known.name, known.kind.value) for known in self.system.properties)
+
+    def promised(self, goal: Goal) -> str:
+        """Return the property that a goal is about, in whichever round."""
+        return goal.property if isinstance(goal, Promise) else str(goal)
 
     @property
     def command(self) -> str | None:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
-from worldline.lineage.engines.trials import Budget, Outcome, Progress
+from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
-from worldline.model.injection.edge import Edge
+from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Run, Subject
+from worldline.model.injection.subject import Goal, Run, Subject
 from worldline.trace.records import Trace
 
-Report = Callable[[Progress], None]
+Report = Callable[[FaultsProgress], None]
 
 SEARCHES = ("ldfi", "random", "exhaustive")
 """The engines that run a subject, whatever it is."""
@@ -93,6 +93,13 @@ class Target(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant."""
 
+    @property
+    def properties(self) -> tuple[tuple[str, str], ...]:
+        """The name and the kind of each property that it promises or must reach."""
+
+    def promised(self, goal: Goal) -> str:
+        """Return the name of the property that a goal belongs to."""
+
     def assumptions(self, scope: Scope) -> tuple[str, ...]:
         """What is true of every run that is looked at, beside the scope."""
 
@@ -109,7 +116,7 @@ class Target(Protocol):
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults as a trace."""
 
-    def frontier(self, scope: Scope, budget: Budget) -> list[Edge] | None:
+    def frontier(self, scope: Scope, budget: Budget) -> list[FrontierPoint] | None:
         """Return the resilience frontier, if its own engine knows a way to find it."""
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:

@@ -10,7 +10,7 @@ from worldline.model.injection.scope import FaultSet
 
 @final
 @dataclass(frozen=True, slots=True)
-class Edge:
+class FrontierPoint:
     """The fewest losses that break a system, together with some crashes.
 
     Attributes

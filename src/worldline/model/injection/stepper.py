@@ -6,10 +6,11 @@ at a time, so that runs which come to the same state need not be told apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
 from worldline.model.injection.scope import Fault, Scope
+from worldline.model.injection.subject import CoverPoint
 
 State: TypeAlias = Hashable
 """All that the future depends on: states that are equal have the same futures."""
@@ -31,6 +32,10 @@ class Stepper(Protocol):
     @property
     def executions(self) -> int:
         """How often code of the system ran, for a node or a round."""
+
+    @property
+    def cases(self) -> Sequence[CoverPoint]:
+        """What has to happen in some run for a HOLDS to mean anything."""
 
     def first(self) -> State:
         """Return the state before round 1."""
@@ -59,3 +64,9 @@ class Stepper(Protocol):
 
     def breaks(self, state: State, round_: int) -> bool:
         """Say whether something that is promised after a round does not hold."""
+
+    def met(self, state: State, round_: int) -> set[str]:
+        """Return the names of the cases that have happened, as far as a state shows.
+
+        A case may be one of all the rounds that were played, and not of this state.
+        """

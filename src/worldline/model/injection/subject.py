@@ -16,6 +16,26 @@ from worldline.model.injection.scope import FaultSet, Scope
 Goal = Hashable
 """What should be reached or kept: a row of `pre` and `post`, a property in a round."""
 
+
+@dataclass(frozen=True, slots=True)
+class CoverPoint:
+    """Something that has to happen in some run, or that nothing breaks says nothing.
+
+    Attributes
+    ----------
+    name
+        A property that must hold sometimes, or what else this is about.
+    missing
+        What is to be said if it never happens.
+    remedy
+        What to do then.
+    """
+
+    name: str
+    missing: str
+    remedy: str
+
+
 Check = Callable[[], None]
 """Called now and then by what may take long; what it raises ends that."""
 
@@ -59,6 +79,8 @@ class Run:
         Gives, for a goal in `kept`, a formula over faults that is true of every fault
         set under which the goal falls (as far as the subject's mode is complete):
         nothing that makes it false needs to be tried for the goal's sake.
+    met
+        The names of the subject's cases that happened.
     """
 
     faults: FaultSet
@@ -66,16 +88,12 @@ class Run:
     kept: frozenset[Goal]
     sent: Sequence[Sent]
     support: Support
+    met: frozenset[str] = frozenset()
 
     @property
     def broken(self) -> frozenset[Goal]:
         """The goals that are owed and not kept."""
         return self.owed - self.kept
-
-    @property
-    def vacuous(self) -> bool:
-        """Whether nothing was owed."""
-        return not self.owed
 
 
 class Subject(Protocol):
@@ -88,6 +106,10 @@ class Subject(Protocol):
     @property
     def complete(self) -> bool:
         """Whether supports miss no way to break a goal, so that a search may say HOLDS."""
+
+    @property
+    def cases(self) -> Sequence[CoverPoint]:
+        """What has to happen in some run for a HOLDS to mean anything."""
 
     def run(self, faults: FaultSet) -> Run:
         """Execute under faults; the same faults give the same run."""

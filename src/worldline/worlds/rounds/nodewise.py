@@ -8,15 +8,17 @@ smallest losses that lead to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import Any, final
 
 from worldline.model.injection.scope import Crash, CrashSemantics, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
+from worldline.model.injection.subject import CoverPoint
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
 from worldline.worlds.rounds.parts import Core, Incoming, Node, Out, Parts
+from worldline.worlds.rounds.promises import CALLS
 from worldline.worlds.rounds.subject import RoundsSubject
 from worldline.worlds.rounds.turns import Turn, Turns
 
@@ -36,6 +38,7 @@ class Nodewise:
 
     def __init__(self, subject: RoundsSubject) -> None:
         self._scope = subject.scope
+        self.cases: Sequence[CoverPoint] = subject.cases
         self._count = len(subject.scope.nodes)
         self._parts = Parts(subject.system, subject.scope)
         self._turns = Turns(subject, self._parts)
@@ -85,6 +88,20 @@ class Nodewise:
     def breaks(self, state: Any, round_: int) -> bool:
         """Say whether a handler failed, or a property does not hold."""
         return self._parts.breaks([self._parts.nodes[n] for n in state], round_)
+
+    def met(self, state: Any, round_: int) -> set[str]:
+        """Return what has happened of what must happen sometimes."""
+        nodes = [self._parts.nodes[number] for number in state]
+        if round_ == 0:
+            # What a node sent at its start is under way, though it belongs to round 1.
+            nodes = [
+                (core, fares, (*out, *boot))
+                for (core, fares, out), boot in zip(
+                    nodes, self._turns.boot, strict=True
+                )
+            ]
+        met = self._parts.met(nodes)
+        return met | {CALLS} if self._turns.called else met
 
     def _become(
         self, index: int, number: int, incoming: Incoming, *, crashes: bool

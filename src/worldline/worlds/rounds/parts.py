@@ -12,7 +12,7 @@ from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope
 from worldline.model.system import System
 from worldline.worlds.rounds.fares import MUTE, Fares
-from worldline.worlds.rounds.promises import due, stopped
+from worldline.worlds.rounds.promises import due, stopped, witnesses
 from worldline.worlds.tabulated import TabulatedWorld
 
 Out: TypeAlias = tuple[tuple[int, tuple[Envelope, ...], bool], ...]
@@ -107,6 +107,14 @@ class Parts:
         row: Any = _Row(lambda column: self._value(nodes, column))
         known = due(self._system, self._scope, round_)
         return not all(self._decide[one.name](row) for one in known)
+
+    def met(self, nodes: list[Node]) -> set[str]:
+        """Return the properties that must hold sometimes, and do in a state."""
+        if any(self.cores[node[0]].failed for node in nodes):
+            return set()
+        row: Any = _Row(lambda column: self._value(nodes, column))
+        known = witnesses(self._system)
+        return {one.name for one in known if self._decide[one.name](row)}
 
     def _value(self, nodes: list[Node], column: int) -> int:
         """Return the interned value of a column in a state."""

@@ -10,6 +10,7 @@ from worldline.model.content import Frozen
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
 from worldline.model.injection.scope import Scope
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.layout import ColumnKind
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -18,6 +19,10 @@ from worldline.worlds.rounds.scheduler import RoundWorld
 
 FAILURE = "exception"
 """The promise that every system makes: no handler fails."""
+CALLS = "calls"
+"""The case that the workload calls anything at all."""
+
+_LONGER = "give a larger --eot"
 
 
 @final
@@ -45,6 +50,26 @@ def due(system: System, scope: Scope, number: int) -> list[Property]:
     if number == scope.eot:
         kinds.add(PropertyKind.LIVENESS)
     return [known for known in system.properties if known.kind in kinds]
+
+
+def witnesses(system: System) -> list[Property]:
+    """Return the properties that must hold sometimes."""
+    kind = PropertyKind.SOMETIMES
+    return [known for known in system.properties if known.kind is kind]
+
+
+def cases(system: System) -> list[CoverPoint]:
+    """Return what has to happen in some run for a HOLDS to mean anything."""
+    found = []
+    if any(system.scripts) or any(system.whenevers):
+        why = "no call of the workload happened in any run"
+        remedy = f"{_LONGER}, or see why no guard of a call is true"
+        found.append(CoverPoint(CALLS, why, remedy))
+    remedy = f"{_LONGER} or more faults, or ask 'worldline check' if it can be reached"
+    return found + [
+        CoverPoint(known.name, f"{known.name} was not reached in any run", remedy)
+        for known in witnesses(system)
+    ]
 
 
 @final

@@ -90,6 +90,8 @@ class RoundWorld:
         which they are due.
     sent
         Every message of the run, in order.
+    called
+        Whether the workload made a call, in any of the rounds that were played.
     """
 
     def __init__(self, system: System, plan: Plan, *, length: float = 1.0) -> None:
@@ -102,6 +104,7 @@ class RoundWorld:
         self.prologue: Steps = []
         self.run: Steps = []
         self.sent: list[Mail] = []
+        self.called = False
         count = len(system.ids)
         self.under_way: list[list[list[Mail]]] = [
             [[] for _ in range(count)] for _ in range(count)
@@ -169,6 +172,7 @@ class RoundWorld:
         if self.world.failure is not None:
             return
         outcome = self.world.step(event)
+        self.called |= event.kind is Kind.CALL
         self._schedule.append((event, outcome.choices))
         self._note(event, outcome)
 

@@ -11,11 +11,26 @@ from worldline.model.errors import InternalError
 from worldline.model.events import Event, Kind
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import FaultSet, Scope
-from worldline.model.injection.subject import Check, Goal, Run, Sent, patiently
+from worldline.model.injection.subject import (
+    Check,
+    CoverPoint,
+    Goal,
+    Run,
+    Sent,
+    patiently,
+)
 from worldline.model.system import System
 from worldline.worlds.rounds.cones import Cones
 from worldline.worlds.rounds.plan import Plan, check
-from worldline.worlds.rounds.promises import FAILURE, Judge, Promise, due
+from worldline.worlds.rounds.promises import (
+    CALLS,
+    FAILURE,
+    Judge,
+    Promise,
+    cases,
+    due,
+    witnesses,
+)
 from worldline.worlds.rounds.scheduler import Mail, RoundWorld, Steps
 
 
@@ -107,9 +122,16 @@ class RoundsSubject:
         """Return nothing: nodes act in the order of their ids, so no two are alike."""
         return ()
 
+    @property
+    def cases(self) -> Sequence[CoverPoint]:
+        """What has to happen in some run: calls, and what must hold sometimes."""
+        return cases(self.system)
+
     def run(self, faults: FaultSet) -> Run:
         """Execute under faults."""
         rounds = self.world(faults)
+        rounds.now = 0
+        met = self._met(Judge(rounds), set())
         owed: set[Goal] = {Promise(self._scope.eot, FAILURE)}
         kept: set[Goal] = set()
         for number in range(1, self._scope.eot + 1):
@@ -122,8 +144,11 @@ class RoundsSubject:
                 owed.add(promise)
                 if judge.holds(known):
                     kept.add(promise)
+            met = self._met(judge, met)
         else:
             kept |= {Promise(self._scope.eot, FAILURE)}
+        if rounds.called:
+            met.add(CALLS)
         cones: list[Cones] = []
 
         def support(goal: Goal, check: Check = patiently) -> Formula:
@@ -139,8 +164,21 @@ class RoundsSubject:
             return found.light(goal) if self.complete else found.past(goal)
 
         return Run(
-            faults, frozenset(owed), frozenset(kept), self._sent(rounds.sent), support
+            faults,
+            frozenset(owed),
+            frozenset(kept),
+            self._sent(rounds.sent),
+            support,
+            frozenset(met),
         )
+
+    def _met(self, judge: Judge, before: set[str]) -> set[str]:
+        """Return what has been true by now of what must be so sometimes."""
+        return before | {
+            known.name
+            for known in witnesses(self.system)
+            if known.name not in before and judge.holds(known)
+        }
 
     def world(self, faults: FaultSet) -> RoundWorld:
         """Return the world of a run, before its first round."""

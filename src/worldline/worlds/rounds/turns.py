@@ -72,6 +72,11 @@ class Turns:
         partition: Partition = self._world.world.cells[Layout.PARTITION]
         return partition.separates(self._system.ids[src], self._system.ids[dst])
 
+    @property
+    def called(self) -> bool:
+        """Whether the workload made a call in any turn."""
+        return self._world.called
+
     def ways(
         self,
         index: int,

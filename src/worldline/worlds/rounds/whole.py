@@ -7,7 +7,7 @@ what the state is made of: slower than node by node, and for every system.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import Any, TypeAlias, final
 
@@ -16,12 +16,13 @@ from worldline.model.events import Event, Kind
 from worldline.model.hidden import PendingTimer
 from worldline.model.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
+from worldline.model.injection.subject import CoverPoint
 from worldline.model.message import Envelope
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.rounds.cones import crashes_of
 from worldline.worlds.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, after_crash
 from worldline.worlds.rounds.plan import Plan
-from worldline.worlds.rounds.promises import Judge, due
+from worldline.worlds.rounds.promises import CALLS, Judge, due, witnesses
 from worldline.worlds.rounds.scheduler import Mail, RoundWorld
 from worldline.worlds.rounds.subject import RoundsSubject
 
@@ -49,6 +50,7 @@ class Roundwise:
         self.executions = 0
         self._pulse: Pulse = lambda: None
         self._scope = subject.scope
+        self.cases: Sequence[CoverPoint] = subject.cases
         self._system = subject.system
         self._rounds = RoundWorld(
             subject.system, Plan(subject.scope), length=subject.length
@@ -92,11 +94,22 @@ class Roundwise:
         """Say whether a handler failed, or a property does not hold."""
         if state[-1]:
             return True
-        self._restore(state, round_ + 1, self._plan(state[3], ()))
-        self._rounds.now = round_
-        judge = Judge(self._rounds)
+        judge = self._judge(state, round_)
         known = due(self._system, self._scope, round_)
         return not all(judge.holds(one) for one in known)
+
+    def met(self, state: Any, round_: int) -> set[str]:
+        """Return what has happened of what must happen sometimes."""
+        met = {CALLS} if self._rounds.called else set()
+        if state[-1]:
+            return met
+        judge = self._judge(state, round_)
+        return met | {one.name for one in witnesses(self._system) if judge.holds(one)}
+
+    def _judge(self, state: Whole, round_: int) -> Judge:
+        self._restore(state, round_ + 1, self._plan(state[3], ()))
+        self._rounds.now = round_
+        return Judge(self._rounds)
 
     def _crashes(
         self, state: Whole, round_: int, room: int | None

@@ -1,0 +1,69 @@
+"""Read by the type checker, never run: whatever comes back can be named and held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import worldline as wl
+
+
+def first(system: wl.System) -> wl.PropertyReport | None:
+    report: wl.Report = wl.check(system, progress=told)
+    profile: wl.Profile | None = report.profile
+    assert profile is None
+    return report.violated
+
+
+def told(progress: wl.Progress) -> None:
+    states: int = progress.states
+    assert states
+
+
+def critical(system: wl.System) -> wl.CriticalTransition | None:
+    report: wl.WalkReport = wl.walk(system)
+    return report.critical
+
+
+def losses(target: str) -> list[wl.Loss]:
+    report: wl.FaultsReport = wl.find_faults(target, progress=heard)
+    scope: wl.Scope = report.scope
+    semantics: wl.CrashSemantics = scope.semantics
+    untested: tuple[wl.CoverPoint, ...] = report.untested
+    points: tuple[wl.FrontierPoint, ...] = report.frontier
+    assert semantics is scope.semantics
+    assert (untested, points) != ((), ())
+    return [
+        fault
+        for faults in report.falsifiers
+        for fault in faults
+        if not isinstance(fault, wl.Crash | wl.Delay)
+    ]
+
+
+def heard(progress: wl.FaultsProgress) -> None:
+    executions: int = progress.executions
+    assert executions
+
+
+def divergence(trace: Path) -> wl.Divergence | None:
+    replayed: wl.Replayed = wl.replay(trace)
+    return replayed.divergence
+
+
+def pending(view: wl.View, node: wl.NodeId) -> tuple[wl.PendingTimer, ...]:
+    seen: wl.NodeView = view[node]
+    assert seen is not None
+    under_way: tuple[wl.Envelope, ...] = view.messages()
+    assert not under_way
+    return view.timers(node)
+
+
+def fails(system: wl.System) -> str:
+    try:
+        wl.check(system).expect_holds()
+        wl.find_faults(system).expect_holds()
+    except wl.PropertyFailed as failed:
+        return str(failed)
+    except wl.FaultsFound as found:
+        return str(found)
+    return ""
