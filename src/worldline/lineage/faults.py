@@ -12,6 +12,7 @@ from worldline.lineage.deciding import question_of
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.opening import open_target
 from worldline.lineage.targets.target import CONSERVATIVE, Report
+from worldline.model.divergence import watched
 from worldline.model.system import System
 
 Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]
@@ -115,11 +116,12 @@ def find_faults(
         harden=harden,
     )
     opened = open_target(target, parameters or {}, question.nodes)
-    return answer(
-        opened,
-        question,
-        out=None if out is None else Path(out),
-        traces=traces,
-        folder=None if report is None else Path(report),
-        progress=progress,
-    )
+    with watched():
+        return answer(
+            opened,
+            question,
+            out=None if out is None else Path(out),
+            traces=traces,
+            folder=None if report is None else Path(report),
+            progress=progress,
+        )

@@ -39,6 +39,7 @@ from worldline.model.semantics import (
 from worldline.model.system import System
 from worldline.model.values import freeze, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop
 
@@ -208,10 +209,25 @@ class DirectWorld:
         NotEnabled
             If the event cannot happen; the state is unchanged.
         """
+        known = self._stuck(event, choices) if self.system.stuck else None
+        if known is not None and self.is_enabled(event, charge=charge):
+            self.failure = known.failure
+            return known
         result = self._happen(event, choices, charge=charge, source=source, lines=lines)
         outcome = self.door.outcome(result)
+        if event.kind is Kind.START and event.node is not None:
+            index = self.system.index[event.node]
+            stuck.note(self.system, index, self.system.initial[index], event, outcome)
         self._observe(event, outcome)
         return outcome
+
+    def _stuck(self, event: Event, choices: Choices) -> Outcome | None:
+        """Return what is known of a handler that will not return."""
+        if event.node is None or event.node not in self.system.index:
+            return None
+        index = self.system.index[event.node]
+        before = self.system.types[index].freeze(self.nodes[index])
+        return stuck.known(self.system, index, before, event, choices)
 
     def run(self, schedule: Schedule) -> None:
         """Let every event of a schedule happen; nothing is recorded."""
