@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any, NoReturn
 import pytest
 
 import worldline as wl
-from worldline.model import divergence
 
 ENGINES = ["python", "auto"]
 A, B = wl.ids("a", "b")
@@ -192,7 +189,10 @@ def test_a_message_whose_methods_raise_is_no_internal_error(
         assert name in str(error)  # noqa: PT017  both are right
     else:
         # Nobody asks for the hash of a message.
-        assert name == "__hash__" or name in report.expect_violated("exception").explanation
+        assert (
+            name == "__hash__"
+            or name in report.expect_violated("exception").explanation
+        )
 
 
 @pytest.mark.parametrize("kind", ["safety", "liveness", "sometimes"])
@@ -261,7 +261,9 @@ def test_a_guard_or_an_observer_may_not_end_the_search(engine: Any) -> None:
     report = wl.check(wl.System(nodes, workload=workload), engine=engine, traces=False)
     assert "SystemExit" in report.expect_violated("exception").explanation
     observer = wl.Observer("o", 0, lambda step: sys.exit(), lambda value, seen: value)
-    with pytest.raises(wl.ModelError, match="project of observer 'o' raised SystemExit"):
+    with pytest.raises(
+        wl.ModelError, match="project of observer 'o' raised SystemExit"
+    ):
         wl.check(prone(lambda: None, observers=[observer]), traces=False)
 
 

@@ -20,8 +20,6 @@ import traceback
 from collections import Counter
 from pathlib import PurePath
 
-from worldline.model.interrupts import is_interrupt
-
 
 def place_of(error: BaseException) -> str:
     """Return where an exception was raised: file name, line and function.
@@ -42,21 +40,6 @@ def place_of(error: BaseException) -> str:
         f"{PurePath(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}"
     )
     return f"{place}, of {', '.join(cycle)}" if len(cycle) > 1 else place
-
-
-def text_of(error: BaseException) -> str:
-    """Return the first line of an exception's text, fit to be shown.
-
-    The text is made by code of the user's, which may do anything.
-    """
-    if isinstance(error, RecursionError):
-        return "maximum recursion depth exceeded"  # where depends on the room
-    try:
-        return one_line(str(error))
-    except BaseException as failed:
-        if is_interrupt(failed):
-            raise
-        return f"its text cannot be had: {name_of(failed)}"
 
 
 def name_of(error: BaseException) -> str:

@@ -14,9 +14,10 @@ from typing import Any, TypeAlias, final
 from worldline.model import activity, running
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.divergence import Diverged
-from worldline.model.errors import name_of, place_of, text_of
+from worldline.model.errors import name_of, place_of
 from worldline.model.events import Event, Kind
 from worldline.model.node import Handler, NodeType
+from worldline.model.running import text_of
 from worldline.model.system import System
 from worldline.model.workload import Invocation
 

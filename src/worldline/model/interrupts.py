@@ -21,12 +21,15 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C was pressed."""
 
 
-_heeded = False
+class _Heeding:
+    """Whether Ctrl-C raises `Interrupted` now."""
+
+    on = False
 
 
 def is_interrupt(error: BaseException) -> bool:
     """Say whether an exception means that somebody pressed Ctrl-C."""
-    if _heeded:
+    if _Heeding.on:
         return isinstance(error, Interrupted)
     return isinstance(error, KeyboardInterrupt)
 
@@ -34,7 +37,6 @@ def is_interrupt(error: BaseException) -> bool:
 @contextlib.contextmanager
 def heeded() -> Iterator[None]:
     """Raise `Interrupted` at Ctrl-C, inside this block."""
-    global _heeded
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
@@ -42,11 +44,11 @@ def heeded() -> Iterator[None]:
         yield
         return
     signal.signal(signal.SIGINT, _press)
-    _heeded = True
+    _Heeding.on = True
     try:
         yield
     finally:
-        _heeded = False
+        _Heeding.on = False
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

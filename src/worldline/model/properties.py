@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model import activity, running
-from worldline.model.errors import ModelError, text_of
-from worldline.model.running import refuse
+from worldline.model.errors import ModelError
+from worldline.model.running import refuse, text_of
 from worldline.model.view import View
 
 

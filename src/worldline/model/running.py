@@ -16,7 +16,7 @@ from typing import NoReturn, TypeAlias, TypeVar
 
 from worldline.model import activity, divergence
 from worldline.model.divergence import Diverged, Stop, Suspected, within_budget
-from worldline.model.errors import ModelError, name_of, place_of, text_of
+from worldline.model.errors import ModelError, name_of, one_line, place_of
 from worldline.model.interrupts import is_interrupt
 
 T = TypeVar("T")
@@ -57,7 +57,8 @@ def check() -> None:
 
 
 def cause(error: BaseException) -> BaseException:
-    """Return why user code ended: `error`, or what was to stop it."""
+    """Return why user code has ended: `error`, or what was to stop it."""
+    activity.running = False
     return error if activity.stop is None else activity.stop
 
 
@@ -76,22 +77,37 @@ def settled(run: Callable[[], T]) -> T:
     """
     if activity.running:
         return run()
-    entered = enter(repeatable=True)
     try:
-        try:
-            found = run()
-        except BaseException as error:
-            if not isinstance(cause(error), Suspected):
-                raise cause(error) from None
-        else:
-            if activity.stop is None:
-                return found
-        activity.stop = None
-        found = within_budget(run)
+        return _once(run, repeatable=True)
+    except Suspected:
+        return within_budget(lambda: _once(run, repeatable=False))
+
+
+def _once(run: Callable[[], T], *, repeatable: bool) -> T:
+    entered = enter(repeatable=repeatable)
+    try:
+        found = run()
         check()
-        return found
+    except BaseException as error:
+        raise cause(error) from None
     finally:
         leave(entered)
+    return found
+
+
+def text_of(error: BaseException) -> str:
+    """Return the first line of an exception's text, fit to be shown.
+
+    The text is made by code of the user's, which may do anything.
+    """
+    if isinstance(error, RecursionError):
+        return "maximum recursion depth exceeded"  # where depends on the room
+    try:
+        return one_line(settled(lambda: str(error)))
+    except BaseException as failed:
+        if is_interrupt(failed):
+            raise
+        return f"its text cannot be had: {name_of(failed)}"
 
 
 def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
