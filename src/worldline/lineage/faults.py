@@ -13,6 +13,7 @@ from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.opening import open_target
 from worldline.lineage.targets.target import CONSERVATIVE, Report
 from worldline.model.divergence import watched
+from worldline.model.errors import refuse_no_asserts
 from worldline.model.system import System
 
 Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]
@@ -96,6 +97,7 @@ def find_faults(
     UsageError
         If the target cannot be loaded, or asked this.
     """
+    refuse_no_asserts()
     question = question_of(
         nodes=nodes,
         eot=eot,

@@ -16,6 +16,7 @@ never wrapped in one of these: a handler that raises is a result, not an error.
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections import Counter
 from pathlib import PurePath
@@ -135,6 +136,24 @@ class Asymmetry(ModelError):
                 "only and let nothing depend on the order of nodes; or leave these "
                 "nodes out of System(symmetry=[...])"
             ),
+        )
+
+
+def refuse_no_asserts() -> None:
+    """Refuse to answer where Python has removed asserts.
+
+    A property that asserts would hold everywhere, and nothing would check Worldline.
+
+    Raises
+    ------
+    UsageError
+        If it has.
+    """
+    if sys.flags.optimize:
+        raise UsageError(
+            "Python runs without asserts (-O or PYTHONOPTIMIZE), so that properties "
+            "which assert would hold in every state",
+            remedy="run it without",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from worldline.model.divergence import watched
+from worldline.model.errors import refuse_no_asserts
 from worldline.model.events import Origin
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
@@ -43,6 +44,7 @@ def replay(path: Place, system: System | None = None) -> Replayed:
     UsageError
         If the system cannot be loaded.
     """
+    refuse_no_asserts()
     trace = read(path, partial=True)
     header, end = trace.header, trace.end
     if system is None:
