@@ -161,8 +161,9 @@ def perform(
     """
     if event.kind in HANDLERLESS:
         return Result.HANDLED
-    entered = running.enter(repeatable=door.repeatable)
+    entered = running.enter(hash(event.name), repeatable=door.repeatable)
     try:
+        running.check()
         result = _perform(system, index, node, context, door, event)
         running.check()
     except BaseException as error:

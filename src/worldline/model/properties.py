@@ -52,7 +52,7 @@ class Property:
         """
         activity.guarding = True
         try:
-            value = running.settled(lambda: self.predicate(view))
+            value = running.settled(lambda: self.predicate(view), hash(self.name))
         except AssertionError as error:
             return Judgement(False, text_of(error) or _asserted(error))
         except BaseException as error:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn, TypeAlias, TypeVar
 
-from worldline.model import activity, divergence
+from worldline.model import activity, beat, divergence
 from worldline.model.divergence import Diverged, Stop, Suspected, within_budget
 from worldline.model.errors import ModelError, name_of, one_line, place_of
 from worldline.model.interrupts import is_interrupt
@@ -28,11 +28,13 @@ HEADROOM = 1_000
 """Calls inside calls that user code may make; more where Python's limit is higher."""
 
 
-def enter(*, repeatable: bool) -> Entered:
+def enter(mark: int, *, repeatable: bool) -> Entered:
     """Begin to run user code.
 
     Parameters
     ----------
+    mark
+        Tells different code apart.
     repeatable
         Whether the caller runs it again, under a budget, when `Suspected` is raised.
     """
@@ -40,18 +42,23 @@ def enter(*, repeatable: bool) -> Entered:
     entered = activity.running, limit
     sys.setrecursionlimit(_Stack.depth() + max(HEADROOM, limit))
     divergence.begin(repeatable=repeatable)
-    activity.running, activity.stop = True, None
+    activity.stop = beat.begin(mark, again=divergence.counts())
+    activity.running = True
     return entered
 
 
 def leave(entered: Entered) -> None:
     """Note that the user code which was entered has ended."""
     activity.running, limit = entered
+    beat.end()
     sys.setrecursionlimit(limit)
 
 
 def check() -> None:
-    """Raise again what was to stop the user code, should that have swallowed it."""
+    """Raise what is to stop the user code, should that have swallowed it.
+
+    Called before the code as well: it may be known that it does not return.
+    """
     if activity.stop is not None:
         raise activity.stop
 
@@ -67,8 +74,13 @@ def is_ours(error: BaseException) -> bool:
     return isinstance(error, Stop | ModelError) or is_interrupt(error)
 
 
-def settled(run: Callable[[], T]) -> T:
+def settled(run: Callable[[], T], mark: int = 0) -> T:
     """Return what a pure function of the user's returns.
+
+    Parameters
+    ----------
+    mark
+        Tells different functions apart.
 
     Raises
     ------
@@ -78,14 +90,15 @@ def settled(run: Callable[[], T]) -> T:
     if activity.running:
         return run()
     try:
-        return _once(run, repeatable=True)
+        return _once(run, mark, repeatable=True)
     except Suspected:
-        return within_budget(lambda: _once(run, repeatable=False))
+        return within_budget(lambda: _once(run, mark, repeatable=False))
 
 
-def _once(run: Callable[[], T], *, repeatable: bool) -> T:
-    entered = enter(repeatable=repeatable)
+def _once(run: Callable[[], T], mark: int, *, repeatable: bool) -> T:
+    entered = enter(mark, repeatable=repeatable)
     try:
+        check()
         found = run()
         check()
     except BaseException as error:
