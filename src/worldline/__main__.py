@@ -1,8 +1,6 @@
 """``python -m worldline`` is the command ``worldline``."""
 
-import sys
-
-from worldline.cli.main import main
+from worldline.cli.stuck import entry
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

@@ -24,6 +24,8 @@ class OracleDoor:
     where there is nothing to draw with.
     """
 
+    repeatable = False
+
     def __init__(
         self,
         system: wl.System,

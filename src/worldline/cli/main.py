@@ -12,7 +12,7 @@ from typing import NoReturn
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
 from worldline.model.ending import will_end_with
-from worldline.model.errors import InternalError, WorldlineError
+from worldline.model.errors import InternalError, WorldlineError, refuse_no_asserts
 from worldline.model.user_errors import escaped
 
 VERBS = {
@@ -107,6 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         arguments = build_parser().parse_args(argv)
+        refuse_no_asserts()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
         will_end_with(status)

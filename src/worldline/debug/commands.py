@@ -14,6 +14,7 @@ from typing import final
 from worldline.debug import looking, stepping, text
 from worldline.debug.answers import Answer
 from worldline.debug.session import Session
+from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 
 
@@ -73,7 +74,8 @@ def answer(session: Session, line: str) -> Answer:
     elif line.startswith("?"):
         line = f"help {line[1:]}"
     name, _, rest = line.partition(" ")
-    return find(name).run(session, rest.strip())
+    with watched():
+        return find(name).run(session, rest.strip())
 
 
 def split(line: str) -> list[str]:

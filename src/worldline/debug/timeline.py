@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeAlias, final
 
+from worldline.model.divergence import watched
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
 from worldline.model.system import System
@@ -81,7 +82,8 @@ class Timeline:
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
-        self._open(report)
+        with watched():
+            self._open(report)
         self.last = self.first + len(self._events)
 
     def _open(self, report: Report) -> None:
@@ -130,7 +132,8 @@ class Timeline:
             raise InternalError(f"no state is known at step {position}")
         wanted = position - self.first - self.is_void(position)
         if self._at != wanted:
-            self._go(wanted)
+            with watched():
+                self._go(wanted)
         return self._rerun.world
 
     def _go(self, wanted: int) -> None:

@@ -12,6 +12,8 @@ from worldline.lineage.deciding import question_of
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.opening import open_target
 from worldline.lineage.targets.target import CONSERVATIVE, Report
+from worldline.model.divergence import watched
+from worldline.model.errors import refuse_no_asserts
 from worldline.model.system import System
 
 Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]
@@ -95,6 +97,7 @@ def find_faults(
     UsageError
         If the target cannot be loaded, or asked this.
     """
+    refuse_no_asserts()
     question = question_of(
         nodes=nodes,
         eot=eot,
@@ -115,11 +118,12 @@ def find_faults(
         harden=harden,
     )
     opened = open_target(target, parameters or {}, question.nodes)
-    return answer(
-        opened,
-        question,
-        out=None if out is None else Path(out),
-        traces=traces,
-        folder=None if report is None else Path(report),
-        progress=progress,
-    )
+    with watched():
+        return answer(
+            opened,
+            question,
+            out=None if out is None else Path(out),
+            traces=traces,
+            folder=None if report is None else Path(report),
+            progress=progress,
+        )

@@ -17,3 +17,9 @@ door: Door | None = None
 
 guarding: bool = False
 """True while a guard or a property is being evaluated."""
+
+running: bool = False
+"""True while code of the user's runs: a handler, a guard, a property, an observer."""
+
+stop: BaseException | None = None
+"""What was raised into that code from outside; it may have swallowed it."""

@@ -19,7 +19,15 @@ T = TypeVar("T")
 
 
 class Door(Protocol):
-    """What a world does for the handler that is running in it."""
+    """What a world does for the handler that is running in it.
+
+    Attributes
+    ----------
+    repeatable
+        Whether a handler that is suspected not to return can be run again.
+    """
+
+    repeatable: bool
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool: ...
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None: ...

@@ -1,9 +1,10 @@
-"""Handlers that do not return: suspected by the clock, convicted by counting lines.
+"""User code that does not return: suspected by the clock, convicted by counting lines.
 
-The clock alone would make a verdict depend on the machine. So a timer only stops a
-handler that has run for long; it is then run again from the same state under a
-budget of executed lines, and only exceeding that budget is a divergence. The clock
-needs ``SIGALRM`` and the main thread; elsewhere a handler that loops is not stopped.
+The clock alone would make a verdict depend on the machine. So a timer only stops code
+that has run for long; it is then run again from the same state under a budget of
+executed lines, and exceeding that budget is a divergence. Only what executes too few
+lines to be counted, such as one long call into C, is convicted by the clock, and says
+so. The clock needs ``SIGALRM`` and the main thread; elsewhere nothing is stopped.
 """
 
 from __future__ import annotations
@@ -12,86 +13,182 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
 from worldline.model import activity
+from worldline.model.interrupts import heeded
 
 T = TypeVar("T")
 
 LINE_BUDGET = 1_000_000
 """Lines that one handler may execute before it counts as divergent."""
 
-PATIENCE_S = 1.0
-"""Seconds between two looks of the clock; a handler seen twice is suspected."""
+PATIENCE_S = 0.5
+"""Seconds between two looks of the clock; what is seen twice is suspected."""
+
+LIMIT_S = 2.0
+"""Seconds of processor time that one handler may take; of any time if it sleeps."""
+
+_AGAIN_S = 50e-6
+"""The same for code that has swallowed what was to stop it: often, so that one of the
+exceptions is raised where nothing catches it."""
+
+_MOST_MISSED = 1_000
+"""Times that code is spared because it is inside a call of Worldline's or Python's."""
+
+_ASLEEP = 0.01
+"""The share of the time below which code that is running is taken to sleep."""
 
 
-class Suspected(BaseException):
-    """A handler has been running for long; BaseException, so that none swallows it."""
+_LIBRARY = str(Path(contextlib.__file__).parent)
 
 
-class Diverged(BaseException):
-    """A handler exceeded its budget of lines."""
+class Stop(BaseException):
+    """User code is to end; BaseException, so that hardly any swallows it."""
+
+
+class Suspected(Stop):
+    """It has been running for long."""
+
+
+class Diverged(Stop):
+    """It exceeded its budget; the text says which."""
+
+
+BY_THE_CLOCK = "by the clock"
+"""How the text ends where the machine may have had a part in it."""
 
 
 class _Clock:
-    """Which handler execution is running, and which the clock saw last."""
+    """Which execution of user code is running, and which the clock saw last.
+
+    Attributes
+    ----------
+    repeatable
+        Whether the execution can be run again under a budget.
+    counting
+        Whether it runs under one.
+    since
+        Processor time and time when the clock first saw it.
+    missed
+        How often it was spared since; see `_is_users`.
+    """
 
     execution = 0
     seen = -1
+    repeatable = False
     counting = False
+    since = (0.0, 0.0)
+    missed = 0
 
 
-def begin() -> None:
-    """Note that another handler execution begins."""
+def begin(*, repeatable: bool) -> None:
+    """Note that another execution of user code begins."""
     _Clock.execution += 1
+    _Clock.repeatable = repeatable
+    _Clock.missed = 0
+
+
+def counts() -> bool:
+    """Say whether code runs under a budget, and so for the second time."""
+    return _Clock.counting
 
 
 def _look(signum: int, frame: FrameType | None) -> None:
-    if activity.door is None or _Clock.counting:
+    if not activity.running:
         return
-    if _Clock.seen == _Clock.execution:
-        _Clock.seen = -1
-        raise Suspected
-    _Clock.seen = _Clock.execution
+    due = _due()
+    if due is None:
+        return
+    spared = _Clock.missed < _MOST_MISSED and not _is_users(frame)
+    if spared or activity.stop is not None:
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, PATIENCE_S)
+    _Clock.missed = _Clock.missed + 1 if spared else 0
+    if not spared:
+        _stop(due)
+
+
+def _is_users(frame: FrameType | None) -> bool:
+    """Say whether a frame is the user's own, where most can be broken off safely."""
+    if frame is None:
+        return False
+    name = str(frame.f_globals.get("__name__", ""))
+    if name.startswith("worldline."):
+        return name.startswith("worldline.zoo.")
+    return not frame.f_code.co_filename.startswith((_LIBRARY, "<frozen"))
+
+
+def _due() -> Stop | None:
+    """Return what is to stop the code that runs, if it has had its time."""
+    if isinstance(activity.stop, Stop):
+        return type(activity.stop)(*activity.stop.args)
+    now = time.thread_time(), time.monotonic()
+    if _Clock.seen != _Clock.execution:
+        _Clock.seen, _Clock.since = _Clock.execution, now
+        return None
+    used, passed = now[0] - _Clock.since[0], now[1] - _Clock.since[1]
+    if _Clock.repeatable and not _Clock.counting:
+        return Suspected()
+    if used >= LIMIT_S or (passed >= LIMIT_S and used < passed * _ASLEEP):
+        return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
+    return None
+
+
+def _stop(error: Stop) -> None:
+    activity.stop = error
+    raise error
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Stop handlers that run for long, inside this block."""
-    if (
-        not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-        or signal.getitimer(signal.ITIMER_REAL)[0] > 0
-    ):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _look)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    """Stop user code that runs for long, and tell who pressed Ctrl-C, in this block."""
+    with heeded():
+        if (
+            not hasattr(signal, "setitimer")
+            or threading.current_thread() is not threading.main_thread()
+            or signal.getitimer(signal.ITIMER_REAL)[0] > 0
+        ):
+            yield
+            return
+        before = signal.signal(signal.SIGALRM, _look)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            # None: somebody's handler that Python does not know, and cannot set again.
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
 
 
-def within_budget(run: Callable[[], T], lines: int = LINE_BUDGET) -> T:
-    """Return ``run()``, or raise `Diverged` once it has executed `lines` lines."""
-    left = lines
+def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
+    """Return ``run()``, or raise `Diverged` once it has executed too much.
+
+    Parameters
+    ----------
+    lines
+        How many lines it may execute; `LINE_BUDGET` by default.
+    """
+    allowed = LINE_BUDGET if lines is None else lines
+    left, own = allowed, globals()
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
-        if event == "line":
+        if frame.f_globals is own:
+            return None  # the clock looks
+        if event == "line" and activity.running:
             left -= 1
             if left < 0:
-                raise Diverged
+                _stop(Diverged(f"{allowed:,} lines"))
         return trace
 
     before = sys.gettrace()
     sys.settrace(trace)
-    # Counting is slow: the clock must not suspect what is on trial already.
     _Clock.counting = True
+    begin(repeatable=False)
     try:
         return run()
     finally:

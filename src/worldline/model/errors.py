@@ -16,14 +16,51 @@ never wrapped in one of these: a handler that raises is a result, not an error.
 
 from __future__ import annotations
 
+import sys
 import traceback
+from collections import Counter
 from pathlib import PurePath
 
 
 def place_of(error: BaseException) -> str:
-    """Return where an exception was raised: file name, line and function."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{PurePath(frame.filename).name}:{frame.lineno} in {frame.name}"
+    """Return where an exception was raised: file name, line and function.
+
+    Where a recursion ends depends on how much room there was. So its place is the
+    first call of it, with the functions that call each other.
+    """
+    trace = list(traceback.walk_tb(error.__traceback__))
+    cycle: tuple[str, ...] = ()
+    if isinstance(error, RecursionError):
+        counts = Counter(frame.f_code for frame, _ in trace)
+        most = max(counts.values())
+        often = [code for code, count in counts.items() if count > most // 2 > 1]
+        trace = [at for at in trace if at[0].f_code in often][:1] or trace
+        cycle = tuple(code.co_name for code in often)
+    frame, line = trace[-1]
+    place = (
+        f"{PurePath(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}"
+    )
+    return f"{place}, of {', '.join(cycle)}" if len(cycle) > 1 else place
+
+
+def name_of(error: BaseException) -> str:
+    """Return the name of an exception's class, fit to be shown."""
+    name = type.__dict__["__name__"].__get__(type(error))
+    return one_line(name)
+
+
+def one_line(text: str) -> str:
+    """Return the first line of a text, of sane length and without control characters."""
+    first = text.partition("\n")[0]
+    shown = "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "replace").decode()
+        for c in first[:_LONGEST]
+    )
+    return shown if len(first) <= _LONGEST else f"{shown}..."
+
+
+_LONGEST = 300
+"""Characters of a text that are shown."""
 
 
 class WorldlineError(Exception):
@@ -99,6 +136,24 @@ class Asymmetry(ModelError):
                 "only and let nothing depend on the order of nodes; or leave these "
                 "nodes out of System(symmetry=[...])"
             ),
+        )
+
+
+def refuse_no_asserts() -> None:
+    """Refuse to answer where Python has removed asserts.
+
+    A property that asserts would hold everywhere, and nothing would check Worldline.
+
+    Raises
+    ------
+    UsageError
+        If it has.
+    """
+    if sys.flags.optimize:
+        raise UsageError(
+            "Python runs without asserts (-O or PYTHONOPTIMIZE), so that properties "
+            "which assert would hold in every state",
+            remedy="run it without",
         )
 
 

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from worldline.model import activity, divergence
+from worldline.model import activity, running
 from worldline.model.context import Context, Door, unknown_message
-from worldline.model.errors import ModelError, place_of
+from worldline.model.divergence import Diverged
+from worldline.model.errors import name_of, place_of
 from worldline.model.events import Event, Kind
 from worldline.model.network import Capability
 from worldline.model.node import Handler, NodeType
+from worldline.model.running import text_of
 from worldline.model.system import System
 from worldline.model.workload import Invocation
 
@@ -123,14 +125,17 @@ def waits(
 ) -> bool:
     """Say whether a guard keeps `event` from being enabled.
 
-    An event whose guard raises is enabled: running it gives the failure.
+    An event whose guard fails is enabled: running it gives the failure.
     """
     activity.guarding = True
     try:
-        return find(system, index, node, context, event) is Result.WAITS
-    except ModelError:
-        raise
-    except Exception:
+        found = running.settled(lambda: find(system, index, node, context, event))
+        return found is Result.WAITS
+    except Diverged:
+        return False
+    except BaseException as error:
+        if running.is_ours(error):
+            raise
         return False
     finally:
         activity.guarding = False
@@ -157,28 +162,39 @@ def perform(
     """
     if event.kind in HANDLERLESS:
         return Result.HANDLED
+    entered = running.enter(hash(event.name), repeatable=door.repeatable)
     try:
-        activity.guarding = True
-        try:
-            found = find(system, index, node, context, event)
-        finally:
-            activity.guarding = False
-        if isinstance(found, Result | Failure):
-            return found
-        divergence.begin()
-        activity.door = door
-        try:
-            found()
-        finally:
-            activity.door = None
-    except ModelError:
-        raise
-    except divergence.Diverged:
-        where = _handler_name(system.types[index], event)
-        return Failure("divergence", where, f"{divergence.LINE_BUDGET:,} lines", "")
-    except Exception as error:
-        text = str(error).partition("\n")[0]
-        return Failure("exception", type(error).__name__, place_of(error), text)
+        running.check()
+        result = _perform(system, index, node, context, door, event)
+        running.check()
+    except BaseException as error:
+        cause = running.cause(error)
+        if isinstance(cause, Diverged):
+            where = _handler_name(system.types[index], event)
+            return Failure("divergence", where, str(cause), "")
+        if running.is_ours(cause):
+            raise cause from None
+        return Failure("exception", name_of(cause), place_of(cause), text_of(cause))
+    finally:
+        running.leave(entered)
+    return result
+
+
+def _perform(
+    system: System, index: int, node: Any, context: Context, door: Door, event: Event
+) -> Result | Failure:
+    activity.guarding = True
+    try:
+        found = find(system, index, node, context, event)
+    finally:
+        activity.guarding = False
+    if isinstance(found, Result | Failure):
+        return found
+    activity.door = door
+    try:
+        found()
+    finally:
+        activity.door = None
     return Result.HANDLED
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+from worldline.model import running
 from worldline.model.content import Frozen
-from worldline.model.errors import ModelError, place_of
+from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
+from worldline.model.running import refuse
 from worldline.model.values import freeze, thaw, thaw_shared
 
 if TYPE_CHECKING:
@@ -103,14 +105,9 @@ class Observer:
         Raises
         ------
         ModelError
-            If the user's function raises.
+            If the user's function raises or does not return.
         """
-        try:
-            return self.project(step)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise _broken(self.name, "project", error) from error
+        return _answered(self.name, "project", lambda: self.project(step))
 
     def holds(self, view: View) -> bool:
         """Return the verdict on the value in a state; True if there is none.
@@ -120,12 +117,12 @@ class Observer:
         return view.verdict(self.name)
 
 
-def _broken(name: str, what: str, error: Exception) -> ModelError:
-    return ModelError(
-        f"the {what} of observer {name!r} raised {type(error).__name__}: {error} "
-        f"({place_of(error)})",
-        remedy="an observer must make something of every step and every value",
-    )
+def _answered(name: str, what: str, run: Callable[[], Any]) -> Any:
+    try:
+        return running.settled(run)
+    except BaseException as error:
+        remedy = "an observer must make something of every step and every value"
+        refuse(f"the {what} of observer {name!r}", error, remedy)
 
 
 @final
@@ -140,12 +137,10 @@ class Record:
 
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
-        try:
-            self.value = self.observer.fold(self.value, thaw_shared(projected))
-        except ModelError:
-            raise
-        except Exception as error:
-            raise _broken(self.observer.name, "fold", error) from error
+        observer, seen = self.observer, thaw_shared(projected)
+        self.value = _answered(
+            observer.name, "fold", lambda: observer.fold(self.value, seen)
+        )
 
     def verdict(self) -> bool:
         """Return what the observer decides about its value.

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model import activity
-from worldline.model.errors import ModelError, place_of
+from worldline.model import activity, running
+from worldline.model.errors import ModelError
+from worldline.model.running import refuse, text_of
 from worldline.model.view import View
 
 
@@ -24,11 +25,18 @@ class PropertyKind(enum.Enum):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Property:
-    """A predicate over all nodes, with its name and kind."""
+    """A predicate over all nodes, with its name and kind.
+
+    Attributes
+    ----------
+    role
+        What messages call it.
+    """
 
     name: str
     kind: PropertyKind
     predicate: Callable[[View], Any]
+    role: str = "property"
 
     def __call__(self, view: View) -> Any:
         return self.predicate(view)
@@ -39,22 +47,16 @@ class Property:
         Raises
         ------
         ModelError
-            If the predicate returns anything but a bool or None, or raises anything
-            but AssertionError.
+            If the predicate returns anything but a bool or None, raises anything but
+            AssertionError, or does not return.
         """
         activity.guarding = True
         try:
-            value = self.predicate(view)
+            value = running.settled(lambda: self.predicate(view), hash(self.name))
         except AssertionError as error:
-            return Judgement(False, str(error) or _asserted(error))
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(
-                f"property {self.name} raised {type(error).__name__}: {error} "
-                f"({place_of(error)})",
-                remedy="a property returns a bool or fails an assert in every state",
-            ) from error
+            return Judgement(False, text_of(error) or _asserted(error))
+        except BaseException as error:
+            refuse(f"{self.role} {self.name}", error, _REMEDY)
         finally:
             activity.guarding = False
         if value is None or value is True:
@@ -62,9 +64,12 @@ class Property:
         if value is False:
             return Judgement(False, "")
         raise ModelError(
-            f"property {self.name} returned {value!r}",
+            f"{self.role} {self.name} returned {value!r}",
             remedy="return a bool, or assert and return nothing",
         )
+
+
+_REMEDY = "a property returns a bool or fails an assert in every state"
 
 
 @final

@@ -98,6 +98,8 @@ class System:
     ----------
     injected
         Which faults are injected, in words; None where `faults` says what may happen.
+    stuck
+        For the worlds to remember what did not return.
     """
 
     def __init__(
@@ -138,6 +140,7 @@ class System:
         self.done = done
         self.origin: Origin | None = None
         self.injected: str | None = None
+        self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
         validate(self)
         self.prototypes = [self.nodes[node] for node in self.ids]

@@ -15,7 +15,7 @@ from worldline.engine.exploration import (
     Hit,
 )
 from worldline.model.divergence import watched
-from worldline.model.errors import InternalError, UsageError
+from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.execute import Failure
 from worldline.model.identity import without_order
 from worldline.model.properties import Property, PropertyKind
@@ -111,6 +111,7 @@ def check(
     UsageError
         If the options contradict each other.
     """
+    refuse_no_asserts()
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(

@@ -23,6 +23,7 @@ from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.running import refuse
 from worldline.model.system import System
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples
@@ -155,7 +156,10 @@ class Question:
         ]
         done = None
         if limits.deadlock:
-            done = world.decision(self.system.done or _all_done)
+            finished = self.system.done or _all_done
+            done = world.decision(
+                Property("done", PropertyKind.SAFETY, finished, "predicate")
+            )
         cut = None
         if self.prune is not None or self.assume is not None:
             cut = world.decision(self._is_cut)
@@ -209,9 +213,17 @@ class Question:
         )
 
     def _is_cut(self, view: View) -> bool:
-        if self.prune is not None and self.prune(view):
+        if self.prune is not None and _said("prune", self.prune, view):
             return True
-        return self.assume is not None and not self.assume(view)
+        return self.assume is not None and not _said("assume", self.assume, view)
+
+
+def _said(role: str, predicate: Callable[[View], bool], view: View) -> bool:
+    """Return what a function says about a state."""
+    try:
+        return bool(predicate(view))
+    except BaseException as error:
+        refuse(f"the function given as {role}", error, "it must answer in every state")
 
 
 def _all_done(view: View) -> bool:

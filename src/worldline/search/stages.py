@@ -52,7 +52,7 @@ def goals_of(system: System, until: Iterable[Goal]) -> list[Property]:
             found.append(goal)
         else:
             name = getattr(goal, "__name__", "the goal")
-            found.append(Property(name, PropertyKind.SOMETIMES, goal))
+            found.append(Property(name, PropertyKind.SOMETIMES, goal, "predicate"))
     return found
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from worldline.engine.bounds import Bounds
 from worldline.model.divergence import watched
-from worldline.model.errors import UsageError
+from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.search.engines import Engine, processors
@@ -81,6 +81,7 @@ def walk(
         Writes the traces of so many runs that become live into the folder `out`, to
         search on from, and ends the search then.
     """
+    refuse_no_asserts()
     _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
     if emit_live < 0:
         raise UsageError(

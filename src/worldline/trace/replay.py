@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from worldline.model.divergence import watched
+from worldline.model.errors import refuse_no_asserts
 from worldline.model.events import Origin
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
@@ -43,6 +45,7 @@ def replay(path: Place, system: System | None = None) -> Replayed:
     UsageError
         If the system cannot be loaded.
     """
+    refuse_no_asserts()
     trace = read(path, partial=True)
     header, end = trace.header, trace.end
     if system is None:
@@ -50,11 +53,12 @@ def replay(path: Place, system: System | None = None) -> Replayed:
     system = as_recorded(header, system)
     check_nodes(header, system)
     begin = time.perf_counter()
-    world, verified, divergence, cycle = _rerun(trace, system)
-    seconds = time.perf_counter() - begin
     right, explanation = False, ""
-    if divergence is None:
-        right, explanation = _judge(world, trace, cycle)
+    with watched():
+        world, verified, divergence, cycle = _rerun(trace, system)
+        seconds = time.perf_counter() - begin
+        if divergence is None:
+            right, explanation = _judge(world, trace, cycle)
     return Replayed(
         system=header.system,
         verified=verified,

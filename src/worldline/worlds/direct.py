@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
+from worldline.model import beat
 from worldline.model.content import Frozen
 from worldline.model.divergence import within_budget
 from worldline.model.errors import ModelError
@@ -39,6 +40,7 @@ from worldline.model.semantics import (
 from worldline.model.system import System
 from worldline.model.values import freeze, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop
 
@@ -208,10 +210,29 @@ class DirectWorld:
         NotEnabled
             If the event cannot happen; the state is unchanged.
         """
+        before = self._before(event)
+        if before is not None:
+            known = stuck.known(self.system, *before, event, choices)
+            if known is not None and self.is_enabled(event, charge=charge):
+                self.failure = known.failure
+                return known
         result = self._happen(event, choices, charge=charge, source=source, lines=lines)
         outcome = self.door.outcome(result)
+        if before is not None:
+            stuck.note(self.system, *before, event, outcome)
         self._observe(event, outcome)
         return outcome
+
+    def _before(self, event: Event) -> tuple[int, Frozen] | None:
+        """Return the node of an event, frozen, where handlers may be stuck."""
+        if event.node is None or event.node not in self.system.index:
+            return None
+        index = self.system.index[event.node]
+        if event.kind is Kind.START:
+            return index, self.system.initial[index]
+        if not self.system.stuck and not beat.gives_up():
+            return None
+        return index, self.system.types[index].freeze(self.nodes[index])
 
     def run(self, schedule: Schedule) -> None:
         """Let every event of a schedule happen; nothing is recorded."""

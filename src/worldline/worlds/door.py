@@ -50,7 +50,11 @@ class HandlerDoor(ABC):
         What the clocks of all nodes show, in seconds; None in a world without time.
     clock_read
         Whether a handler has looked at it.
+    repeatable
+        Whether a handler that is suspected not to return can be run again.
     """
+
+    repeatable = False
 
     def __init__(self, system: System) -> None:
         self.system = system

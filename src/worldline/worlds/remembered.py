@@ -13,8 +13,11 @@ from worldline.engine.decisions import Decision, Question
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
 from worldline.model import activity
+from worldline.model.divergence import Diverged
 from worldline.model.identity import NodeId
+from worldline.model.interrupts import is_interrupt
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.running import refuse, settled
 from worldline.model.system import System
 from worldline.model.values import is_constant, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
@@ -90,6 +93,7 @@ class Recall:
                 getattr(predicate, "__name__", "predicate"),
                 PropertyKind.SAFETY,
                 predicate,
+                "predicate",
             )
         )
 
@@ -110,12 +114,25 @@ class Recall:
 
             def evaluate(decision: Decision, row: Row) -> bool:
                 reader = _Recorder(self, row)
-                verdict = holds_for(function, View(self.system, reader), nodes)
+                verdict = self._element(function, View(self.system, reader), nodes)
                 decision.learn(reader.path, verdict)
                 return verdict
 
             known = self._inner[function, nodes] = Decision(evaluate, self.resolve)
         return known
+
+    def _element(self, function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
+        """Evaluate one element, perhaps for the kernel: then no property is running."""
+        before, activity.guarding = activity.guarding, True
+        try:
+            return settled(lambda: holds_for(function, view, nodes))
+        except BaseException as error:
+            if activity.running:
+                raise
+            name = getattr(function.function, "__name__", "a predicate")
+            refuse(f"predicate {name}", error, "it must answer in every state")
+        finally:
+            activity.guarding = before
 
     def resolve(self, question: Question, value: int) -> int | None:
         """Work out what a value answers to a question that was asked before.
@@ -128,8 +145,12 @@ class Recall:
             return None
         before, activity.guarding = activity.guarding, True
         try:
-            return self.look(read, value, self.answers(read))[1]
-        except Exception:
+            return settled(lambda: self.look(read, value, self.answers(read))[1])
+        except Diverged:
+            return None
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             return None
         finally:
             activity.guarding = before

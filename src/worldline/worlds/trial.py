@@ -20,6 +20,7 @@ from worldline.model.mould import Mould
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Change, Operation
 from worldline.model.system import System
+from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 
 Environment = Callable[[Query], int]
@@ -32,6 +33,8 @@ Path = list[tuple[Query, int]]
 @final
 class TrialDoor(HandlerDoor):
     """Collects the operations of a handler; answers from a given path, then anew."""
+
+    repeatable = True
 
     def prepare(self, index: int, given: Path, environment: Environment) -> None:
         """Make ready for one execution at node `index`."""
@@ -132,7 +135,9 @@ class Trials:
         # What is not to happen, or failed, leaves no node behind.
         stays = result is Result.WAITS or type(result) is Failure
         after = mould.frozen if stays else self._freeze(mould, node)
-        return Trial(after, door.changes, door.path, door.outcome(result))
+        outcome = door.outcome(result)
+        stuck.note(self.system, index, mould.frozen, event, outcome)
+        return Trial(after, door.changes, door.path, outcome)
 
     def _execute(
         self, index: int, mould: Mould, event: Event, given: Path, env: Environment

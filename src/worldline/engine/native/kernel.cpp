@@ -15,6 +15,7 @@
 #include "kernel/tables.hpp"
 #include "kernel/tell.hpp"
 #include "kernel/walks.hpp"
+#include "kernel/watchdog.hpp"
 
 using namespace worldline;
 
@@ -284,6 +285,12 @@ int64_t wl_walks_path(Walks* walks, const int32_t** out) {
 // Gives the row that the n-th walk has come to.
 void wl_walks_row(Walks* walks, int64_t number, int32_t* out) {
     std::memcpy(out, walks->row(number), walks->row_bytes());
+}
+
+// Starts a thread that watches for a call which does not end; see the header.
+int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* arguments,
+                      char* const* environment) {
+    return keep_watch(number, seconds, arguments, environment);
 }
 
 }  // extern "C"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from ctypes import POINTER, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +16,7 @@ INTERFACE = 7
 
 _INT32S = POINTER(c_int32)
 _INT64S = POINTER(c_int64)
+_STRINGS = POINTER(c_char_p)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_interface": (c_int32, []),
     "wl_tables": (c_void_p, [c_int32]),
@@ -69,6 +70,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_ends": (None, [c_void_p, _INT64S]),
     "wl_walks_path": (c_int64, [c_void_p, POINTER(_INT32S)]),
     "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
+    "wl_keep_watch": (c_int32, [c_void_p, c_double, _STRINGS, _STRINGS]),
 }
 
 

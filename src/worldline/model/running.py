@@ -1,0 +1,187 @@
+"""User code: how it is entered, what may stop it, and how it is left.
+
+Handlers, guards, properties and observers all run between `enter` and `leave`. Inside,
+the clock looks (`divergence`), Ctrl-C is told from an exception of the user's
+(`interrupts`), and the stack has room for the same number of calls wherever it begins,
+so that a recursion ends alike in every world.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn, TypeAlias, TypeVar
+
+from worldline.model import activity, beat, divergence
+from worldline.model.divergence import Diverged, Stop, Suspected, within_budget
+from worldline.model.errors import ModelError, name_of, one_line, place_of
+from worldline.model.interrupts import is_interrupt
+
+T = TypeVar("T")
+
+Entered: TypeAlias = tuple[bool, int]
+"""What `leave` puts back: whether user code was running already, and Python's limit."""
+
+HEADROOM = 1_000
+"""Calls inside calls that user code may make; more where Python's limit is higher."""
+
+
+def enter(mark: int, *, repeatable: bool) -> Entered:
+    """Begin to run user code.
+
+    Parameters
+    ----------
+    mark
+        Tells different code apart.
+    repeatable
+        Whether the caller runs it again, under a budget, when `Suspected` is raised.
+    """
+    limit = sys.getrecursionlimit()
+    entered = activity.running, limit
+    sys.setrecursionlimit(_Stack.depth() + max(HEADROOM, limit))
+    divergence.begin(repeatable=repeatable)
+    activity.stop = beat.begin(mark, again=divergence.counts())
+    activity.running = True
+    return entered
+
+
+def leave(entered: Entered) -> None:
+    """Note that the user code which was entered has ended."""
+    activity.running, limit = entered
+    beat.end()
+    sys.setrecursionlimit(limit)
+
+
+def check() -> None:
+    """Raise what is to stop the user code, should that have swallowed it.
+
+    Called before the code as well: it may be known that it does not return.
+    """
+    if activity.stop is not None:
+        raise activity.stop
+
+
+def cause(error: BaseException) -> BaseException:
+    """Return why user code has ended: `error`, or what was to stop it."""
+    activity.running = False
+    return error if activity.stop is None else activity.stop
+
+
+def is_ours(error: BaseException) -> bool:
+    """Say whether an exception is none of the user's, and has to be passed on."""
+    return isinstance(error, Stop | ModelError) or is_interrupt(error)
+
+
+def settled(run: Callable[[], T], mark: int = 0) -> T:
+    """Return what a pure function of the user's returns.
+
+    Parameters
+    ----------
+    mark
+        Tells different functions apart.
+
+    Raises
+    ------
+    Diverged
+        If it does not return.
+    """
+    if activity.running:
+        return run()
+    try:
+        return _once(run, mark, repeatable=True)
+    except Suspected:
+        return within_budget(lambda: _once(run, mark, repeatable=False))
+
+
+def _once(run: Callable[[], T], mark: int, *, repeatable: bool) -> T:
+    entered = enter(mark, repeatable=repeatable)
+    try:
+        check()
+        found = run()
+        check()
+    except BaseException as error:
+        raise cause(error) from None
+    finally:
+        leave(entered)
+    return found
+
+
+def text_of(error: BaseException) -> str:
+    """Return the first line of an exception's text, fit to be shown.
+
+    The text is made by code of the user's, which may do anything.
+    """
+    if isinstance(error, RecursionError):
+        return "maximum recursion depth exceeded"  # where depends on the room
+    try:
+        return one_line(settled(lambda: str(error)))
+    except BaseException as failed:
+        if is_interrupt(failed):
+            raise
+        return f"its text cannot be had: {name_of(failed)}"
+
+
+def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
+    """Refuse code that may not fail, and did.
+
+    Parameters
+    ----------
+    what
+        The property or function, as its user calls it.
+    remedy
+        What it has to do.
+
+    Raises
+    ------
+    ModelError
+        Unless the error is not the code's own, and is passed on.
+    """
+    if isinstance(error, Diverged):
+        raise ModelError(f"{what} did not return ({error})", remedy=remedy) from None
+    if is_ours(error):
+        raise error
+    said = f"{name_of(error)}: {text_of(error)}".removesuffix(": ")
+    raise ModelError(
+        f"{what} raised {said} ({place_of(error)})", remedy=remedy
+    ) from error
+
+
+class _Stack:
+    """How deep the stack is, by Python's own count.
+
+    Only an error tells it. Where as many frames as the last time are below, the
+    depth is that of the last time.
+    """
+
+    frames = 0
+    bottom = 0
+    known = 0
+
+    @classmethod
+    def depth(cls) -> int:
+        """Return how deep the stack is where user code is entered."""
+        try:
+            if id(sys._getframe(cls.frames)) == cls.bottom:
+                return cls.known
+        except ValueError:
+            pass
+        frame, cls.frames = sys._getframe(), -1
+        above: FrameType | None = frame
+        while above is not None:
+            cls.frames, cls.bottom = cls.frames + 1, id(above)
+            above = above.f_back
+        cls.known = cls._measured()
+        return cls.known
+
+    @classmethod
+    def _measured(cls) -> int:
+        """Return the depth, which includes calls from C that have no frame."""
+        try:
+            sys.setrecursionlimit(1)
+        except RecursionError as error:
+            said = re.search(r"depth (\d+)", str(error))
+            if said is not None:
+                return int(said[1])
+        return cls.frames

@@ -1,0 +1,129 @@
+"""Calls into C that never end, and that no signal stops: the process begins anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from worldline.engine.native.library import available
+
+pytestmark = pytest.mark.skipif(
+    not available() or not hasattr(os, "fork"), reason="there is no watchdog here"
+)
+
+ENDLESS = """\
+import itertools
+import worldline as wl
+
+A, B = wl.ids("a", "b")
+
+@wl.message
+class Poke:
+    pass
+
+@wl.node
+class Counter:
+    count: int = 0
+
+    @wl.call
+    def poke(self, ctx):
+        ctx.send(B, Poke())
+
+    @wl.on(Poke)
+    def poked(self, ctx, src, msg):
+        if ENDLESS == "handler":
+            sum(itertools.count())
+        self.count += 1
+
+@wl.safety
+def small(view):
+    if ENDLESS == "property" and view[B].count == 1:
+        sum(itertools.count())
+    return view[B].count < 9
+
+@wl.liveness
+def counted(view):
+    return view[B].count == 1
+
+def system(endless: str = "handler"):
+    global ENDLESS
+    ENDLESS = endless
+    return wl.System(
+        {A: Counter(), B: Counter()},
+        workload=[wl.script(A, [Counter.poke])],
+        properties=[small, counted],
+    )
+"""
+
+# As the command does, but with less patience.
+COMMAND = (
+    "from worldline.model import beat; beat.LIMIT_S = 0.2; "
+    "from worldline.cli.stuck import entry; entry()"
+)
+SAID = "Counter.poked (0.2 s, by the clock)"
+
+
+def begin(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    (folder / "endless.py").write_text(ENDLESS, "utf-8")
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    process = begin(folder, *arguments)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_check_reports_it_with_its_run_which_replays(
+    tmp_path: Path, engine: str
+) -> None:
+    asked = "check", "endless.py", "--engine", engine, "--json", "--threads", "2"
+    status, out, err = run(tmp_path, *asked)
+    assert (status, err) == (1, "")
+    found = json.loads(out)["properties"][0]
+    assert (found["name"], found["explanation"]) == ("divergence", SAID)
+    assert found["steps"] == 2
+    status, out, err = run(tmp_path, "replay", found["trace"])
+    assert (status, err) == (1, "")
+    assert "reproduced" in out
+
+
+@pytest.mark.parametrize("verb", ["walk", "faults"])
+def test_so_do_the_other_searches(tmp_path: Path, verb: str) -> None:
+    status, out, err = run(tmp_path, verb, "endless.py")
+    assert (status, err) == (1, "")
+    assert SAID in out
+
+
+def test_in_a_property_it_is_a_model_error(tmp_path: Path) -> None:
+    status, out, err = run(tmp_path, "check", "endless.py", "-p", "endless=property")
+    assert (status, out) == (2, "")
+    assert "property small did not return (0.2 s, by the clock)" in err
+
+
+def test_what_ends_is_not_touched(tmp_path: Path) -> None:
+    status, out, err = run(tmp_path, "check", "endless.py", "-p", "endless=nothing")
+    assert (status, err) == (0, "")
+    assert "HOLDS" in out
+
+
+def test_it_can_be_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    process = begin(tmp_path, "check", "endless.py")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+    assert process.returncode != 0
