@@ -15,8 +15,10 @@ from worldline.model import activity, divergence
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Event, Kind
+from worldline.model.handlers import Guard
 from worldline.model.node import Handler, NodeType
 from worldline.model.system import System
+from worldline.model.user_functions import check_ran, yes_or_no
 from worldline.model.workload import Invocation
 
 
@@ -169,9 +171,11 @@ def perform(
         divergence.begin()
         activity.door = door
         try:
-            found()
+            returned = found()
         finally:
             activity.door = None
+        if returned is not None:
+            check_ran(returned, _handler_name(system.types[index], event))
     except ModelError:
         raise
     except divergence.Diverged:
@@ -238,7 +242,7 @@ def _find_call(
     key = Invocation(event.name, arguments).key
     if not any(c.key == key for script in system.scripts[index] for c in script.calls):
         guards = [when for call, when in system.whenevers[index] if call.key == key]
-        if all(when is not None and not when(service, *arguments) for when in guards):
+        if not any(_allows(when, handler, service, *arguments) for when in guards):
             return Result.WAITS
     return lambda: handler.function(service, context, *arguments)
 
@@ -259,12 +263,21 @@ def _start(kind: NodeType, service: Any, context: Context) -> None:
     for name, inner in kind.parts.items():
         _start(inner, service.__dict__[name], context.part(name))
     if kind.start is not None:
-        kind.start.function(service, context)
+        returned = kind.start.function(service, context)
+        check_ran(returned, f"{kind.cls.__name__}.{kind.start.name}")
 
 
 def _holds(handler: Handler, service: Any, *arguments: Any) -> bool:
-    when = handler.mark.when
-    return when is None or bool(when(service, *arguments))
+    return _allows(handler.mark.when, handler, service, *arguments)
+
+
+def _allows(when: Guard | None, handler: Handler, *arguments: Any) -> bool:
+    if when is None:
+        return True
+    value: Any = when(*arguments)
+    if value is True or value is False:
+        return value is True
+    return yes_or_no(value, when, f"the guard of {handler.name}")
 
 
 def _unexpected(event: Event, kind: NodeType) -> Failure:

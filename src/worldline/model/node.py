@@ -8,6 +8,7 @@ an instance.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import sys
 from collections.abc import Callable
@@ -33,13 +34,18 @@ C = TypeVar("C")
 
 
 @final
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Handler:
     """A method of a node class and what wakes it."""
 
     function: Callable[..., Any]
     name: str
     mark: HandlerMark
+
+    @functools.cached_property
+    def payload(self) -> inspect.Parameter:
+        """The parameter of a timer's handler that takes the payload."""
+        return [*inspect.signature(self.function).parameters.values()][2]
 
 
 @final

@@ -10,6 +10,7 @@ from typing import Any, final
 
 from worldline.model import activity
 from worldline.model.errors import ModelError, place_of
+from worldline.model.user_functions import check_function, verdict
 from worldline.model.view import View
 
 
@@ -39,8 +40,8 @@ class Property:
         Raises
         ------
         ModelError
-            If the predicate returns anything but a bool or None, or raises anything
-            but AssertionError.
+            If the predicate returns anything but a bool, or nothing without an assert
+            in it, or raises anything but AssertionError.
         """
         activity.guarding = True
         try:
@@ -57,14 +58,7 @@ class Property:
             ) from error
         finally:
             activity.guarding = False
-        if value is None or value is True:
-            return Judgement(True, "")
-        if value is False:
-            return Judgement(False, "")
-        raise ModelError(
-            f"property {self.name} returned {value!r}",
-            remedy="return a bool, or assert and return nothing",
-        )
+        return Judgement(verdict(value, self.predicate, f"property {self.name}"), "")
 
 
 @final
@@ -81,7 +75,16 @@ def _asserted(error: AssertionError) -> str:
 
 
 def _named(predicate: Callable[[View], Any], kind: PropertyKind) -> Property:
+    if isinstance(predicate, Property):
+        raise ModelError(
+            f"property {predicate.name} is declared twice: as {predicate.kind.value} "
+            f"and as {kind.value}",
+            remedy="keep one of @wl.safety, @wl.liveness and @wl.sometimes",
+        )
     name = getattr(predicate, "__name__", "property")
+    check_function(
+        predicate, f"property {name}", arguments=1, like="a function of (view)"
+    )
     return Property(name, kind, predicate)
 
 

@@ -24,6 +24,7 @@ from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
+from worldline.model.user_functions import check_function
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples
 from worldline.search.engines import Chosen
@@ -89,6 +90,9 @@ class Question:
         folded: bool,
         profile: bool,
     ) -> None:
+        for name, cut in (("prune", prune), ("assume", assume)):
+            if cut is not None:
+                check_function(cut, name, arguments=1, like="a function of (view)")
         self.profile = Profile() if profile else None
         self.system = system
         self.properties = chosen_properties(system, names)
@@ -209,9 +213,14 @@ class Question:
         )
 
     def _is_cut(self, view: View) -> bool:
-        if self.prune is not None and self.prune(view):
+        prune, assume = self.prune, self.assume
+        if prune is not None and _judged("prune", prune, view):
             return True
-        return self.assume is not None and not self.assume(view)
+        return assume is not None and not _judged("assume", assume, view)
+
+
+def _judged(name: str, predicate: Callable[[View], bool], view: View) -> bool:
+    return Property(name, PropertyKind.SAFETY, predicate).judge(view).holds
 
 
 def _all_done(view: View) -> bool:
