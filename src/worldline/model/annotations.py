@@ -77,7 +77,12 @@ def _fits(annotation: Any, value: Any, function: Any) -> bool:
         return True
     if origin is not None and origin not in _COLLECTIONS:
         return True
-    return isinstance(value, (kind, *_WIDER.get(kind, ()))) or _namesake(kind, value)
+    try:
+        return isinstance(value, (kind, *_WIDER.get(kind, ()))) or _namesake(
+            kind, value
+        )
+    except TypeError:
+        return True  # a class that cannot be asked, as Any is in Python 3.11
 
 
 def _namesake(kind: type, value: Any) -> bool:

@@ -219,8 +219,7 @@ class Context:
                 if type(message) in kind.ignores:
                     return None
                 raise unknown_message(kind, type(message))
-            when = handler.mark.when
-            if when is None or when(service, src, message):
+            if handler.takes(service, src, message):
                 return handler.function(service, self, src, message)
             return None
         if name == "error":

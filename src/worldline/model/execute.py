@@ -15,10 +15,9 @@ from worldline.model import activity, divergence
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Event, Kind
-from worldline.model.handlers import Guard
-from worldline.model.node import Handler, NodeType
+from worldline.model.node import NodeType
 from worldline.model.system import System
-from worldline.model.user_functions import check_ran, yes_or_no
+from worldline.model.user_functions import allows, check_ran
 from worldline.model.workload import Invocation
 
 
@@ -218,8 +217,8 @@ def _find_message(
         if type(message) not in kind.ignores:
             raise unknown_message(kind, type(message))
     else:
-        when, function, src = handler.mark.when, handler.function, event.peer
-        if when is None or when(service, src, message):
+        function, src = handler.function, event.peer
+        if handler.takes(service, src, message):
             return lambda: function(service, context, src, message)
     return Result.WAITS if system.unhandled == "wait" else Result.UNHANDLED
 
@@ -227,7 +226,7 @@ def _find_message(
 def _find_timer(kind: NodeType, service: Any, context: Context, event: Event) -> Found:
     handler = kind.timers[event.name]
     arguments = (event.payload,) if handler.mark.takes_payload else ()
-    if not _holds(handler, service, *arguments):
+    if not handler.takes(service, *arguments):
         return Result.UNHANDLED
     return lambda: handler.function(service, context, *arguments)
 
@@ -237,12 +236,12 @@ def _find_call(
 ) -> Found:
     handler = system.types[index].calls[event.name]
     arguments = event.payload
-    if not _holds(handler, service, *arguments):
+    if not handler.takes(service, *arguments):
         return Result.WAITS
     key = Invocation(event.name, arguments).key
     if not any(c.key == key for script in system.scripts[index] for c in script.calls):
         guards = [when for call, when in system.whenevers[index] if call.key == key]
-        if not any(_allows(when, handler, service, *arguments) for when in guards):
+        if not any(allows(when, handler.name, service, *arguments) for when in guards):
             return Result.WAITS
     return lambda: handler.function(service, context, *arguments)
 
@@ -265,19 +264,6 @@ def _start(kind: NodeType, service: Any, context: Context) -> None:
     if kind.start is not None:
         returned = kind.start.function(service, context)
         check_ran(returned, f"{kind.cls.__name__}.{kind.start.name}")
-
-
-def _holds(handler: Handler, service: Any, *arguments: Any) -> bool:
-    return _allows(handler.mark.when, handler, service, *arguments)
-
-
-def _allows(when: Guard | None, handler: Handler, *arguments: Any) -> bool:
-    if when is None:
-        return True
-    value: Any = when(*arguments)
-    if value is True or value is False:
-        return value is True
-    return yes_or_no(value, when, f"the guard of {handler.name}")
 
 
 def _unexpected(event: Event, kind: NodeType) -> Failure:

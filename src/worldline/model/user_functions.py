@@ -65,6 +65,22 @@ def verdict(value: Any, function: Any, what: str) -> bool:
     return yes_or_no(value, function, what)
 
 
+def allows(guard: Any, name: str, *arguments: Any) -> bool:
+    """Return what a guard answers, or no guard, of the handler of this name.
+
+    Raises
+    ------
+    ModelError
+        If it is no bool.
+    """
+    if guard is None:
+        return True
+    answer = guard(*arguments)
+    if answer is True or answer is False:
+        return answer is True
+    return yes_or_no(answer, guard, f"the guard of {name}")
+
+
 def asserts(function: Any) -> bool:
     """Say whether an ``assert``, or ``raise AssertionError``, stands in a function."""
     codes = (getattr(layer, "__code__", None) for layer in _layers(function))
@@ -166,17 +182,21 @@ def _no_answer(value: Any, function: Any, what: str) -> ModelError:
         remedy = (
             "return a bool: compare it with something, or write bool(...) around it"
         )
-    said = f"{what} returned {_shown(value)}"
-    if value is not None:
-        said = f"{said}, of type {type(value).__name__}"
-    return ModelError(f"{said}{_place(function)}", remedy=remedy)
+    said = f"{what} returned {_shown(value)}{_place(function)}"
+    return ModelError(said, remedy=remedy)
 
 
 def _shown(value: Any) -> str:
+    """Return a value as text, the same in every process."""
+    kind = type(value).__name__
     try:
-        return reprlib.repr(value)
+        has_address = " at 0x" in repr(value)
+        text = reprlib.repr(value)
     except Exception:
-        return "what cannot be printed"
+        return f"an object of type {kind}"
+    if value is None:
+        return text
+    return f"an object of type {kind}" if has_address else f"{text}, of type {kind}"
 
 
 def _place(function: Any) -> str:
