@@ -345,8 +345,8 @@ MISTAKES: list[tuple[Any, str, str]] = [
     ),
     (
         lambda: made(workload=[wl.script(A, [wl.invoke(Shop.order, object())])]),
-        "calls 'order' on a: got <object",
-        "use int",
+        "gives <object object at",
+        "the arguments that the handler takes",
     ),
     (
         lambda: wl.script(A, [], on_reset="never"),  # type: ignore[arg-type]

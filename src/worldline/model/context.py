@@ -5,17 +5,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, final
 
+from worldline.model.annotations import check_type
 from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
 from worldline.model.message import is_message
-from worldline.model.node import NodeType
+from worldline.model.node import Handler, NodeType
 from worldline.model.time import Time
 
 T = TypeVar("T")
+
+NOTHING: Any = object()
+"""Stands for a payload that was left out: None is one."""
 
 
 class Door(Protocol):
@@ -125,7 +130,7 @@ class Context:
         return self._door.send(self._part, dst, message)
 
     def set_timer(
-        self, timer: Callable[..., None], payload: Any = None, *, after: float = 0.0
+        self, timer: Callable[..., None], payload: Any = NOTHING, *, after: float = 0.0
     ) -> None:
         """Set a timer; setting a pending one again replaces it.
 
@@ -134,20 +139,26 @@ class Context:
         timer
             A handler of this class made with ``@wl.timer``.
         payload
-            Immutable plain data given back to the handler; timers with different
-            payloads are different timers.
+            Immutable plain data given back to the handler, if that takes one; timers
+            with different payloads are different timers.
         after
             Seconds; they count in deployments, rounds and timed systems only.
         """
-        self._door.set_timer(self._part, self._timer(timer), payload, after)
+        handler = self._timer(timer)
+        held = self._payload(handler, payload)
+        self._door.set_timer(self._part, handler.name, held, self._delay(after))
 
-    def cancel_timer(self, timer: Callable[..., None], payload: Any = None) -> None:
+    def cancel_timer(self, timer: Callable[..., None], payload: Any = NOTHING) -> None:
         """Cancel a timer if it is pending."""
-        self._door.cancel_timer(self._part, self._timer(timer), payload)
+        handler = self._timer(timer)
+        held = self._payload(handler, payload)
+        self._door.cancel_timer(self._part, handler.name, held)
 
-    def is_pending(self, timer: Callable[..., None], payload: Any = None) -> bool:
+    def is_pending(self, timer: Callable[..., None], payload: Any = NOTHING) -> bool:
         """Say whether a timer is set and has not fired."""
-        return self._door.is_pending(self._part, self._timer(timer), payload)
+        handler = self._timer(timer)
+        held = self._payload(handler, payload)
+        return self._door.is_pending(self._part, handler.name, held)
 
     def choose(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
         """Return one of `options`; while checking, every one is tried.
@@ -216,8 +227,7 @@ class Context:
                 if type(message) in kind.ignores:
                     return None
                 raise unknown_message(kind, type(message))
-            when = handler.mark.when
-            if when is None or when(service, src, message):
+            if handler.takes(service, src, message):
                 return handler.function(service, self, src, message)
             return None
         if name == "error":
@@ -228,7 +238,7 @@ class Context:
             remedy="decorate a method of that name with @wl.upcall",
         )
 
-    def _timer(self, timer: Callable[..., None]) -> str:
+    def _timer(self, timer: Callable[..., None]) -> Handler:
         name = getattr(timer, "__name__", repr(timer))
         mark = mark_of(timer)
         known = self._kind.timers.get(name)
@@ -238,7 +248,44 @@ class Context:
                 remedy="decorate a method of this class with @wl.timer; its timers "
                 f"are: {', '.join(self._kind.timers) or 'none'}",
             )
-        return name
+        return known
+
+    def _payload(self, handler: Handler, payload: Any) -> Any:
+        """Return what a timer holds for its handler, which must be able to take it."""
+        if not handler.mark.takes_payload:
+            if payload is NOTHING or payload is None:
+                return None
+            remedy = f"write def {handler.name}(self, ctx, payload), or leave it out"
+            if isinstance(payload, int | float):
+                remedy = f"a delay is written after={payload!r}; else {remedy}"
+            raise ModelError(
+                f"{self._where()} gives the timer {handler.name} the payload "
+                f"{payload!r}, and its handler takes none",
+                remedy=remedy,
+            )
+        parameter = handler.payload
+        if payload is not NOTHING:
+            what = f"{self._where()}: a timer"
+            remedy = "give the payload that the handler is annotated with"
+            check_type(handler.function, parameter.name, payload, what, remedy)
+            return payload
+        if parameter.default is not parameter.empty:
+            return parameter.default
+        raise ModelError(
+            f"{self._where()} gives the timer {handler.name} no payload, and its "
+            f"handler takes one: {parameter.name}",
+            remedy=f"write the payload behind {handler.name}; it may be None",
+        )
+
+    def _delay(self, after: Any) -> float:
+        number = isinstance(after, int | float) and not isinstance(after, bool)
+        # So that NaN fails it too. An int may be too large for a float.
+        if not (number and 0 <= after <= sys.float_info.max):
+            raise ModelError(
+                f"{self._where()} sets a timer with after={after!r}",
+                remedy="give a number of seconds that is finite and not negative",
+            )
+        return after  # type: ignore[no-any-return]
 
     def _where(self) -> str:
         return f"{self._kind.cls.__name__} at {self.me}"

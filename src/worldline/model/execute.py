@@ -17,9 +17,10 @@ from worldline.model.divergence import Diverged
 from worldline.model.errors import name_of, place_of
 from worldline.model.events import Event, Kind
 from worldline.model.network import Capability
-from worldline.model.node import Handler, NodeType
+from worldline.model.node import NodeType
 from worldline.model.running import text_of
 from worldline.model.system import System
+from worldline.model.user_functions import allows, check_ran
 from worldline.model.workload import Invocation
 
 
@@ -192,9 +193,11 @@ def _perform(
         return found
     activity.door = door
     try:
-        found()
+        returned = found()
     finally:
         activity.door = None
+    if returned is not None:
+        check_ran(returned, _handler_name(system.types[index], event))
     return Result.HANDLED
 
 
@@ -233,8 +236,8 @@ def _find_message(
         # hold up all behind it for ever. Where nothing is consumed, nothing happens.
         stays = Capability.HOLDS_FOR_EVER in system.network.capabilities
         return Result.WAITS if stays else Result.UNHANDLED
-    when, function, src = handler.mark.when, handler.function, event.peer
-    if when is None or when(service, src, message):
+    function, src = handler.function, event.peer
+    if handler.takes(service, src, message):
         return lambda: function(service, context, src, message)
     if system.unhandled == "error":
         return _unexpected(event, system.types[index])
@@ -244,7 +247,7 @@ def _find_message(
 def _find_timer(kind: NodeType, service: Any, context: Context, event: Event) -> Found:
     handler = kind.timers[event.name]
     arguments = (event.payload,) if handler.mark.takes_payload else ()
-    if not _holds(handler, service, *arguments):
+    if not handler.takes(service, *arguments):
         return Result.UNHANDLED
     return lambda: handler.function(service, context, *arguments)
 
@@ -254,12 +257,12 @@ def _find_call(
 ) -> Found:
     handler = system.types[index].calls[event.name]
     arguments = event.payload
-    if not _holds(handler, service, *arguments):
+    if not handler.takes(service, *arguments):
         return Result.WAITS
     key = Invocation(event.name, arguments).key
     if not any(c.key == key for script in system.scripts[index] for c in script.calls):
         guards = [when for call, when in system.whenevers[index] if call.key == key]
-        if all(when is not None and not when(service, *arguments) for when in guards):
+        if not any(allows(when, handler.name, service, *arguments) for when in guards):
             return Result.WAITS
     return lambda: handler.function(service, context, *arguments)
 
@@ -280,12 +283,8 @@ def _start(kind: NodeType, service: Any, context: Context) -> None:
     for name, inner in kind.parts.items():
         _start(inner, service.__dict__[name], context.part(name))
     if kind.start is not None:
-        kind.start.function(service, context)
-
-
-def _holds(handler: Handler, service: Any, *arguments: Any) -> bool:
-    when = handler.mark.when
-    return when is None or bool(when(service, *arguments))
+        returned = kind.start.function(service, context)
+        check_ran(returned, f"{kind.cls.__name__}.{kind.start.name}")
 
 
 def _unexpected(event: Event, kind: NodeType) -> Failure:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
+from worldline.model.user_functions import check_function
 
 if TYPE_CHECKING:
     from worldline.model.context import Context
@@ -75,6 +76,13 @@ def _mark(
     message: type | None = None,
     when: Guard | None = None,
 ) -> Any:
+    name = getattr(function, "__qualname__", f"the {kind.name.lower()} handler")
+    if isinstance(function, staticmethod | classmethod):
+        raise ModelError(
+            f"the {kind.name.lower()} handler {name} is a {type(function).__name__}",
+            remedy=f"take that away: a handler is a method, {kind.value.strip()}",
+        )
+    check_function(function, name, like=f"def handler{kind.value.strip()}")
     count = _count_parameters(function)
     low, high = _ARITY[kind]
     if count is not None and (count < low or (high is not None and count > high)):
@@ -83,9 +91,23 @@ def _mark(
             f"cannot be a {kind.name.lower()} handler",
             remedy=f"write def {function.__name__}{kind.value.strip()}",
         )
+    if when is not None:
+        _check_guard(when, f"the guard of {name}", kind, count)
     mark = HandlerMark(kind, message, when, takes_payload=count == 3)
     setattr(function, MARK, mark)
     return function
+
+
+def _check_guard(when: Any, what: str, kind: HandlerKind, count: int | None) -> None:
+    """Check a guard: it gets what its handler gets, but for the context."""
+    if kind is HandlerKind.ON:
+        check_function(when, what, arguments=3, like="lambda self, src, msg: ...")
+    elif kind is HandlerKind.TIMER and count == 3:
+        check_function(when, what, arguments=2, like="lambda self, payload: ...")
+    elif kind is HandlerKind.TIMER:
+        check_function(when, what, arguments=1, like="lambda self: ...")
+    else:
+        check_function(when, what, like="lambda self, ...: ...")
 
 
 def _count_parameters(function: Any) -> int | None:
@@ -120,7 +142,8 @@ def on(
         An optional guard ``(self, src, msg) -> bool`` without side effects. What
         happens to a message whose guard is false is `System`'s ``unhandled``.
     """
-    if not hasattr(message, "__worldline_message__"):
+    declared: Any = message
+    if not (isinstance(declared, type) and hasattr(message, "__worldline_message__")):
         raise ModelError(
             f"@wl.on({getattr(message, '__name__', message)!s}) needs a message class",
             remedy="decorate that class with @wl.message",

@@ -8,6 +8,7 @@ an instance.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import sys
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.mould import Mould, Raw, first_value
+from worldline.model.user_functions import allows
 from worldline.model.values import (
     Unfreezable,
     freeze_all,
@@ -33,13 +35,23 @@ C = TypeVar("C")
 
 
 @final
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Handler:
     """A method of a node class and what wakes it."""
 
     function: Callable[..., Any]
     name: str
     mark: HandlerMark
+
+    def takes(self, service: Any, *arguments: Any) -> bool:
+        """Say whether its guard, if it has one, lets it have an event."""
+        when = self.mark.when
+        return when is None or allows(when, self.name, service, *arguments)
+
+    @functools.cached_property
+    def payload(self) -> inspect.Parameter:
+        """The parameter of a timer's handler that takes the payload."""
+        return [*inspect.signature(self.function).parameters.values()][2]
 
 
 @final
@@ -85,6 +97,8 @@ class NodeType:
             mark = mark_of(function)
             if mark is not None and function is not None:
                 self._collect(Handler(function, name, mark))
+            elif callable(function):
+                self._check_hidden(name)
 
     @property
     def ignores(self) -> frozenset[type]:
@@ -116,6 +130,18 @@ class NodeType:
             self.start = self._only(self.start, handler, "start")
         else:
             self.error = self._only(self.error, handler, "transport_error")
+
+    def _check_hidden(self, name: str) -> None:
+        """Refuse a method that takes the place of a handler, and is none itself."""
+        for base in self.cls.__mro__:
+            mark = mark_of(vars(base).get(name))
+            if mark is not None:
+                kind = mark.kind.name.lower()
+                raise ModelError(
+                    f"{self.cls.__name__}.{name} hides the {kind} handler of "
+                    f"{base.__name__}, and would never run",
+                    remedy=f"decorate it with @wl.{kind} as well, or rename it",
+                )
 
     def _claim(self, table: dict[type, Handler], key: type, handler: Handler) -> None:
         if key in table:

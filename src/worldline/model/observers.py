@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, final
 
 from worldline.model import running
 from worldline.model.content import Frozen
-from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
 from worldline.model.running import refuse
+from worldline.model.user_functions import check_function, yes_or_no
 from worldline.model.values import freeze, thaw, thaw_shared
 
 if TYPE_CHECKING:
@@ -99,6 +99,17 @@ class Observer:
     decide: Callable[[Any], bool] | None = None
     arrange: Callable[[Any], Any] | None = None
 
+    def __post_init__(self) -> None:
+        for what, function, arguments, like in (
+            ("project", self.project, 1, "a function of (step)"),
+            ("fold", self.fold, 2, "a function of (value, projected)"),
+            ("decide", self.decide, 1, "a function of (value)"),
+            ("arrange", self.arrange, 1, "a function of (value)"),
+        ):
+            if function is not None or what in ("project", "fold"):
+                name = f"the {what} of observer {self.name!r}"
+                check_function(function, name, arguments=arguments, like=like)
+
     def look(self, step: Step) -> Any | None:
         """Return what of a step concerns the observer.
 
@@ -151,13 +162,10 @@ class Record:
             If that is no bool.
         """
         decide = self.observer.decide
-        decided = True if decide is None else decide(self.value)
-        if decided is not True and decided is not False:
-            raise ModelError(
-                f"the decide of observer {self.observer.name!r} returned {decided!r}",
-                remedy="return a bool",
-            )
-        return decided
+        if decide is None:
+            return True
+        name = f"the decide of observer {self.observer.name!r}"
+        return yes_or_no(decide(self.value), decide, name)
 
     def freeze(self) -> Frozen:
         return freeze(self.value)

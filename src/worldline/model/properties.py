@@ -11,6 +11,7 @@ from typing import Any, final
 from worldline.model import activity, running
 from worldline.model.errors import ModelError
 from worldline.model.running import refuse, text_of
+from worldline.model.user_functions import check_function, verdict
 from worldline.model.view import View
 
 
@@ -47,8 +48,8 @@ class Property:
         Raises
         ------
         ModelError
-            If the predicate returns anything but a bool or None, raises anything but
-            AssertionError, or does not return.
+            If the predicate returns anything but a bool, or nothing without an assert
+            in it, raises anything but AssertionError, or does not return.
         """
         activity.guarding = True
         try:
@@ -59,14 +60,8 @@ class Property:
             refuse(f"{self.role} {self.name}", error, _REMEDY)
         finally:
             activity.guarding = False
-        if value is None or value is True:
-            return Judgement(True, "")
-        if value is False:
-            return Judgement(False, "")
-        raise ModelError(
-            f"{self.role} {self.name} returned {value!r}",
-            remedy="return a bool, or assert and return nothing",
-        )
+        said = verdict(value, self.predicate, f"{self.role} {self.name}")
+        return Judgement(said, "")
 
 
 _REMEDY = "a property returns a bool or fails an assert in every state"
@@ -86,7 +81,16 @@ def _asserted(error: AssertionError) -> str:
 
 
 def _named(predicate: Callable[[View], Any], kind: PropertyKind) -> Property:
+    if isinstance(predicate, Property):
+        raise ModelError(
+            f"property {predicate.name} is declared twice: as {predicate.kind.value} "
+            f"and as {kind.value}",
+            remedy="keep one of @wl.safety, @wl.liveness and @wl.sometimes",
+        )
     name = getattr(predicate, "__name__", "property")
+    check_function(
+        predicate, f"property {name}", arguments=1, like="a function of (view)"
+    )
     return Property(name, kind, predicate)
 
 

@@ -24,7 +24,13 @@ from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.symmetric import Symmetric, check_symmetry, groups_of
-from worldline.model.validate import check_keys, validate
+from worldline.model.validate import (
+    check_keys,
+    check_name,
+    check_network,
+    listed,
+    validate,
+)
 from worldline.model.view import View
 from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
 
@@ -121,22 +127,24 @@ class System:
         name: str = "system",
     ) -> None:
         check_keys(nodes)
+        check_name(name)
         self.name = name
         self.nodes = dict(nodes)
         self.ids: tuple[NodeId, ...] = tuple(self.nodes)
         self.index = {node: position for position, node in enumerate(self.ids)}
         self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
         self.network: Network = datagrams() if network is None else network
-        self.workload = tuple(workload)
+        check_network(self.network)
+        self.workload = listed("workload", workload)
         self.faults = Faults() if faults is None else faults
-        self.properties = tuple(properties)
-        self.observers = tuple(observers)
+        self.properties = listed("properties", properties)
+        self.observers = listed("observers", observers)
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue = tuple(prologue)
+        self.prologue = listed("prologue", prologue)
         self.done = done
         self.origin: Origin | None = None
         self.injected: str | None = None

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from worldline.model.errors import ModelError
+from worldline.model.faults import Faults
 from worldline.model.identity import NodeId
 from worldline.model.network import Capability, permits
 from worldline.model.observers import Observer
+from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
+from worldline.model.user_functions import check_function
 from worldline.model.workload import Invocation, Script, Whenever, scripts_of
 
 if TYPE_CHECKING:
@@ -25,8 +28,14 @@ def validate(system: System) -> None:
     ModelError
         At the first piece that does not; it names the piece and what to do.
     """
+    if not isinstance(system.faults, Faults):
+        raise ModelError(
+            f"System(faults=...) is {system.faults!r}",
+            remedy="write faults=wl.Faults(...)",
+        )
     _check_faults(system)
     _check_workload(system)
+    _check_prologue(system)
     _check_named("properties", system.properties, Property)
     _check_named("observers", system.observers, Observer)
     _check_options(system)
@@ -46,11 +55,54 @@ def check_keys(keys: Iterable[Any]) -> None:
             )
 
 
+def check_name(name: Any) -> None:
+    """Check ``System(name=...)``, which names files and reports."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(
+            f"System(name=...) is {name!r}", remedy="give a text that is not empty"
+        )
+
+
+def check_network(network: Any) -> None:
+    """Check ``System(network=...)``."""
+    if isinstance(network, type) or not hasattr(network, "capabilities"):
+        name = getattr(network, "__name__", None)
+        remedy = "write wl.datagrams(), wl.streams(...) or wl.message_set()"
+        if name in ("datagrams", "streams", "message_set"):
+            remedy = f"call it: network=wl.{name}()"
+        raise ModelError(
+            f"System(network=...) is {name or repr(network)}, which is no network",
+            remedy=remedy,
+        )
+
+
+def listed(name: str, values: Any) -> tuple[Any, ...]:
+    """Return the items of an argument of `System` that is a list."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ModelError(
+            f"System({name}=...) is {values!r}, which is no list",
+            remedy=f"write {name}=[...]",
+        )
+    return tuple(values)
+
+
 def _known_nodes(system: System) -> str:
     return f"its nodes are {', '.join(map(str, system.ids))}"
 
 
+def _check_prologue(system: System) -> None:
+    for number, pattern in enumerate(system.prologue, 1):
+        if not isinstance(pattern, Pattern):
+            raise ModelError(
+                f"System(prologue=...) holds {pattern!r} as step {number}",
+                remedy="make its steps with wl.events: deliver(...), call(...), ...",
+            )
+
+
 def _check_options(system: System) -> None:
+    if system.done is not None:
+        like = "a function of (view)"
+        check_function(system.done, "System(done=...)", arguments=1, like=like)
     capabilities = system.network.capabilities
     for name, value, known in (
         ("unhandled", system.unhandled, ("drop", "wait", "error")),
@@ -147,6 +199,12 @@ def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) ->
                 f"the workload calls {call.name!r} on {node}, "
                 f"but {kind.cls.__name__} has no such call",
                 remedy=f"its calls are {', '.join(kind.calls) or 'none'}",
+            )
+        if not call.is_of(kind):
+            raise ModelError(
+                f"the workload calls {call.written} on {node}, "
+                f"which is a {kind.cls.__name__}",
+                remedy=f"write {kind.cls.__name__}.{call.name}",
             )
         try:
             _ = call.key

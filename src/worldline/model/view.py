@@ -19,6 +19,7 @@ from worldline.model.hidden import PendingTimer, Status
 from worldline.model.identity import NodeId
 from worldline.model.layout import Layout
 from worldline.model.message import Envelope
+from worldline.model.user_functions import check_function, verdict, yes_or_no
 
 if TYPE_CHECKING:
     from worldline.model.node import NodeType
@@ -46,6 +47,7 @@ class Pure:
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Pure:
         """Wrap a function after checking that its code says all about it."""
+        check_function(function, "a predicate for the view")
         if not hasattr(function, "__code__") or function.__closure__:
             name = getattr(function, "__name__", repr(function))
             raise ModelError(
@@ -290,10 +292,17 @@ def of_messages(
 
 def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
     """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
+    predicate = function.function
     try:
-        return function.function(view, *nodes) is not False
+        value = predicate(view, *nodes)
     except AssertionError:
         return False
+    return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")
+
+
+def _asked(predicate: Callable[[Any], Any], message: Any) -> bool:
+    what = f"{predicate.__name__}, asked of a message,"
+    return yes_or_no(predicate(message), predicate, what)
 
 
 def answer(read: Read, cell: Any) -> Any:
@@ -312,5 +321,5 @@ def answer(read: Read, cell: Any) -> Any:
     if read.what == "any":
         pure, kind, src = read.detail
         envelopes = of_messages(cell.envelopes(), (kind, src))
-        return any(pure.function(envelope.message) for envelope in envelopes)
+        return any(_asked(pure.function, envelope.message) for envelope in envelopes)
     return cell.verdict() if read.what == "verdict" else cell.value

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
+from worldline.model.annotations import check_arguments
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
+from worldline.model.user_functions import check_function
 from worldline.model.values import freeze
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A call of an application call handler, with its arguments."""
+    """A call of an application call handler, with its arguments.
+
+    Attributes
+    ----------
+    written
+        The handler as the user wrote it: ``Class.name``. It is found by its name, so
+        that a subclass may have its own.
+    """
 
     name: str
     arguments: tuple[Any, ...]
+    written: str = field(default="", compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, Frozen]:
         """What identifies the call by value."""
         return (self.name, freeze(self.arguments))
+
+    def is_of(self, kind: NodeType) -> bool:
+        """Say whether the handler was written as one of this class, or of its bases."""
+        found = [vars(base).get(self.name) for base in kind.cls.__mro__]
+        names = {getattr(function, "__qualname__", None) for function in found}
+        return not self.written or self.written in names
 
 
 @final
@@ -53,7 +69,9 @@ class Whenever:
         if self.nodes is not None and node not in self.nodes:
             return False
         known = kind.calls.get(self.call.name)
-        return known is not None and self.handler in (None, known.function)
+        if known is None or not self.call.is_of(kind):
+            return False
+        return self.handler in (None, known.function)
 
 
 def invoke(function: Callable[..., Any], *arguments: Any) -> Invocation:
@@ -72,7 +90,10 @@ def invoke(function: Callable[..., Any], *arguments: Any) -> Invocation:
         raise ModelError(
             f"{name} is not an application call", remedy="decorate it with @wl.call"
         )
-    return Invocation(function.__name__, arguments)
+    remedy = "give the arguments that the handler takes after self and ctx"
+    what = f"wl.invoke({function.__qualname__}, ...)"
+    check_arguments(function, arguments, what, remedy)
+    return Invocation(function.__name__, arguments, function.__qualname__)
 
 
 def _as_invocation(call: Invocation | Callable[..., Any]) -> Invocation:
@@ -100,6 +121,11 @@ def script(
             f"script(on_reset={on_reset!r}) is unknown",
             remedy="say 'restart' or 'continue'",
         )
+    if not isinstance(calls, Iterable):
+        raise ModelError(
+            f"wl.script({node}, ...) has the calls {calls!r}, which is no list",
+            remedy="write [wl.invoke(Node.call, ...), ...]",
+        )
     return Script(node, tuple(map(_as_invocation, calls)), on_reset)
 
 
@@ -118,6 +144,8 @@ def whenever(
     when
         A guard ``(self, *arguments) -> bool`` beside the handler's own.
     """
+    if when is not None:
+        check_function(when, "wl.whenever(when=...)", like="lambda self, ...: ...")
     handler = None if isinstance(call, Invocation) else call
     return Whenever(
         _as_invocation(call), None if nodes is None else tuple(nodes), when, handler

@@ -23,8 +23,8 @@ from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.running import refuse
 from worldline.model.system import System
+from worldline.model.user_functions import check_function
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples
 from worldline.search.engines import Chosen
@@ -90,6 +90,9 @@ class Question:
         folded: bool,
         profile: bool,
     ) -> None:
+        for name, cut in (("prune", prune), ("assume", assume)):
+            if cut is not None:
+                check_function(cut, name, arguments=1, like="a function of (view)")
         self.profile = Profile() if profile else None
         self.system = system
         self.properties = chosen_properties(system, names)
@@ -213,17 +216,16 @@ class Question:
         )
 
     def _is_cut(self, view: View) -> bool:
-        if self.prune is not None and _said("prune", self.prune, view):
+        prune, assume = self.prune, self.assume
+        if prune is not None and _said("prune", prune, view):
             return True
-        return self.assume is not None and not _said("assume", self.assume, view)
+        return assume is not None and not _said("assume", assume, view)
 
 
 def _said(role: str, predicate: Callable[[View], bool], view: View) -> bool:
     """Return what a function says about a state."""
-    try:
-        return bool(predicate(view))
-    except BaseException as error:
-        refuse(f"the function given as {role}", error, "it must answer in every state")
+    judged = Property(role, PropertyKind.SAFETY, predicate, "the function given as")
+    return judged.judge(view).holds
 
 
 def _all_done(view: View) -> bool:

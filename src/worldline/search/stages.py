@@ -17,6 +17,7 @@ from worldline.engine.exploration import Check, Exploration, Hit
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
+from worldline.model.user_functions import check_function
 from worldline.model.view import View
 from worldline.search.confirm import confirm
 from worldline.search.start import Beginning, Start, start_after
@@ -52,6 +53,9 @@ def goals_of(system: System, until: Iterable[Goal]) -> list[Property]:
             found.append(goal)
         else:
             name = getattr(goal, "__name__", "the goal")
+            check_function(
+                goal, f"until={name}", arguments=1, like="a function of (view)"
+            )
             found.append(Property(name, PropertyKind.SOMETIMES, goal, "predicate"))
     return found
 
