@@ -434,9 +434,7 @@ FINITE: dict[str, Callable[[], wl.System]] = {
         network=wl.streams(), faults=_faults(crashes=1, restarts=1)
     ),
     "crashes on datagrams": lambda: players(
-        both=True,
-        network=wl.datagrams(loss=False),
-        faults=_faults(crashes=2, restarts=1),
+        network=wl.datagrams(loss=False), faults=_faults(crashes=2, restarts=1)
     ),
     "crashes on fifo": lambda: players(
         network=wl.datagrams(reordering=False),

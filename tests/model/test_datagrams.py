@@ -215,3 +215,22 @@ def test_a_run_in_which_a_datagram_is_lost_at_a_crashed_node_is_a_trace(
     shown = "\n".join(diagram(trace))
     assert "refuse Item(number=1) from a" in shown
     assert "lost or refused" in shown
+
+
+@wl.liveness
+def nothing_is_under_way(view: wl.View) -> bool:
+    return not view.messages()
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("restarts", "verdict"), [(1, wl.Verdict.HOLDS), (0, wl.Verdict.VIOLATED)]
+)
+def test_what_can_be_lost_at_a_crashed_node_will_be(
+    restarts: int, verdict: wl.Verdict, engine: Any
+):
+    """It is no fault, so it is owed; where the node is gone, the message stays."""
+    system = boxes(crashes=1, restarts=restarts)
+    system.properties = (nothing_is_under_way,)
+    report = wl.check(system, engine=engine, traces=False)
+    assert report.verdict is verdict
