@@ -129,7 +129,8 @@ class Context:
             Immutable plain data given back to the handler; timers with different
             payloads are different timers.
         after
-            Seconds; they count in deployments, rounds and timed systems only.
+            Seconds; they count in deployments, rounds and, against the node's own
+            timers only, in timed systems.
         """
         self._door.set_timer(self._part, self._timer(timer), payload, after)
 
