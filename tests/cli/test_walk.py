@@ -73,7 +73,7 @@ def test_both_traces_are_replayed_and_shown():
     dead = run("replay", "worldline-out/lossy-is_heard.wl")
     assert (dead.status, "VIOLATED is_heard, reproduced" in dead.out) == (1, True)
     live = run("replay", "worldline-out/lossy-is_heard-live.wl")
-    assert (live.status, "HOLDS is_heard, reproduced" in live.out) == (0, True)
+    assert (live.status, "LIVE is_heard, reproduced" in live.out) == (0, True)
     shown = run("show", "worldline-out/lossy-is_heard.wl")
     assert "step 2 is the critical transition" in shown.out
 
@@ -140,7 +140,7 @@ def test_live_runs_are_written_and_can_be_searched_on_from():
     assert found["live_traces"] == ["live/lossy-live-1.wl"]
     assert found["bound"] == "live runs"
     replayed = run("replay", "live/lossy-live-1.wl")
-    assert (replayed.status, "HOLDS is_heard, reproduced" in replayed.out) == (0, True)
+    assert (replayed.status, "LIVE is_heard, reproduced" in replayed.out) == (0, True)
     again = run("walk", "lossy.py", "--from", "live/lossy-live-1.wl:1", "--json")
     found = json.loads(again.out)
     assert (found["verdict"], found["critical_step"]) == ("violated", 1)

@@ -96,7 +96,7 @@ def detector(how: str) -> wl.System:
     return wl.System(
         {A: Detector(how), B: Pinger(A), C: Pinger(A)},
         network=wl.streams(buffer=1),
-        faults=wl.Faults(crashes=1, nodes=[C]),
+        faults=wl.Faults(crashes=1, nodes=(C,)),
         properties=[the_crash_is_noticed],
         name="detector",
     )
@@ -329,17 +329,34 @@ def test_steps_of_a_cycle_that_change_nothing_are_one_line() -> None:
     )
 
 
-def test_a_single_step_that_changes_nothing_has_no_second_line() -> None:
-    system = wl.System({A: Metronome()}, properties=[nothing_ticks])
-    printed = cycle_of(system)
-    assert printed[-1].endswith(
-        "steps change nothing: timer other at a; timer tick at a"
-    )
+@wl.node
+class Idler:
+    """Does nothing, for ever."""
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Idler.idle)
+
+    @wl.timer
+    def idle(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Idler.idle)
 
 
 @wl.liveness
-def nothing_ticks(view: wl.View) -> bool:
-    return not view[A].ticks
+def never(view: wl.View) -> bool:
+    return False
+
+
+def test_a_single_step_that_changes_nothing_has_no_second_line() -> None:
+    wl.check(wl.System({A: Idler()}, properties=[never]), out="run.wl")
+    lines = list(steps(read("run.wl")))
+    begin = lines.index("the run")
+    assert lines[begin : begin + 4] == [
+        "the run",
+        "",
+        "then for ever:",
+        "1  a  timer idle  (changes nothing)",
+    ]
 
 
 def test_a_message_that_is_consumed_and_sent_again_changes_something() -> None:
@@ -353,3 +370,25 @@ def test_a_message_that_is_consumed_and_sent_again_changes_something() -> None:
 @wl.liveness
 def nothing_has_come(view: wl.View) -> bool:
     return not view[B].has
+
+
+# --------------------------------------------------------------- what a timed system is
+
+
+@wl.safety
+def it_is_quiet(view: wl.View) -> bool:
+    return True
+
+
+def test_a_timed_system_that_holds_says_that_delays_of_two_nodes_are_not_compared() -> (
+    None
+):
+    nodes = {A: Sleeper(), B: Sleeper()}
+    timed = wl.System(nodes, properties=[all_are_awake], timed=True)
+    assert "the delays of two nodes are not compared" in str(wl.check(timed))
+    untimed = wl.System(nodes, properties=[all_are_awake])
+    assert "delays" not in str(wl.check(untimed))
+    # Beside a violation, what holds says it too.
+    mixed = wl.System(nodes, properties=[it_is_quiet, never], timed=True)
+    assert "the delays of two nodes are not compared" in str(wl.check(mixed))
+    assert "delays" not in str(wl.check(mixed, properties=["never"]))

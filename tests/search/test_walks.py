@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,10 @@ from worldline.engine.native.library import KernelMissing, library
 from worldline.search import suspect
 from worldline.search.report import Progress
 from worldline.search.walk_answer import AFTER
-from worldline.trace.format import read
+from worldline.trace.diagram import diagram
+from worldline.trace.exports import dot, mermaid
+from worldline.trace.format import read, write
+from worldline.trace.steps import steps
 
 UNKNOWN, VIOLATED = wl.Verdict.UNKNOWN, wl.Verdict.VIOLATED
 
@@ -170,7 +174,11 @@ def test_both_traces_are_replayed_and_share_all_steps_before_the_critical_one():
     assert live.end is not None
     assert (dead.end.verdict, dead.end.property) == ("violated", "on_top")
     assert (dead.end.critical, dead.end.steps) == (30, 30 + AFTER)
-    assert (live.end.verdict, live.end.critical, live.end.steps) == ("holds", None, 40)
+    assert (live.end.verdict, live.end.critical, live.end.steps) == (
+        "unknown",
+        None,
+        40,
+    )
     assert dead.run[:29] == live.run[:29]
     assert dead.run[29] != live.run[29]
     assert wl.replay(report.violated.trace, climber()).exit_code == 1
@@ -204,7 +212,7 @@ def test_live_runs_are_distinct_and_replay(tmp_path: Path):
         trace = read(file)
         assert wl.replay(file, asker(drops=0, patient=True)).exit_code == 0
         assert trace.end is not None
-        assert (trace.end.verdict, trace.end.kind) == ("holds", "liveness")
+        assert (trace.end.verdict, trace.end.kind) == ("unknown", "liveness")
         assert trace.run not in runs
         runs.append(trace.run)
 
@@ -385,3 +393,28 @@ def test_a_walk_that_takes_long_ends_when_time_is_up():
     report = wl.walk(system, depth=2, max_steps=10**9, max_seconds=0.2)
     assert (report.verdict, report.bound) == (UNKNOWN, "seconds")
     assert report.paths == 0
+
+
+def test_no_live_run_is_called_holds_wherever_it_is_printed():
+    report = falls(max_steps=40)
+    assert report.live_trace is not None
+    live = read(report.live_trace)
+    replayed = wl.replay(report.live_trace, climber())
+    printed = [str(replayed), str(replayed.to_json())]
+    printed += ["\n".join(form(live)) for form in (steps, diagram, dot, mermaid)]
+    for text in printed:
+        assert "holds" not in text.lower()
+        assert "this run violates nothing" in text or "is true at the end" in text
+    assert "LIVE on_top (liveness): this run violates nothing" in printed[2]
+
+
+def test_an_older_live_run_that_says_holds_is_not_called_so():
+    report = falls(max_steps=40)
+    assert report.live_trace is not None
+    trace = read(report.live_trace)
+    assert trace.end is not None
+    end = dataclasses.replace(trace.end, verdict="holds")
+    write(dataclasses.replace(trace, end=end), "older.wl")
+    again = wl.replay("older.wl", climber())
+    assert (again.reproduced, again.exit_code) == (True, 0)
+    assert "holds" not in str(again).lower() + str(again.to_json())

@@ -200,7 +200,7 @@ class Plan:
         }
         budgets: dict[str, Any] = dict(self.faults)
         asked = [wl.invoke(Wheel.ask, which) for which in (0, 1)]
-        calls = {
+        calls: dict[str, list[Any]] = {
             "nothing": [],
             "whenever": [wl.whenever(call) for call in asked],
             "script": [wl.script(ids[0], asked)],

@@ -24,8 +24,10 @@ faults that its network and fault budgets allow, and say for each property wheth
 HOLDS, is VIOLATED, or UNKNOWN because a bound was hit. A violation is written to a
 file, as the run that leads to it; breadth-first search finds one of the shortest.
 Where every state was searched, a liveness property is judged too: it must become true
-for good in every run in which whatever can always happen does happen. A run that
-violates it ends in a cycle, or stops.
+for good in every run in which whatever can always happen does happen, each event for
+itself; a timer that is set again and again need not fire. A run that violates it ends in
+a cycle, or stops. With System(timed=True) a timer waits for those that its own node set
+earlier with a delay not longer; delays of two different nodes are not compared.
 """
 
 EPILOG = """\

@@ -83,7 +83,6 @@ class _Dive:
         identity = search.identity(row, fingerprint)
         is_new = identity not in self.depths
         self.depths[identity] = depth
-        search.tables.tick(depth + 1)
         if is_new:
             search.discover()
             search.statistics.depth = max(search.statistics.depth, depth)

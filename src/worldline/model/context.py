@@ -142,7 +142,8 @@ class Context:
             Immutable plain data given back to the handler, if that takes one; timers
             with different payloads are different timers.
         after
-            Seconds; they count in deployments, rounds and timed systems only.
+            Seconds; they count in deployments, rounds and, against the node's own
+            timers only, in timed systems.
         """
         handler = self._timer(timer)
         held = self._payload(handler, payload)

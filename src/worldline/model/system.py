@@ -85,7 +85,9 @@ class System:
         ``before``: every node has started in state 0. ``events``: starting is an
         event of its own.
     timed
-        Whether timers fire in an order that their delays allow.
+        Whether a timer waits for those that its node set earlier with a delay not
+        longer than its own. Delays of two different nodes are not compared: of two
+        timers at two nodes either may fire first, whatever their delays.
     ignore_noops
         Whether a delivery that changes nothing and sends nothing is no transition;
         the message stays. For unordered networks.

@@ -173,7 +173,8 @@ class Counterexamples:
                 what = f"property {known.name}"
                 raise Nondeterminism(what, "was true", "false in the same state")
         text = "all that was searched for is true at the end of this run"
-        ending = Ending(name, kind, Verdict.HOLDS, text)
+        # One run proves nothing of the others.
+        ending = Ending(name, kind, Verdict.UNKNOWN, text)
         self._record(self.starts[run.root], schedule, ending, file)
 
     def _confirmed(self, run: Run) -> tuple[DirectWorld, Schedule]:

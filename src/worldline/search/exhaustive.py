@@ -194,8 +194,8 @@ def _report(
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.assume)
-    premises += chosen.assumptions + question.staged.beginning.scope
     rest = conditions(question.system, rows)
+    premises += rest + chosen.assumptions + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
@@ -213,7 +213,7 @@ def _report(
         bound=bound or live.bound,
         engine=writer.engine,
         seed=writer.seed,
-        assumptions=premises + rest,
+        assumptions=premises,
         notes=(*notes, *live.notes),
         profile=question.profile,
         liveness_s=live.seconds,
@@ -266,8 +266,9 @@ def _notes(
     found += question.staged.notes
     if search.bound == "fingerprints":
         found.append("two states have the same fingerprint: use the engine 'python'")
-    if search.bound in _GROWTH_BOUNDS:
-        found += growing(question.world)
+    # After stages, values have the depths at which these met them.
+    if search.bound in _GROWTH_BOUNDS and not question.staged.seconds:
+        found += growing(question.world, search.statistics.depth)
     if complete or search.bound in (*_GROWTH_BOUNDS, NO_GOAL):
         found += never(question.world)
     return tuple(found)

@@ -1,12 +1,15 @@
-"""Why a model seems unbounded: the fields and mailboxes that keep growing.
+"""What still grew when a search was ended: why a model may be unbounded.
 
-Every interned value knows the depth at which it was first met. A field whose largest
-value, or number of elements, still rises in the last third of the depths reached is
-what makes the space infinite, or looks like it.
+Every interned value knows the depth at which it was first met. A field, or mailbox, whose
+largest value set new records all along the depths searched, and was not behind with the
+next one when the search ended, is what makes the space infinite, or looks like it. What
+has stopped growing is late with its next record, and nothing is said of it; nor after a
+depth-first search, which does not meet things at their least depth.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,35 +23,59 @@ from worldline.worlds.tabulated import TabulatedWorld
 _SHORTEST = 6
 """Depth below which nothing is said."""
 
+_FEWEST = 5
+"""Records without which nothing is said: a small field is filled that often."""
 
-def growing(world: TabulatedWorld) -> list[str]:
-    """Return a sentence for each field or mailbox that keeps growing."""
+_RECENT = 3
+"""Distances between records, of the last ones, that tell when the next is due."""
+
+
+def growing(world: TabulatedWorld, depth: int) -> list[str]:
+    """Return a sentence for each field or mailbox that still grew.
+
+    Parameters
+    ----------
+    depth
+        The depth that the search has reached, breadth-first.
+    """
     series: dict[str, dict[int, int]] = defaultdict(dict)
-    for name, depth, size in _sizes(world):
+    for name, born, size in _sizes(world):
         known = series[name]
-        known[depth] = max(known.get(depth, size), size)
+        known[born] = max(known.get(born, size), size)
     found: list[str] = []
     for name in sorted(series):
-        peaks = _thirds(series[name])
-        if peaks is not None and peaks[0] < peaks[1] < peaks[2]:
-            text = " → ".join(map(str, peaks))
-            found.append(f"{name} keeps growing with depth ({text}): bound it")
+        risen = _risen(series[name], depth)
+        if risen is not None:
+            text = " → ".join(map(str, risen))
+            found.append(
+                f"{name} rose up to the end of the search ({text} in its thirds): if "
+                "nothing bounds it, bound it"
+            )
     return found
 
 
-def _thirds(series: dict[int, int]) -> tuple[int, int, int] | None:
-    """Return the largest size in each third of the depths reached."""
-    deepest = max(series)
-    if deepest < _SHORTEST:
+def _risen(series: dict[int, int], depth: int) -> tuple[int, int, int] | None:
+    """Return the largest size up to each third of the depth, if it still rises."""
+    records: list[int] = []
+    largest = -1
+    for born in sorted(series):
+        if series[born] > largest:
+            largest = series[born]
+            records.append(born)
+    if depth < _SHORTEST or len(records) <= _FEWEST or not _is_due(records, depth):
         return None
-    found: list[int] = []
-    for third in range(3):
-        low, high = deepest * third / 3, deepest * (third + 1) / 3
-        sizes = [size for depth, size in series.items() if low < depth <= high]
-        if not sizes:
-            return None
-        found.append(max(sizes))
-    return found[0], found[1], found[2]
+    first, second, third = (
+        max((series[born] for born in records if born <= depth * part / 3), default=0)
+        for part in (1, 2, 4)
+    )
+    return (first, second, third) if first < second < third else None
+
+
+def _is_due(records: list[int], depth: int) -> bool:
+    """Say whether the next record is not late, by the distances of the last ones."""
+    last = records[-_RECENT - 1 :]
+    usual = max(b - a for a, b in itertools.pairwise(last))
+    return 0 <= depth + 1 - last[-1] <= usual
 
 
 def _sizes(world: TabulatedWorld) -> Iterator[tuple[str, int, int]]:

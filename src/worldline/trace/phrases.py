@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, show
 from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
 
 FOR_EVER = "then for ever:"
+NO_PROOF = "this run violates nothing"
 STOPS = "then nothing more happens (but faults could), for ever"
 
 Cuts = Sequence[Sequence[str]]
@@ -166,12 +168,20 @@ def cycle_phrase(end: End | None, number: int) -> str:
 
 
 def verdict_phrase(end: End | None) -> str:
-    """Return the verdict with the property that it is about."""
+    """Return what a run shows, with the property that it is about."""
     if end is None:
         return "no verdict: the trace breaks off"
-    words = [end.verdict.upper()]
-    if end.property is not None:
-        words.append(end.property)
-        if end.kind not in (None, end.property):
-            words.append(f"({end.kind})")
-    return " ".join(words)
+    phrase = shown_phrase(end.verdict, end.property)
+    if end.property is not None and end.kind not in (None, end.property):
+        phrase += f" ({end.kind})"
+    return phrase if end.verdict == Verdict.VIOLATED.value else f"{phrase}: {NO_PROOF}"
+
+
+def shown_phrase(verdict: str, name: str | None) -> str:
+    """Return what a run shows of a property, or of none.
+
+    That a run violates nothing says nothing of other runs: it is not called a verdict.
+    """
+    if verdict == Verdict.VIOLATED.value:
+        return "VIOLATED" if name is None else f"VIOLATED {name}"
+    return "LIVE" if name is None else f"LIVE {name}"

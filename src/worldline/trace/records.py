@@ -241,12 +241,13 @@ class Explanation:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """The verdict on a run.
+    """What a run shows.
 
     Attributes
     ----------
     verdict
-        A `Verdict` as text.
+        A `Verdict` as text: ``violated``, or ``unknown`` for a run that violates nothing,
+        since it proves nothing of others. Older files have ``holds`` there.
     property, kind
         The property it is about and its kind; for what is no declared property,
         such as an exception or a deadlock, the violation's name twice.

@@ -14,6 +14,7 @@ from worldline.model.verdicts import Verdict
 from worldline.trace.explain import explain
 from worldline.trace.format import Place, read
 from worldline.trace.lasso import Cycle
+from worldline.trace.phrases import NO_PROOF
 from worldline.trace.record import DEADLOCK, declared
 from worldline.trace.records import End, Trace
 from worldline.trace.replayed import Divergence, Replayed
@@ -63,7 +64,7 @@ def replay(path: Place, system: System | None = None) -> Replayed:
         system=header.system,
         verified=verified,
         steps=len(trace.steps),
-        verdict=None if end is None else Verdict(end.verdict),
+        verdict=None if end is None else _of_one_run(Verdict(end.verdict)),
         property_name=None if end is None else end.property,
         reproduced=right,
         divergence=divergence,
@@ -75,6 +76,11 @@ def replay(path: Place, system: System | None = None) -> Replayed:
         seed=header.seed,
         trace=Path(path),
     )
+
+
+def _of_one_run(recorded: Verdict) -> Verdict:
+    """Return what a run can show: a violation, else nothing about other runs."""
+    return recorded if recorded is Verdict.VIOLATED else Verdict.UNKNOWN
 
 
 def _rerun(
@@ -116,13 +122,14 @@ def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool,
                 reason = str(found or f"{known.name} is false on the cycle")
                 return not cycle.objection(), cycle.objection() or reason
             return found is not None, str(found or f"{known.name} is true at the end")
-        if verdict is Verdict.HOLDS and known.kind is not PropertyKind.SAFETY:
+        # A run that is live; older files say of it that the property holds.
+        if known.kind is not PropertyKind.SAFETY:
             found = explain(world, known)
-            return found is None, "" if found is None else str(found)
-        return True, ""
+            return found is None, NO_PROOF if found is None else str(found)
+        return True, NO_PROOF
     if verdict is Verdict.VIOLATED:
         return _judge_undeclared(world, end)
-    return True, ""
+    return True, NO_PROOF
 
 
 def _judge_undeclared(world: DirectWorld, end: End) -> tuple[bool, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.model.verdicts import Verdict
+from worldline.trace.phrases import shown_phrase
 from worldline.trace.report import PropertyReport
 
 
@@ -53,7 +54,8 @@ class Replayed:
         How many steps went as recorded, boot and prologue included, and how many
         there are.
     verdict, property_name
-        What was recorded; None for a trace that breaks off.
+        What was recorded: VIOLATED, or UNKNOWN for a run that violates nothing, which
+        proves nothing of others; None for a trace that breaks off.
     reproduced
         Whether every step went as recorded and the verdict is right again.
     divergence
@@ -133,10 +135,11 @@ class Replayed:
         ]
 
     def __str__(self) -> str:
-        verdict = "no verdict" if self.verdict is None else self.verdict.value.upper()
-        about = "" if self.property_name is None else f" {self.property_name}"
+        shown = "no verdict"
+        if self.verdict is not None:
+            shown = shown_phrase(self.verdict.value, self.property_name)
         word = "reproduced" if self.reproduced else "NOT REPRODUCED"
-        lines = [f"{self.system}: {verdict}{about}, {word}"]
+        lines = [f"{self.system}: {shown}, {word}"]
         reason = self.explanation if self.divergence is None else str(self.divergence)
         lines += [f"  {line}" for line in reason.splitlines()]
         lines.append(

@@ -26,9 +26,6 @@ def depth_first(search: Exploration) -> None:
     dive = _Dive(search)
     try:
         dive.explore()
-    except BoundHit:
-        dive.sample_growth()
-        raise
     finally:
         dive.count()
         dive.close()
@@ -64,7 +61,7 @@ class _Dive:
             add = self._library.wl_dive_check
             add(self._handle, number, check.target, check.fatal)
         self._is_full = self._is_cut = False
-        self._path_size = self._findings = 0
+        self._findings = 0
 
     def close(self) -> None:
         """Free what the kernel holds of this search."""
@@ -93,11 +90,7 @@ class _Dive:
         statistics.generated += len(self._search.roots)
         statistics.depth = out[3]
         self._is_full, self._is_cut = bool(out[4]), bool(out[5])
-        self._path_size, self._findings = out[6:8]
-
-    def sample_growth(self) -> None:
-        """Learn how the collections grew that only the kernel has seen."""
-        self._mirror.columns.sample_births()
+        self._findings = out[7]
 
     def _run(self) -> None:
         search, more = self._search, True
@@ -107,7 +100,6 @@ class _Dive:
                 raise BoundHit("memory")
             self.count()
             self._report()
-            search.tables.tick(self._path_size + 1)
             if self._is_full:
                 raise BoundHit("states")
             search.look()
