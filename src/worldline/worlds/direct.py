@@ -211,11 +211,10 @@ class DirectWorld:
             If the event cannot happen; the state is unchanged.
         """
         before = self._before(event)
-        if before is not None:
-            known = stuck.known(self.system, *before, event, choices)
-            if known is not None and self.is_enabled(event, charge=charge):
-                self.failure = known.failure
-                return known
+        known = before and stuck.known(self.system, *before, event, choices)
+        if known and self.is_enabled(event, charge=charge):
+            self.failure = known.failure
+            return known
         result = self._happen(event, choices, charge=charge, source=source, lines=lines)
         outcome = self.door.outcome(result)
         if before is not None:
@@ -224,14 +223,15 @@ class DirectWorld:
         return outcome
 
     def _before(self, event: Event) -> tuple[int, Frozen] | None:
-        """Return the node of an event, frozen, where handlers may be stuck."""
+        """Return an event's node, frozen, where handlers may be stuck."""
+        is_start = event.kind is Kind.START
+        if not (is_start or self.system.stuck or beat.gives_up()):
+            return None
         if event.node is None or event.node not in self.system.index:
             return None
         index = self.system.index[event.node]
-        if event.kind is Kind.START:
+        if is_start:
             return index, self.system.initial[index]
-        if not self.system.stuck and not beat.gives_up():
-            return None
         return index, self.system.types[index].freeze(self.nodes[index])
 
     def run(self, schedule: Schedule) -> None:
