@@ -166,7 +166,9 @@ def test_a_message_whose_methods_raise_is_no_internal_error(
     def fail(self: Any, *others: Any) -> Any:
         raise ValueError(name)
 
-    odd: Any = wl.message(type("Odd", (), {"__annotations__": {"number": int}, name: fail}))
+    odd: Any = wl.message(
+        type("Odd", (), {"__annotations__": {"number": int}, name: fail})
+    )
 
     @wl.node
     class Sender:

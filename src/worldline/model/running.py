@@ -123,6 +123,11 @@ def text_of(error: BaseException) -> str:
         return f"its text cannot be had: {name_of(failed)}"
 
 
+def said(error: BaseException) -> str:
+    """Return the class and the text of an exception."""
+    return f"{name_of(error)}: {text_of(error)}".removesuffix(": ")
+
+
 def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
     """Refuse code that may not fail, and did.
 
@@ -142,9 +147,8 @@ def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
         raise ModelError(f"{what} did not return ({error})", remedy=remedy) from None
     if is_ours(error):
         raise error
-    said = f"{name_of(error)}: {text_of(error)}".removesuffix(": ")
     raise ModelError(
-        f"{what} raised {said} ({place_of(error)})", remedy=remedy
+        f"{what} raised {said(error)} ({place_of(error)})", remedy=remedy
     ) from error
 
 

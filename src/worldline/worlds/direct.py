@@ -11,7 +11,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.model import beat
 from worldline.model.content import Frozen
 from worldline.model.divergence import within_budget
 from worldline.model.errors import ModelError
@@ -210,7 +209,7 @@ class DirectWorld:
         NotEnabled
             If the event cannot happen; the state is unchanged.
         """
-        before = self._before(event)
+        before = stuck.before(self.system, event, self.nodes)
         known = before and stuck.known(self.system, *before, event, choices)
         if known and self.is_enabled(event, charge=charge):
             self.failure = known.failure
@@ -221,18 +220,6 @@ class DirectWorld:
             stuck.note(self.system, *before, event, outcome)
         self._observe(event, outcome)
         return outcome
-
-    def _before(self, event: Event) -> tuple[int, Frozen] | None:
-        """Return an event's node, frozen, where handlers may be stuck."""
-        is_start = event.kind is Kind.START
-        if not (is_start or self.system.stuck or beat.gives_up()):
-            return None
-        if event.node is None or event.node not in self.system.index:
-            return None
-        index = self.system.index[event.node]
-        if is_start:
-            return index, self.system.initial[index]
-        return index, self.system.types[index].freeze(self.nodes[index])
 
     def run(self, schedule: Schedule) -> None:
         """Let every event of a schedule happen; nothing is recorded."""
