@@ -149,6 +149,5 @@ def test_an_exit_in_code_of_the_users_never_passes_for_an_answer(
     def leave(arguments: object) -> int:
         sys.exit(0)
 
-    monkeypatch.setattr("worldline.cli.zoo.run", leave)
     monkeypatch.setattr("worldline.cli.check.run", leave)
     assert run("check", "zoo:toy").status == 2
