@@ -141,3 +141,13 @@ def test_main_reads_the_arguments_of_the_process(monkeypatch: pytest.MonkeyPatch
 def test_the_package_can_be_run_as_a_module(tmp_path: Path):
     result = run_process("--version", folder=tmp_path)
     assert (result.status, result.err) == (0, "")
+
+
+def test_an_exit_in_code_of_the_users_never_passes_for_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def leave(arguments: object) -> int:
+        sys.exit(0)
+
+    monkeypatch.setattr("worldline.cli.check.run", leave)
+    assert run("check", "zoo:toy").status == 2

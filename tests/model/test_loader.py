@@ -356,3 +356,28 @@ def test_a_function_that_returns_no_system_is_refused(file: Path):
 def test_a_function_that_raises_is_quoted(tmp_path: Path, body: str, said: str):
     source = f"import worldline as wl\ndef system(n: int = 1):\n    {body}\n"
     assert said in refused(written(tmp_path, source))
+
+
+@pytest.mark.parametrize("end", ["GeneratorExit", "SystemExit", "BaseException"])
+@pytest.mark.parametrize("where", ["module", "function"])
+def test_whatever_ends_a_module_or_its_function_is_an_input_error(
+    tmp_path: Path, end: str, where: str
+) -> None:
+    made = f"raise {end}('no')"
+    text = made if where == "module" else f"def system():\n    {made}"
+    (tmp_path / "ends.py").write_text(text, "utf-8")
+    with pytest.raises(InputError, match=rf"{end}: no \(ends.py:\d"):
+        load(str(tmp_path / "ends.py"), {})
+
+
+def test_an_exception_without_a_text_does_not_end_the_loader(tmp_path: Path) -> None:
+    text = """\
+class Silent(Exception):
+    def __str__(self):
+        raise ValueError
+
+raise Silent
+"""
+    (tmp_path / "silent.py").write_text(text, "utf-8")
+    with pytest.raises(InputError, match="Silent: its text cannot be had: ValueError"):
+        load(str(tmp_path / "silent.py"), {})

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import signal
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -326,3 +330,47 @@ def test_a_recursion_may_be_as_deep_wherever_it_runs(run: Any) -> None:
 
 
 DEEPEST = 999
+
+
+# ------------------------------------------------------------------- Ctrl-C, warnings
+
+
+@pytest.mark.parametrize("where", ["handler", "property"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_ctrl_c_inside_user_code_ends_the_search_even_if_it_is_swallowed(
+    engine: Any, where: str
+) -> None:
+    def press() -> bool:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return True
+
+    known = wl.safety(lambda view: view[B].count == 0 or press())
+    system = prone(lambda: None, properties=[known])
+    if where == "handler":
+        system = prone(press)
+    report = wl.check(system, engine=engine, traces=False)
+    assert report.verdict is wl.Verdict.UNKNOWN
+    assert report.bound == "interrupted"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("name", ["SystemExit", "RecursionError"])
+def test_the_debugger_opens_a_run_that_ends_so(name: str, tmp_path: Path) -> None:
+    from worldline.debug.timeline import Timeline
+    from worldline.trace.format import read
+
+    system = prone(ENDS[name])
+    wl.check(system, out=tmp_path / "run.wl")
+    timeline = Timeline(read(tmp_path / "run.wl"), system)
+    assert timeline.divergence is None
+    assert timeline.is_void(timeline.last)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_warning_that_is_an_error_is_the_handlers(engine: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mischief = functools.partial(warnings.warn, "old", DeprecationWarning)
+        report = wl.check(prone(mischief), engine=engine, traces=False)
+    assert "DeprecationWarning: old" in report.expect_violated("exception").explanation

@@ -105,6 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         With code 2 if the arguments are not understood, with 0 after ``--help`` and
         ``--version``.
     """
+    arguments: argparse.Namespace | None = None
     try:
         arguments = build_parser().parse_args(argv)
         refuse_no_asserts()
@@ -126,7 +127,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{place}{error.strerror or error}")
-    except Exception as error:
+    except BaseException as error:
+        if arguments is None:
+            raise
+        # SystemExit too, which is the user's, and would say HOLDS.
         theirs = escaped(error)
         return _confess() if theirs is None else _refuse(str(theirs))
     return status

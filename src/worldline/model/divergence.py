@@ -90,7 +90,6 @@ def begin(*, repeatable: bool) -> None:
     """Note that another execution of user code begins."""
     _Clock.execution += 1
     _Clock.repeatable = repeatable
-    _Clock.missed = 0
 
 
 def counts() -> bool:
@@ -128,7 +127,7 @@ def _due() -> Stop | None:
         return type(activity.stop)(*activity.stop.args)
     now = time.thread_time(), time.monotonic()
     if _Clock.seen != _Clock.execution:
-        _Clock.seen, _Clock.since = _Clock.execution, now
+        _Clock.seen, _Clock.since, _Clock.missed = _Clock.execution, now, 0
         return None
     used, passed = now[0] - _Clock.since[0], now[1] - _Clock.since[1]
     if _Clock.repeatable and not _Clock.counting:

@@ -130,7 +130,9 @@ def waits(
     """
     activity.guarding = True
     try:
-        found = running.settled(lambda: find(system, index, node, context, event))
+        found = running.settled(
+            lambda: find(system, index, node, context, event), ~hash(event.name)
+        )
         return found is Result.WAITS
     except Diverged:
         return False

@@ -19,10 +19,11 @@ from types import ModuleType
 from typing import Any, final
 
 from worldline.model.errors import InputError, UsageError, WorldlineError
+from worldline.model.interrupts import is_interrupt
 from worldline.model.parameters import bind
 from worldline.model.properties import Property
 from worldline.model.system import Origin, System
-from worldline.model.user_errors import failed, is_interrupt, refusal, shorten
+from worldline.model.user_errors import failed, refusal, shorten
 
 ZOO = "zoo:"
 _ZOO_PACKAGE = "worldline.zoo"

@@ -130,7 +130,7 @@ class Observer:
 
 def _answered(name: str, what: str, run: Callable[[], Any]) -> Any:
     try:
-        return running.settled(run)
+        return running.settled(run, hash((name, what)))
     except BaseException as error:
         remedy = "an observer must make something of every step and every value"
         refuse(f"the {what} of observer {name!r}", error, remedy)

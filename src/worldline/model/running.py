@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn, TypeAlias, TypeVar
+from typing import ClassVar, NoReturn, TypeAlias, TypeVar
 
 from worldline.model import activity, beat, divergence
 from worldline.model.divergence import Diverged, Stop, Suspected, within_budget
@@ -40,7 +40,7 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
     """
     limit = sys.getrecursionlimit()
     entered = activity.running, limit
-    sys.setrecursionlimit(_Stack.depth() + max(HEADROOM, limit))
+    sys.setrecursionlimit(_Stack.depth(mark) + max(HEADROOM, limit))
     divergence.begin(repeatable=repeatable)
     activity.stop = beat.begin(mark, again=divergence.counts())
     activity.running = True
@@ -123,6 +123,11 @@ def text_of(error: BaseException) -> str:
         return f"its text cannot be had: {name_of(failed)}"
 
 
+def said(error: BaseException) -> str:
+    """Return the class and the text of an exception."""
+    return f"{name_of(error)}: {text_of(error)}".removesuffix(": ")
+
+
 def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
     """Refuse code that may not fail, and did.
 
@@ -142,46 +147,47 @@ def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
         raise ModelError(f"{what} did not return ({error})", remedy=remedy) from None
     if is_ours(error):
         raise error
-    said = f"{name_of(error)}: {text_of(error)}".removesuffix(": ")
     raise ModelError(
-        f"{what} raised {said} ({place_of(error)})", remedy=remedy
+        f"{what} raised {said(error)} ({place_of(error)})", remedy=remedy
     ) from error
 
 
 class _Stack:
     """How deep the stack is, by Python's own count.
 
-    Only an error tells it. Where as many frames as the last time are below, the
-    depth is that of the last time.
+    Only an error tells it, which takes long. Where as many frames are below as the last
+    time that the same code was entered, the depth is that of the last time.
     """
 
-    frames = 0
-    bottom = 0
-    known = 0
+    known: ClassVar[dict[int, tuple[int, int, int]]] = {}
+    """By mark: how many frames were below, which was the lowest, and the depth."""
 
     @classmethod
-    def depth(cls) -> int:
+    def depth(cls, mark: int) -> int:
         """Return how deep the stack is where user code is entered."""
-        try:
-            if id(sys._getframe(cls.frames)) == cls.bottom:
-                return cls.known
-        except ValueError:
-            pass
-        frame, cls.frames = sys._getframe(), -1
-        above: FrameType | None = frame
+        known = cls.known.get(mark)
+        if known is not None:
+            try:
+                if id(sys._getframe(known[0])) == known[1]:
+                    return known[2]
+            except ValueError:
+                pass
+        frames, bottom = -1, 0
+        above: FrameType | None = sys._getframe()
         while above is not None:
-            cls.frames, cls.bottom = cls.frames + 1, id(above)
+            frames, bottom = frames + 1, id(above)
             above = above.f_back
-        cls.known = cls._measured()
-        return cls.known
+        depth = cls._measured() or frames
+        cls.known[mark] = frames, bottom, depth
+        return depth
 
     @classmethod
     def _measured(cls) -> int:
-        """Return the depth, which includes calls from C that have no frame."""
+        """Return the depth, with calls from C that have no frame; 0 if nobody tells."""
         try:
             sys.setrecursionlimit(1)
         except RecursionError as error:
             said = re.search(r"depth (\d+)", str(error))
             if said is not None:
                 return int(said[1])
-        return cls.frames
+        return 0

@@ -10,14 +10,10 @@ import traceback
 from pathlib import Path
 
 from worldline.model.errors import InputError, WorldlineError
+from worldline.model.running import said, text_of
 
 _OURS = Path(__file__).resolve().parent.parent
 _ZOO = _OURS / "zoo"
-
-
-def is_interrupt(error: BaseException) -> bool:
-    """Say whether an exception is no business of the code that was running."""
-    return not isinstance(error, Exception | SystemExit)
 
 
 def failed(place: str, error: BaseException, what: str) -> InputError:
@@ -39,19 +35,18 @@ def failed(place: str, error: BaseException, what: str) -> InputError:
     line = _line(error) or place
     if isinstance(error, WorldlineError):
         return InputError(f"{place}: {error.what} ({line})", remedy=error.remedy)
-    text = f": {error}" if str(error) else ""
-    return InputError(f"{place}: {what} {type(error).__name__}{text} ({line})")
+    return InputError(f"{place}: {what} {said(error)} ({line})")
 
 
 def refusal(error: ValueError) -> str:
     """Return what a function said to refuse its arguments; where, if by accident."""
     line = _line(error)
-    if ": raise " in line and str(error):
-        return str(error)
-    return f"{type(error).__name__}: {error} ({line})"
+    if ": raise " in line and text_of(error):
+        return text_of(error)
+    return f"{said(error)} ({line})"
 
 
-def escaped(error: Exception) -> InputError | None:
+def escaped(error: BaseException) -> InputError | None:
     """Return the error to report for an exception that user code let escape.
 
     Guards and observers are code that may not raise, and has no verdict if it does.
@@ -66,9 +61,8 @@ def escaped(error: Exception) -> InputError | None:
     blamed = [f for f in blamed if not _is_library(f.filename)]
     if not blamed or not _is_users(blamed[-1].filename):
         return None
-    text = f": {error}" if str(error) else ""
     return InputError(
-        f"{blamed[-1].name} raised {type(error).__name__}{text} ({_line(error)})",
+        f"{blamed[-1].name} raised {said(error)} ({_line(error)})",
         remedy="a guard, an observer or a specification must take whatever it is given",
     )
 

@@ -11,7 +11,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.model import beat
 from worldline.model.content import Frozen
 from worldline.model.divergence import within_budget
 from worldline.model.errors import ModelError
@@ -210,29 +209,17 @@ class DirectWorld:
         NotEnabled
             If the event cannot happen; the state is unchanged.
         """
-        before = self._before(event)
-        if before is not None:
-            known = stuck.known(self.system, *before, event, choices)
-            if known is not None and self.is_enabled(event, charge=charge):
-                self.failure = known.failure
-                return known
+        before = stuck.before(self.system, event, self.nodes)
+        known = before and stuck.known(self.system, *before, event, choices)
+        if known and self.is_enabled(event, charge=charge):
+            self.failure = known.failure
+            return known
         result = self._happen(event, choices, charge=charge, source=source, lines=lines)
         outcome = self.door.outcome(result)
         if before is not None:
             stuck.note(self.system, *before, event, outcome)
         self._observe(event, outcome)
         return outcome
-
-    def _before(self, event: Event) -> tuple[int, Frozen] | None:
-        """Return the node of an event, frozen, where handlers may be stuck."""
-        if event.node is None or event.node not in self.system.index:
-            return None
-        index = self.system.index[event.node]
-        if event.kind is Kind.START:
-            return index, self.system.initial[index]
-        if not self.system.stuck and not beat.gives_up():
-            return None
-        return index, self.system.types[index].freeze(self.nodes[index])
 
     def run(self, schedule: Schedule) -> None:
         """Let every event of a schedule happen; nothing is recorded."""

@@ -125,7 +125,7 @@ class Recall:
         """Evaluate one element, perhaps for the kernel: then no property is running."""
         before, activity.guarding = activity.guarding, True
         try:
-            return settled(lambda: holds_for(function, view, nodes))
+            return settled(lambda: holds_for(function, view, nodes), 1)
         except BaseException as error:
             if activity.running:
                 raise

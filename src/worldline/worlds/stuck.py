@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from worldline.model import beat
 from worldline.model.content import Frozen
 from worldline.model.divergence import BY_THE_CLOCK
-from worldline.model.events import Choices, Event
+from worldline.model.events import Choices, Event, Kind
 from worldline.model.outcome import Outcome
 from worldline.model.system import System
+
+
+def before(system: System, event: Event, nodes: list[Any]) -> tuple[int, Frozen] | None:
+    """Return an event's node, frozen, where it may be worth to remember or look up."""
+    is_start = event.kind is Kind.START
+    if not (is_start or system.stuck or beat.gives_up()):
+        return None
+    if event.node is None or event.node not in system.index:
+        return None
+    index = system.index[event.node]
+    if is_start:
+        return index, system.initial[index]
+    return index, system.types[index].freeze(nodes[index])
 
 
 def note(
