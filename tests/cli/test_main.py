@@ -141,3 +141,11 @@ def test_main_reads_the_arguments_of_the_process(monkeypatch: pytest.MonkeyPatch
 def test_the_package_can_be_run_as_a_module(tmp_path: Path):
     result = run_process("--version", folder=tmp_path)
     assert (result.status, result.err) == (0, "")
+
+
+@pytest.mark.parametrize("verb", ["check", "replay", "show", "debug", "faults"])
+def test_a_null_character_is_refused_in_any_argument(verb: str):
+    result = run(verb, "a\0b")
+    assert refusal(result) == (
+        "the argument 'a\\x00b' has a null character; leave it out"
+    )
