@@ -151,3 +151,11 @@ def test_an_exit_in_code_of_the_users_never_passes_for_an_answer(
 
     monkeypatch.setattr("worldline.cli.check.run", leave)
     assert run("check", "zoo:toy").status == 2
+
+
+@pytest.mark.parametrize("verb", ["check", "replay", "show", "debug", "faults"])
+def test_a_null_character_is_refused_in_any_argument(verb: str):
+    result = run(verb, "a\0b")
+    assert refusal(result) == (
+        "the argument 'a\\x00b' has a null character; leave it out"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import time
 
 from tests.cli.command import Result, run
@@ -12,7 +14,11 @@ SECONDS = 10.0
 def answered(*arguments: str) -> Result:
     """Run a command in this process, and assert that it answers as it should."""
     began = time.monotonic()
-    result = run(*arguments)
+    before, sys.stdin = sys.stdin, io.StringIO("")
+    try:
+        result = run(*arguments)
+    finally:
+        sys.stdin = before
     seconds = time.monotonic() - began
     shown = f"{arguments!r:.300}\n{result.out[-500:]}\n{result.err[-2500:]}"
     assert result.status in {0, 1, 2, 3}, shown

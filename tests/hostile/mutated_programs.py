@@ -9,11 +9,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src/worldline/zoo/programs", "tests/dedalus/bad")
+GOOD, BAD = "src/worldline/zoo/programs", "tests/dedalus/bad"
 
 _TOKEN = re.compile(
     r'"[^"\n]*"|//[^\n]*|/\*.*?\*/|\w+|:-|==|!=|<=|>=|\s+|.', re.ASCII | re.DOTALL
 )
+_INCLUDE = re.compile(r'include\s+"([^"\n]*)"\s*;')
 _CLASSES = (r'"', r"[A-Z_]", r"[a-z]", r"[0-9]", r"[=!<>]", r"[-+*/]")
 
 HOSTILE = (
@@ -47,20 +48,33 @@ HOSTILE = (
 
 
 @cache
-def sources() -> tuple[str, ...]:
-    """Return all programs that there are, broken ones among them."""
-    files = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.ded"))]
-    return tuple(file.read_bytes().decode("utf-8", "replace") for file in files)
+def sources(folder: str) -> tuple[str, ...]:
+    """Return the programs of a folder, each with what it includes in its place."""
+    files = sorted((ROOT / folder).rglob("*.ded"))
+    return tuple(_whole(file, set()) for file in files)
+
+
+def _whole(file: Path, seen: set[Path]) -> str:
+    if file in seen or not file.is_file():
+        return ""
+    seen.add(file)
+    text = file.read_bytes().decode("utf-8", "replace")
+    return _INCLUDE.sub(lambda found: _whole(file.parent / found[1], seen), text)
+
+
+def _source(rng: random.Random) -> str:
+    """Return a program that is right, mostly: most of those that are wrong end early."""
+    return rng.choice(sources(GOOD if rng.random() < 0.9 else BAD))
 
 
 def mutated(seed: int) -> bytes:
     """Return the program of a seed."""
     rng = random.Random(seed)
-    text = rng.choice(sources())
+    text = _source(rng)
     if rng.random() < 0.15:
-        text = _spliced(text, rng.choice(sources()), rng)
+        text = _spliced(text, _source(rng), rng)
     tokens = _TOKEN.findall(text)
-    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 8))):
+    for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 2, 3, 8))):
         tokens = rng.choice(_MUTATIONS)(tokens, rng) or tokens
     data = "".join(tokens).encode("utf-8", "surrogatepass")
     return _flipped(data, rng) if rng.random() < 0.1 else data
@@ -108,9 +122,8 @@ def _alike(tokens: list[str], rng: random.Random) -> list[str]:
 
 
 def _foreign(tokens: list[str], rng: random.Random) -> list[str]:
-    tokens[_place(tokens, rng)] = rng.choice(
-        _TOKEN.findall(rng.choice(sources())) or [""]
-    )
+    """Put a token of another program in the place of one."""
+    tokens[_place(tokens, rng)] = rng.choice(_TOKEN.findall(_source(rng)) or [""])
     return tokens
 
 
@@ -142,9 +155,22 @@ def _statement(tokens: list[str], rng: random.Random) -> list[str]:
     return _TOKEN.findall(";".join(statements)) or [" "]
 
 
+def _part(tokens: list[str], rng: random.Random) -> list[str]:
+    """Leave a part of a body out, deny it, or take one of another rule in its place."""
+    text = "".join(tokens)
+    parts = list(re.finditer(r"(notin\s+)?\w+\([^()]*\)(?=\s*[,;])", text))
+    if not parts:
+        return tokens
+    one, other = rng.choice(parts), rng.choice(parts)
+    new = rng.choice(
+        (f"notin {one[0]}", one[0].removeprefix("notin"), other[0], "1 == 1")
+    )
+    return _TOKEN.findall(text[: one.start()] + new + text[one.end() :])
+
+
 _MUTATIONS: tuple[Callable[[list[str], random.Random], list[str]], ...] = (
-    *(_delete, _repeat, _swap, _alike, _alike, _alike, _foreign, _hostile, _hostile),
-    *(_rename, _statement, _statement),
+    *(_delete, _repeat, _swap, _foreign, _hostile, _hostile, _rename),
+    *(_alike, _alike, _alike, _alike, _statement, _statement, _statement, _part, _part),
 )
 
 

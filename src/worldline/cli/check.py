@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from worldline.cli.options import (
     add_beginning,
     add_json,
     add_system,
     assignments,
+    file_place,
     positive,
     positive_seconds,
 )
@@ -85,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=file_place,
         metavar="PATH",
         help="where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from worldline.cli.options import (
     add_json,
     assignments,
+    file_place,
+    place,
     positive,
     positive_seconds,
     print_json,
@@ -179,13 +180,13 @@ def _configure_more(parser: argparse.ArgumentParser) -> None:
     )
     more.add_argument(
         "--out",
-        type=Path,
+        type=file_place,
         metavar="PATH",
         help="where the trace goes (default: worldline-out/NAME-faults.wl)",
     )
     more.add_argument(
         "--report",
-        type=Path,
+        type=place,
         metavar="DIR",
         help="write a page with drawings, and the runs as JSON, into a folder",
     )

@@ -12,7 +12,12 @@ from typing import NoReturn
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
 from worldline.model.ending import will_end_with
-from worldline.model.errors import InternalError, WorldlineError, refuse_no_asserts
+from worldline.model.errors import (
+    InternalError,
+    UsageError,
+    WorldlineError,
+    refuse_no_asserts,
+)
 from worldline.model.user_errors import escaped
 
 VERBS = {
@@ -107,7 +112,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments: argparse.Namespace | None = None
     try:
-        arguments = build_parser().parse_args(argv)
+        given = sys.argv[1:] if argv is None else list(argv)
+        _refuse_null(given)
+        arguments = build_parser().parse_args(given)
         refuse_no_asserts()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -134,6 +141,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         theirs = escaped(error)
         return _confess() if theirs is None else _refuse(str(theirs))
     return status
+
+
+def _refuse_null(given: list[str]) -> None:
+    """Refuse what no file, system or property can be called."""
+    for text in given:
+        if "\0" in text:
+            raise UsageError(
+                f"the argument {text!r} has a null character", remedy="leave it out"
+            )
 
 
 def _refuse(text: str) -> int:

@@ -6,7 +6,9 @@ import argparse
 import contextlib
 import json
 import math
+import stat
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from worldline.model.errors import UsageError
@@ -95,6 +97,43 @@ def positive_seconds(text: str) -> float:
         if 0 < (value := float(text)) < math.inf:
             return value
     raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+
+
+def place(text: str) -> Path:
+    """Read an option's value that says where something is to be written.
+
+    What is there already is replaced, so it may be no device or pipe: a root user's
+    ``/dev/null`` would be a plain file afterwards.
+    """
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is the name of no file")
+    try:
+        known = Path(text).stat().st_mode
+    except OSError:
+        return Path(text)
+    if not (stat.S_ISREG(known) or stat.S_ISDIR(known)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular file")
+    return Path(text)
+
+
+def file_place(text: str) -> Path:
+    """Read an option's value that says which file is to be written."""
+    found = place(text)
+    if found.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is a folder, and a file is wanted")
+    return found
+
+
+def refuse_folder(out: Path) -> None:
+    """Refuse a folder where a file is to be written, before the search for what.
+
+    Raises
+    ------
+    UsageError
+        If it is one.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder", remedy="name a file for the trace")
 
 
 def assignments(texts: Iterable[str]) -> dict[str, str]:

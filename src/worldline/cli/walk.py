@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from worldline.cli.options import (
     add_beginning,
     add_json,
     add_system,
     assignments,
+    place,
     positive,
     positive_seconds,
+    refuse_folder,
 )
 from worldline.model.errors import UsageError
 
@@ -89,7 +90,7 @@ def _configure_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=place,
         metavar="PATH",
         help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl); the "
         "closest live run goes beside it; with --emit-live a folder",
@@ -155,6 +156,8 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.model.loader import load
     from worldline.search.walks import walk
 
+    if arguments.out is not None and not arguments.emit_live:
+        refuse_folder(arguments.out)
     system = load(arguments.target, assignments(arguments.parameters))
     with shown(system.name) as progress:
         report = walk(

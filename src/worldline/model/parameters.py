@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import inspect
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -19,6 +20,9 @@ from worldline.model.errors import UsageError
 
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
+"""As anybody writes an int: no underscores, no digits of other scripts, no essay."""
+_LONGEST = 60
 _COLLECTIONS: dict[Any, Callable[[Any], Any]] = {
     tuple: tuple,
     list: list,
@@ -54,7 +58,7 @@ def bind(function: Callable[..., Any], given: Mapping[str, str]) -> dict[str, An
     for name in given:
         if name not in known:
             raise UsageError(
-                f"unknown parameter {name!r}", remedy=_listing(known, hints)
+                f"unknown parameter {_shown(name)}", remedy=_listing(known, hints)
             )
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in given:
@@ -134,7 +138,8 @@ def _read(name: str, text: str, hint: Any) -> Any:
         return _parse(text, hint)
     except ValueError:
         raise UsageError(
-            f"parameter {name}={text!r} is wrong", remedy=f"expected {_expected(hint)}"
+            f"parameter {name}={_shown(text)} is wrong",
+            remedy=f"expected {_expected(hint)}",
         ) from None
     except TypeError:
         raise UsageError(
@@ -145,6 +150,11 @@ def _read(name: str, text: str, hint: Any) -> Any:
                 "or tuple[...] or None of those"
             ),
         ) from None
+
+
+def _shown(text: str) -> str:
+    """Return as much of a text as a message has room for."""
+    return repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}..."
 
 
 def _expected(hint: Any) -> str:
@@ -205,6 +215,8 @@ def _parse_scalar(text: str, kind: type) -> Any:
             return None
         raise ValueError(text)
     if kind is int:
+        if _WHOLE.fullmatch(text.strip()) is None:
+            raise ValueError(text)
         return int(text)
     if kind is float:
         value = float(text)
