@@ -21,6 +21,7 @@ from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.mould import Mould, Raw, first_value
+from worldline.model.settling import register_settler, settle_live
 from worldline.model.values import (
     Unfreezable,
     freeze_all,
@@ -210,6 +211,7 @@ def node(cls: type[C]) -> type[C]:
     made.__setattr__ = _checked_setattr(made)
     made.__worldline_node__ = NodeType(made)
     register_type(made, made.__worldline_node__.freeze)
+    register_settler(made, settle_live)
     result: type[C] = made
     return result
 

@@ -10,6 +10,7 @@ from worldline.model.content import Frozen
 from worldline.model.errors import ModelError, place_of
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
+from worldline.model.settling import settled
 from worldline.model.values import freeze, thaw, thaw_shared
 
 if TYPE_CHECKING:
@@ -136,12 +137,12 @@ class Record:
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self.value: Any = observer.initial
+        self.value: Any = settled(observer.initial)
 
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
         try:
-            self.value = self.observer.fold(self.value, thaw_shared(projected))
+            self.value = settled(self.observer.fold(self.value, thaw_shared(projected)))
         except ModelError:
             raise
         except Exception as error:

@@ -11,6 +11,7 @@ from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
+from worldline.model.settling import settled
 from worldline.model.values import freeze
 
 
@@ -21,6 +22,9 @@ class Invocation:
 
     name: str
     arguments: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", settled(self.arguments))
 
     @property
     def key(self) -> tuple[str, Frozen]:
