@@ -83,20 +83,20 @@ class CanonicalFrozenset(frozenset[T]):
     def symmetric_difference(self, other: Iterable[Any]) -> CanonicalFrozenset[Any]:
         return CanonicalFrozenset(frozenset.symmetric_difference(self, other))
 
-    def __or__(self, other: AbstractSet[Any]) -> Any:
+    def __or__(self, other: Any) -> Any:
         return self.union(other) if isinstance(other, AbstractSet) else NotImplemented
 
-    def __and__(self, other: AbstractSet[Any]) -> Any:
+    def __and__(self, other: Any) -> Any:
         if not isinstance(other, AbstractSet):
             return NotImplemented
         return self.intersection(other)
 
-    def __sub__(self, other: AbstractSet[Any]) -> Any:
+    def __sub__(self, other: Any) -> Any:
         if not isinstance(other, AbstractSet):
             return NotImplemented
         return self.difference(other)
 
-    def __xor__(self, other: AbstractSet[Any]) -> Any:
+    def __xor__(self, other: Any) -> Any:
         if not isinstance(other, AbstractSet):
             return NotImplemented
         return self.symmetric_difference(other)
@@ -105,7 +105,7 @@ class CanonicalFrozenset(frozenset[T]):
     __rand__ = __and__
     __rxor__ = __xor__
 
-    def __rsub__(self, other: AbstractSet[Any]) -> Any:
+    def __rsub__(self, other: Any) -> Any:
         if not isinstance(other, AbstractSet):
             return NotImplemented
         return CanonicalFrozenset(frozenset(other).difference(self))

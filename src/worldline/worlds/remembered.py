@@ -18,6 +18,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.values import is_constant, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]
 """Returns the cell of a column, restored to an interned value."""
@@ -65,6 +66,11 @@ class Recall:
         How to thaw a column.
     profile
         Times the evaluations.
+
+    Attributes
+    ----------
+    evaluations
+        A sample of them, for each predicate, to be made again.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class Recall:
         self._cell_of = cell_of
         self._answers: dict[Read, Answers] = {}
         self._inner: dict[tuple[Pure, tuple[NodeId, ...]], Decision] = {}
+        self.evaluations: dict[Any, Evaluations] = {}
 
     def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
         """Return a decision that remembers the verdicts of a predicate."""
@@ -93,9 +100,15 @@ class Recall:
             )
         )
 
+        def holds(view: View) -> bool:
+            return known.judge(view).holds
+
+        evaluations = self._evaluations(known, f"property {known.name}", holds)
+
         def evaluate(decision: Decision, row: Row) -> bool:
             reader = _Recorder(self, row)
             verdict = known.judge(View(self.system, reader)).holds
+            evaluations.note(row, verdict)
             decision.learn(reader.path, verdict)
             return verdict
 
@@ -107,15 +120,25 @@ class Recall:
         """Return the decision for one element of a ``for_each`` form."""
         known = self._inner.get((function, nodes))
         if known is None:
+            name = f"{function.function.__qualname__} for {', '.join(map(str, nodes))}"
+            evaluations = self._evaluations(
+                (function, nodes), name, lambda view: holds_for(function, view, nodes)
+            )
 
             def evaluate(decision: Decision, row: Row) -> bool:
                 reader = _Recorder(self, row)
                 verdict = holds_for(function, View(self.system, reader), nodes)
+                evaluations.note(row, verdict)
                 decision.learn(reader.path, verdict)
                 return verdict
 
             known = self._inner[function, nodes] = Decision(evaluate, self.resolve)
         return known
+
+    def _evaluations(
+        self, key: Any, name: str, judge: Callable[[View], bool]
+    ) -> Evaluations:
+        return self.evaluations.setdefault(key, Evaluations(name, judge))
 
     def resolve(self, question: Question, value: int) -> int | None:
         """Work out what a value answers to a question that was asked before.
@@ -143,7 +166,7 @@ class Recall:
 
     def look(self, read: Read, value: int, answers: Answers) -> tuple[Any, int]:
         """Work out the answer to a read, and its integer."""
-        found, distinct = self._ask(read, value)
+        found, distinct = self.ask(read, value)
         number = answers.number(value, distinct)
         # A field's answer is distinguished by its frozen value; a history might be a
         # list; all other answers are tuples of what is sealed, or of no parts.
@@ -153,7 +176,7 @@ class Recall:
             answers.known[value] = found, number
         return found, number
 
-    def _ask(self, read: Read, value: int) -> tuple[Any, Hashable]:
+    def ask(self, read: Read, value: int) -> tuple[Any, Hashable]:
         """Return the answer to a read, and what distinguishes it from others."""
         if read.what == "field":
             frozen = self._tables.interners[read.column].values[value]
