@@ -21,6 +21,11 @@ DRAWN: list[int] = []
 (A,) = wl.ids("a")
 
 
+def drawn(count: int) -> int:
+    DRAWN.append(count)
+    return count
+
+
 def first(words: Any) -> Any:
     return next(iter(words))
 
@@ -59,7 +64,7 @@ IMPURE: dict[str, Callable[[Any], Any]] = {
     "a loop": _kept_order,
     "the order of a dict": _keyed,
     "a list": lambda node: [*{*WORDS}][0],  # noqa: RUF015
-    "unpacking": lambda node: (lambda one, *rest: one)(*{*WORDS}),
+    "unpacking": lambda node: (lambda one, *rest: one)(*set(WORDS)),
     "text": lambda node: f"{ {*WORDS} }",
     "a tie": lambda node: max({*WORDS}, key=lambda word: 0),
     "hash": lambda node: hash("heron"),
@@ -80,6 +85,8 @@ PURE: dict[str, Callable[[Any], Any]] = {
     "the type": lambda node: isinstance({*WORDS}, set) and not isinstance(3, frozenset),
     "one element": lambda node: first({"heron"}),
     "a local called id": lambda node: (lambda id: id + 1)(3),  # noqa: A006
+    "a set of numbers": lambda node: first({31, 64, 7}),
+    "a set of nodes and numbers": lambda node: first({(A, 1), (A, 2), (A, 9)}),
     "the hash of a number": lambda node: hash(7),
 }
 
@@ -227,7 +234,7 @@ def test_an_element_of_a_for_each_form_is_audited():
     @wl.safety
     def known(view: wl.View) -> bool:
         return view.for_each_node(
-            lambda view, node: bool(DRAWN.append(1)) or len(DRAWN) < 9
+            lambda view, node: (*DRAWN, drawn(view[node].count))[9:] == ()
         )
 
     DRAWN.clear()

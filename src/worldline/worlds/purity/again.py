@@ -48,7 +48,7 @@ class Again:
         try:
             trials = self._trials.all_choices(index, mould, event, self._at_first)
         except ModelError as error:
-            return str(error), error.what
+            return _refused(error)
         return told([self._of_trial(event, trial) for trial in trials])
 
     def known(self, execution: Execution) -> Told:
@@ -83,7 +83,7 @@ class Again:
                 found.append(self._of_trial(event, trial, trial.path))
             return told(found)
         except ModelError as error:
-            return str(error), error.what
+            return _refused(error)
 
     def fold(self, column: int, value: int, operation: Any) -> Told:
         """Let an observer make a step again."""
@@ -92,7 +92,7 @@ class Again:
             cell.fold(*operation[1:])
             found = cell.freeze()
         except ModelError as error:
-            return str(error), error.what
+            return _refused(error)
         return found, repr(cell.value)
 
     def _at_first(self, query: Query) -> int:
@@ -125,6 +125,11 @@ def _refusing(event: Event) -> Any:
         )
 
     return answer
+
+
+def _refused(error: ModelError) -> Told:
+    said = error.second if isinstance(error, Nondeterminism) else f"fails: {error.what}"
+    return str(error), f"it {said}"
 
 
 def told(outcomes: list[Told]) -> Told:

@@ -9,6 +9,7 @@ comes first and last once, and some without pattern.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
@@ -19,6 +20,7 @@ from worldline.engine.interner import splitmix
 from worldline.model.canonical import CanonicalFrozenset, CanonicalSet, in_order
 from worldline.model.content import FROZENSET, SET, fingerprint
 from worldline.model.errors import ModelError
+from worldline.model.identity import NodeId
 from worldline.model.settling import register_settler
 from worldline.model.values import freeze, freeze_set, register_type
 
@@ -79,8 +81,24 @@ def _shown() -> int:
     return Scrambling.order
 
 
+_FIXED = frozenset({int, bool, float, NodeId})
+"""Types whose hashes are the same in every process."""
+
+
+def _is_fixed(value: Any) -> bool:
+    """Say whether a value's hash is the same in every process."""
+    kind = type(value)
+    if kind in _FIXED:
+        return True
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_fixed, value))
+    if dataclasses.is_dataclass(kind) and kind.__dataclass_params__.eq:  # type: ignore[attr-defined]
+        return all(_is_fixed(getattr(value, f.name)) for f in dataclasses.fields(kind))
+    return False
+
+
 def _arranged(values: list[Any]) -> list[Any]:
-    if len(values) < 2:
+    if len(values) < 2 or all(map(_is_fixed, values)):
         return values
     try:
         found = in_order(values)
@@ -184,8 +202,7 @@ def scrambled_hash(value: Any) -> int:
     Not inside ``__hash__``: what was put into a dict before must be found again.
     """
     found = hash(value)
-    plain = type(value) in (int, bool, float, type(None))
-    if plain or sys._getframe(1).f_code.co_name == "__hash__":
+    if _is_fixed(value) or sys._getframe(1).f_code.co_name == "__hash__":
         return found
     return found ^ (_shown() * 0x5DEECE66D1)
 
