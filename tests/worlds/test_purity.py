@@ -64,7 +64,7 @@ IMPURE: dict[str, Callable[[Any], Any]] = {
     "a loop": _kept_order,
     "the order of a dict": _keyed,
     "a list": lambda node: [*{*WORDS}][0],  # noqa: RUF015
-    "unpacking": lambda node: (lambda one, *rest: one)(*set(WORDS)),
+    "unpacking": lambda node: [*set(WORDS), ""][:2],
     "text": lambda node: f"{ {*WORDS} }",
     "a tie": lambda node: max({*WORDS}, key=lambda word: 0),
     "hash": lambda node: hash("heron"),

@@ -59,6 +59,8 @@ def answer(
         scope, outcome = _largest(swept, scope)
     else:
         outcome = decide(target, scope, question, progress)
+    # Before anything is confirmed: what is not pure may fail to break twice.
+    unaudited = target.audit(scope, outcome.falsifiers)
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
     trace = None
@@ -73,6 +75,7 @@ def answer(
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(recorded, trace)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
+    notes += unaudited
     edges: tuple[Edge, ...] = ()
     hardening: tuple[str, ...] | None = None
     try:

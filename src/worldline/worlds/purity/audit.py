@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, final
 
 from worldline.engine.tables import Row
@@ -120,13 +121,13 @@ def compare(found: list[Trialled], scrambler: Scrambler) -> None:
             other = next((s for s in seen if s[0] != seen[0][0]), None)
             if other is not None:
                 where = f"{one.what}, which {_culprit(one, scrambler)},"
-                raise Nondeterminism(where, seen[0][1], other[1])
+                raise Nondeterminism(where, *_apart(seen[0][1], other[1]))
     for one in found:
         before = one.again() if one.before is None else one.before
         for _ in range(1 + _MOST_REPEATS // len(found)):
             now = one.again()
             if before[0] != now[0]:
-                raise Nondeterminism(one.what, before[1], now[1])
+                raise Nondeterminism(one.what, *_apart(before[1], now[1]))
 
 
 def _looking(
@@ -141,6 +142,12 @@ def _looking(
             if Scrambling.sites:
                 looking.append((one, told))
     return looking
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Return two accounts from the first line on which they differ, that line alone."""
+    pairs = zip_longest(one.split("\n"), other.split("\n"), fillvalue="nothing")
+    return next(((a, b) for a, b in pairs if a != b), (one, other))
 
 
 def _culprit(one: Trialled, scrambler: Scrambler) -> str:
