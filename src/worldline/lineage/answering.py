@@ -59,10 +59,7 @@ def answer(
         scope, outcome = _largest(swept, scope)
     else:
         outcome = decide(target, scope, question, progress)
-    # Before anything is confirmed: what is not pure may fail to break twice.
-    unaudited = target.audit(scope, outcome.falsifiers)
-    subject = target.subject(scope, IGNORE)
-    runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
+    runs, unaudited = _confirmed_runs(target, scope, outcome)
     trace = None
     shown: tuple[str, ...] = ()
     if runs:
@@ -103,7 +100,7 @@ def answer(
         hardening=hardening,
     )
     if folder is not None:
-        _write_page(folder, report, target, subject, runs)
+        _write_page(folder, report, target, target.subject(scope, IGNORE), runs)
     return report
 
 
@@ -194,6 +191,18 @@ def _hardening(
 
 
 # ------------------------------------------------------------------------ what is said
+
+
+def _confirmed_runs(
+    target: Target, scope: Scope, outcome: Outcome
+) -> tuple[list[Run], tuple[str, ...]]:
+    """Run every falsifier again; also return what of purity could not be audited.
+
+    The audit comes first: what is not pure may fail to break a promise twice.
+    """
+    unaudited = target.audit(scope, outcome.falsifiers)
+    subject = target.subject(scope, IGNORE)
+    return [_confirmed(subject, one) for one in outcome.falsifiers], unaudited
 
 
 def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:
