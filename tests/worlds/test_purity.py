@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.model.loader import load
 
 WORDS = ("heron", "ibis", "coot")
 GLOBAL = frozenset(WORDS)
@@ -396,3 +397,19 @@ def test_a_walk_is_audited_as_a_search_is():
             max_steps=20,
             traces=False,
         )
+
+
+def test_a_file_that_was_written_anew_is_audited_as_it_is_now(tmp_path: Any):
+    source = (
+        "import worldline as wl\n(A,) = wl.ids('a')\n"
+        "@wl.node\nclass One:\n    kept: str = ''\n    @wl.call\n"
+        "    def go(self, ctx):\n        self.kept = {}({{'x', 'y', 'z'}})\n"
+        "def system():\n"
+        "    return wl.System({{A: One()}}, workload=[wl.script(A, [One.go])])\n"
+    )
+    file = tmp_path / "anew.py"
+    file.write_text(source.format("min"), "utf-8")
+    wl.check(load(str(file), {}), traces=False).expect_holds()
+    file.write_text("# longer\n" + source.format("*_, self.kept = list"), "utf-8")
+    with pytest.raises(wl.Nondeterminism, match=r"anew\.py:9 in go"):
+        wl.check(load(str(file), {}), traces=False)

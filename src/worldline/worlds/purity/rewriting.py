@@ -30,6 +30,7 @@ _INJECTED = {**STAND_INS, _SET: ScrambledSet, _ANY: scrambled}
 _OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 _MAKING = frozenset({"BUILD_SET", "SET_ADD", "SET_UPDATE"})
 _NAMES = frozenset(STAND_INS)
+_PYTEST = "@pytest_ar"
 _VIEWS = frozenset({"keys", "items"})
 
 
@@ -78,9 +79,10 @@ def _key(code: CodeType) -> tuple[Any, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def _rewritten(filename: str) -> dict[tuple[Any, ...], list[tuple[bytes, CodeType]]]:
-    """Return the new code of every function of a file, by what tells them apart."""
-    source = "".join(linecache.getlines(filename))
+def _rewritten(
+    filename: str, source: str
+) -> dict[tuple[Any, ...], list[tuple[bytes, CodeType]]]:
+    """Return the new code of every function of a source, by what tells them apart."""
     try:
         before = compile(source, filename, "exec", dont_inherit=True)
         tree = _Rewriter().visit(ast.parse(source))
@@ -95,12 +97,19 @@ def _rewritten(filename: str) -> dict[tuple[Any, ...], list[tuple[bytes, CodeTyp
     return found
 
 
-def _code_for(function: FunctionType) -> CodeType | None:
+def _source(filename: str) -> str:
+    # A file may have been written anew since it was last looked at.
+    linecache.checkcache(filename)
+    return "".join(linecache.getlines(filename))
+
+
+def _code_for(function: FunctionType, source: str) -> CodeType | None:
     """Return the code that a function is to run; None without its source."""
     code = function.__code__
-    known = _rewritten(code.co_filename).get(_key(code), [])
-    # Those that begin on one line are told apart by what they do.
-    if len(known) > 1:
+    known = _rewritten(code.co_filename, source).get(_key(code), [])
+    # Those that begin on one line are told apart by what they do, and so is a file that
+    # was edited since; pytest, though, rewrites asserts.
+    if len(known) > 1 or _PYTEST not in function.__globals__:
         known = [pair for pair in known if pair[0] == code.co_code]
     return known[0][1] if len(known) == 1 else None
 
@@ -155,8 +164,10 @@ class Scrambler:
         self.needed = bool(touching)
         self._codes: list[tuple[FunctionType, CodeType]] = []
         if self.needed:
+            files = {function.__code__.co_filename for function in found}
+            sources = {name: _source(name) for name in sorted(files)}
             for function in found:
-                code = _code_for(function)
+                code = _code_for(function, sources[function.__code__.co_filename])
                 if code is not None:
                     self._codes.append((function, code))
         known = {id(function) for function, _ in self._codes}
