@@ -93,11 +93,18 @@ class Leaf:
 
 @final
 class Fork:
-    """A free choice in an outcome tree."""
+    """A free choice in an outcome tree.
 
-    __slots__ = ("children",)
+    Attributes
+    ----------
+    question
+        What is chosen, opaque here.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("children", "question")
+
+    def __init__(self, question: Any = None) -> None:
+        self.question = question
         self.children: dict[int, Tree] = {}
 
 
@@ -271,6 +278,10 @@ class Tables:
         if known is None:
             known = self._operations[key] = Operations(column, operation)
         return known
+
+    def known_operations(self, column: int) -> list[Operations]:
+        """Return the tables of all operations on a column, in order of appearance."""
+        return [one for (on, _), one in self._operations.items() if on == column]
 
     def new_entry(
         self,

@@ -63,8 +63,7 @@ def answer(
         scope, outcome = _largest(swept, scope)
     else:
         outcome = decide(target, scope, question, progress)
-    subject = target.subject(scope, IGNORE)
-    runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
+    runs, unaudited = _confirmed_runs(target, scope, outcome)
     trace, file, shown = None, None, []
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, question.seed)
@@ -73,6 +72,7 @@ def answer(
             file = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(trace, file)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
+    notes += unaudited
     edges: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
     try:
@@ -100,7 +100,7 @@ def answer(
         hardening=hardening,
     )
     if folder is not None:
-        _write_page(folder, report, target, subject, runs)
+        _write_page(folder, report, target, target.subject(scope, IGNORE), runs)
     return report
 
 
@@ -235,6 +235,18 @@ def _properties(
         explanation="; ".join(sentences(runs[0].faults, scope.semantics)),
     )
     return [first, *(row for row in rows if row.name != first.name)]
+
+
+def _confirmed_runs(
+    target: Target, scope: Scope, outcome: Outcome
+) -> tuple[list[Run], tuple[str, ...]]:
+    """Run every falsifier again; also return what of purity could not be audited.
+
+    The audit comes first: what is not pure may fail to break a promise twice.
+    """
+    unaudited = target.audit(scope, outcome.falsifiers)
+    subject = target.subject(scope, IGNORE)
+    return [_confirmed(subject, one) for one in outcome.falsifiers], unaudited
 
 
 def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:

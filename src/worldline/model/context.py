@@ -15,6 +15,7 @@ from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
 from worldline.model.message import is_message
 from worldline.model.node import Handler, NodeType
+from worldline.model.settling import settled
 from worldline.model.time import Time
 
 T = TypeVar("T")
@@ -174,7 +175,8 @@ class Context:
                 f"{self._where()} chooses from nothing",
                 remedy="give ctx.choose at least one option",
             )
-        return options[self._door.choose(len(options), weights)]
+        taken: T = settled(options[self._door.choose(len(options), weights)])
+        return taken
 
     def random(self, n: int) -> int:
         """Return an int in ``range(n)``."""

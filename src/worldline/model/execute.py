@@ -130,7 +130,7 @@ def waits(
     """
     activity.guarding = True
     try:
-        found = running.settled(
+        found = running.run_pure(
             lambda: find(system, index, node, context, event), ~hash(event.name)
         )
         return found is Result.WAITS

@@ -12,6 +12,7 @@ from typing import Any, final
 
 from worldline.model.content import FLOAT, TUPLE, Frozen, Sealed, order_key
 from worldline.model.identity import NodeId
+from worldline.model.settling import settled
 from worldline.model.values import freeze, register_sealed
 from worldline.model.workload import Invocation, Script
 
@@ -33,7 +34,7 @@ class PendingTimer(Sealed):
     def __init__(self, part: str, name: str, payload: Any) -> None:
         self.part = part
         self.name = name
-        self.payload = payload
+        self.payload = settled(payload)
         super().__init__((PendingTimer, part, name, freeze(payload)))
 
     def __repr__(self) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
 from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
+from worldline.model.settling import as_it_is, register_settler, settle_fields
 from worldline.model.values import (
     record_freezer,
     register_sealed,
@@ -49,12 +51,25 @@ def message(cls: type[C]) -> type[C]:
                 f"message {cls.__name__}: field {name!r} is a {found.group()}",
                 remedy=_REMEDY,
             )
+    _settle_when_made(cls)
     try:
         made = dataclasses.dataclass(frozen=True)(cls)
     except (TypeError, ValueError) as error:
         raise ModelError(f"message {cls.__name__}: {error}", remedy=_REMEDY) from error
     _register(made)
     return made
+
+
+def _settle_when_made(cls: type[Any]) -> None:
+    """Let instances hold canonical collections only, before anybody reads them."""
+    then: Callable[..., None] | None = getattr(cls, "__post_init__", None)
+
+    def __post_init__(self: Any, *init_only: Any) -> None:
+        if then is not None:
+            then(self, *init_only)
+        settle_fields(self.__dict__)
+
+    cls.__post_init__ = __post_init__
 
 
 def is_message(value: object) -> bool:
@@ -87,6 +102,7 @@ def _register(cls: type[Any]) -> None:
         return fresh
 
     register_shared(cls, freezer, thawer)
+    register_settler(cls, as_it_is)
 
 
 def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:

@@ -22,6 +22,7 @@ from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.mould import Mould, Raw, first_value
+from worldline.model.settling import register_settler, settle_live
 from worldline.model.user_functions import allows
 from worldline.model.values import (
     Unfreezable,
@@ -236,6 +237,7 @@ def node(cls: type[C]) -> type[C]:
     made.__setattr__ = _checked_setattr(made)
     made.__worldline_node__ = NodeType(made)
     register_type(made, made.__worldline_node__.freeze)
+    register_settler(made, settle_live)
     result: type[C] = made
     return result
 

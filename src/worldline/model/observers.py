@@ -11,6 +11,7 @@ from worldline.model.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
 from worldline.model.running import refuse
+from worldline.model.settling import settled
 from worldline.model.user_functions import check_function, yes_or_no
 from worldline.model.values import freeze, thaw, thaw_shared
 
@@ -130,7 +131,7 @@ class Observer:
 
 def _answered(name: str, what: str, run: Callable[[], Any]) -> Any:
     try:
-        return running.settled(run, hash((name, what)))
+        return running.run_pure(run, hash((name, what)))
     except BaseException as error:
         remedy = "an observer must make something of every step and every value"
         refuse(f"the {what} of observer {name!r}", error, remedy)
@@ -144,13 +145,13 @@ class Record:
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self.value: Any = observer.initial
+        self.value: Any = settled(observer.initial)
 
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
         observer, seen = self.observer, thaw_shared(projected)
-        self.value = _answered(
-            observer.name, "fold", lambda: observer.fold(self.value, seen)
+        self.value = settled(
+            _answered(observer.name, "fold", lambda: observer.fold(self.value, seen))
         )
 
     def verdict(self) -> bool:

@@ -53,7 +53,7 @@ class Property:
         """
         activity.guarding = True
         try:
-            value = running.settled(lambda: self.predicate(view), hash(self.name))
+            value = running.run_pure(lambda: self.predicate(view), hash(self.name))
         except AssertionError as error:
             return Judgement(False, text_of(error) or _asserted(error))
         except BaseException as error:

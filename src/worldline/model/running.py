@@ -74,7 +74,7 @@ def is_ours(error: BaseException) -> bool:
     return isinstance(error, Stop | ModelError) or is_interrupt(error)
 
 
-def settled(run: Callable[[], T], mark: int = 0) -> T:
+def run_pure(run: Callable[[], T], mark: int = 0) -> T:
     """Return what a pure function of the user's returns.
 
     Parameters
@@ -116,7 +116,7 @@ def text_of(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "maximum recursion depth exceeded"  # where depends on the room
     try:
-        return one_line(settled(lambda: str(error)))
+        return one_line(run_pure(lambda: str(error)))
     except BaseException as failed:
         if is_interrupt(failed):
             raise

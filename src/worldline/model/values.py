@@ -354,7 +354,6 @@ _thawers.update(
         ENUM: lambda frozen: _members.get(frozen) or frozen[1][frozen[2]],
         TUPLE: lambda frozen: tuple(thaw_all(frozen[1:])),
         LIST: lambda frozen: list(thaw_all(frozen[1:])),
-        FROZENSET: lambda frozen: frozenset(thaw_all(frozen[1:])),
         TIME: lambda frozen: EPOCH,
         DURATION: lambda frozen: Duration(),
     }

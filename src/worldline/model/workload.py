@@ -12,6 +12,7 @@ from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
+from worldline.model.settling import settled
 from worldline.model.user_functions import check_function
 from worldline.model.values import freeze
 
@@ -31,6 +32,9 @@ class Invocation:
     name: str
     arguments: tuple[Any, ...]
     written: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", settled(self.arguments))
 
     @property
     def key(self) -> tuple[str, Frozen]:

@@ -35,6 +35,7 @@ from worldline.search.start import Start
 from worldline.search.vacuity import never
 from worldline.trace.format import Place
 from worldline.trace.report import PropertyReport
+from worldline.worlds.purity.audit import audit_predicates
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
@@ -184,6 +185,8 @@ def _report(
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
     live = wish.judge(question.properties, question.world, search, writer, bound)
+    if live.seconds is not None:
+        audit_predicates(question.world, question.properties)
     rows += [
         live.rows.get(p.name)
         or _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
@@ -263,7 +266,7 @@ def _notes(
     question: Question, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     found = [chosen.note] if chosen.note else []
-    found += question.staged.notes
+    found += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         found.append("two states have the same fingerprint: use the engine 'python'")
     # After stages, values have the depths at which these met them.

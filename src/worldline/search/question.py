@@ -34,9 +34,9 @@ from worldline.search.stages import Staged, through_stages
 from worldline.search.start import Beginning, Start, starts
 from worldline.trace.format import Place
 from worldline.worlds.alike import Alike
-from worldline.worlds.audit import audit
 from worldline.worlds.footprints import Footprints
 from worldline.worlds.profiled import ProfiledWorld
+from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
 
@@ -105,6 +105,7 @@ class Question:
         self.assume = assume
         self.alike = Alike(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
+        self.notes: tuple[str, ...] = ()
 
     @property
     def starts(self) -> list[Start]:
@@ -195,7 +196,8 @@ class Question:
 
     def verify(self, search: Exploration) -> None:
         """Check on samples what the search took for granted; make its paths runs."""
-        audit(self.world)
+        predicates = (self.prune, self.assume)
+        self.notes = audit(self.world, [p for p in predicates if p is not None])
         if self.alike is not None and search.symmetry is not None:
             self.alike.check_steps(search.expanded.rows())
             self.alike.check_verdicts(search.examined.rows(), self.decisions)

@@ -32,7 +32,7 @@ from worldline.search.walk_answer import Tally, Unsafe, answer
 from worldline.search.walk_report import WalkReport
 from worldline.search.walkers import Plan, Walkers
 from worldline.search.witnesses import reached_before, reached_on_walks, witnesses
-from worldline.worlds.audit import audit
+from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
 LIVE_RUNS = "live runs"
@@ -87,8 +87,8 @@ class Search:
         out
             The file of the first trace; a folder if live runs are wanted.
         """
-        audit(self._world)
         plan, staged, tally = self._plan, self._staged, self._tally
+        tally.notes += audit(self._world)
         writer = Counterexamples(
             self._world,
             staged.beginning.starts,

@@ -18,7 +18,12 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from worldline.model.canonical import CanonicalDict, CanonicalSet, FrozenMap
+from worldline.model.canonical import (
+    CanonicalDict,
+    CanonicalFrozenset,
+    CanonicalSet,
+    FrozenMap,
+)
 from worldline.model.content import Frozen
 from worldline.model.errors import InputError, ModelError
 from worldline.model.identity import NodeId
@@ -193,7 +198,7 @@ _DECODERS: dict[str, Callable[[Json, Classes], Any]] = {
     "$enum": lambda value, classes: classes.member(value),
     "$tuple": lambda value, classes: tuple(_items(value, classes)),
     "$set": lambda value, classes: CanonicalSet(_items(value, classes)),
-    "$frozenset": lambda value, classes: frozenset(_items(value, classes)),
+    "$frozenset": lambda value, classes: CanonicalFrozenset(_items(value, classes)),
     "$map": lambda value, classes: FrozenMap(_pairs(value, classes)),
     "$dict": lambda value, classes: CanonicalDict(_pairs(value, classes)),
     "$time": lambda value, classes: EPOCH,

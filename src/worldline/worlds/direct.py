@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
+from worldline.model.canonical import CanonicalFrozenset
 from worldline.model.content import Frozen
 from worldline.model.divergence import within_budget
 from worldline.model.errors import ModelError
@@ -36,6 +37,7 @@ from worldline.model.semantics import (
     changes,
     own_events,
 )
+from worldline.model.settling import settle_fields
 from worldline.model.system import System
 from worldline.model.values import freeze, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
@@ -253,6 +255,9 @@ class DirectWorld:
         result = run() if lines is None else within_budget(run, lines)
         if type(result) is Failure:
             self.failure = result
+        else:
+            # What is put into a collection is stored past the node.
+            settle_fields(self.nodes[index].__dict__)
         return result
 
     def prepare(self, patterns: tuple[Pattern, ...]) -> list[tuple[Event, Choices]]:
@@ -390,4 +395,6 @@ class _LiveReader:
         return holds_for(function, view, nodes)
 
 
-_IMMUTABLE = frozenset({int, str, bytes, bool, type(None), float, tuple, NodeId})
+_IMMUTABLE = frozenset(
+    {int, str, bytes, bool, type(None), float, tuple, NodeId, CanonicalFrozenset}
+)

@@ -17,10 +17,11 @@ from worldline.model.divergence import Diverged
 from worldline.model.identity import NodeId
 from worldline.model.interrupts import is_interrupt
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.running import refuse, settled
+from worldline.model.running import refuse, run_pure
 from worldline.model.system import System
 from worldline.model.values import is_constant, thaw
 from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]
 """Returns the cell of a column, restored to an interned value."""
@@ -68,6 +69,11 @@ class Recall:
         How to thaw a column.
     profile
         Times the evaluations.
+
+    Attributes
+    ----------
+    evaluations
+        A sample of them, for each predicate, to be made again.
     """
 
     def __init__(
@@ -83,6 +89,7 @@ class Recall:
         self._cell_of = cell_of
         self._answers: dict[Read, Answers] = {}
         self._inner: dict[tuple[Pure, tuple[NodeId, ...]], Decision] = {}
+        self.evaluations: dict[Any, Evaluations] = {}
 
     def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
         """Return a decision that remembers the verdicts of a predicate."""
@@ -97,9 +104,15 @@ class Recall:
             )
         )
 
+        def holds(view: View) -> bool:
+            return known.judge(view).holds
+
+        evaluations = self._evaluations(known, f"property {known.name}", holds)
+
         def evaluate(decision: Decision, row: Row) -> bool:
             reader = _Recorder(self, row)
             verdict = known.judge(View(self.system, reader)).holds
+            evaluations.note(row, verdict)
             decision.learn(reader.path, verdict)
             return verdict
 
@@ -111,10 +124,15 @@ class Recall:
         """Return the decision for one element of a ``for_each`` form."""
         known = self._inner.get((function, nodes))
         if known is None:
+            name = f"{function.function.__qualname__} for {', '.join(map(str, nodes))}"
+            evaluations = self._evaluations(
+                (function, nodes), name, lambda view: holds_for(function, view, nodes)
+            )
 
             def evaluate(decision: Decision, row: Row) -> bool:
                 reader = _Recorder(self, row)
                 verdict = self._element(function, View(self.system, reader), nodes)
+                evaluations.note(row, verdict)
                 decision.learn(reader.path, verdict)
                 return verdict
 
@@ -125,7 +143,7 @@ class Recall:
         """Evaluate one element, perhaps for the kernel: then no property is running."""
         before, activity.guarding = activity.guarding, True
         try:
-            return settled(lambda: holds_for(function, view, nodes), 1)
+            return run_pure(lambda: holds_for(function, view, nodes), 1)
         except BaseException as error:
             if activity.running:
                 raise
@@ -133,6 +151,11 @@ class Recall:
             refuse(f"predicate {name}", error, "it must answer in every state")
         finally:
             activity.guarding = before
+
+    def _evaluations(
+        self, key: Any, name: str, judge: Callable[[View], bool]
+    ) -> Evaluations:
+        return self.evaluations.setdefault(key, Evaluations(name, judge))
 
     def resolve(self, question: Question, value: int) -> int | None:
         """Work out what a value answers to a question that was asked before.
@@ -145,7 +168,7 @@ class Recall:
             return None
         before, activity.guarding = activity.guarding, True
         try:
-            return settled(lambda: self.look(read, value, self.answers(read))[1])
+            return run_pure(lambda: self.look(read, value, self.answers(read))[1])
         except Diverged:
             return None
         except BaseException as error:
@@ -164,7 +187,7 @@ class Recall:
 
     def look(self, read: Read, value: int, answers: Answers) -> tuple[Any, int]:
         """Work out the answer to a read, and its integer."""
-        found, distinct = self._ask(read, value)
+        found, distinct = self.ask(read, value)
         number = answers.number(value, distinct)
         # A field's answer is distinguished by its frozen value; a history might be a
         # list; all other answers are tuples of what is sealed, or of no parts.
@@ -174,7 +197,7 @@ class Recall:
             answers.known[value] = found, number
         return found, number
 
-    def _ask(self, read: Read, value: int) -> tuple[Any, Hashable]:
+    def ask(self, read: Read, value: int) -> tuple[Any, Hashable]:
         """Return the answer to a read, and what distinguishes it from others."""
         if read.what == "field":
             frozen = self._tables.interners[read.column].values[value]

@@ -85,7 +85,7 @@ class TabulatedWorld:
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self._recall = Recall(system, self.tables, self.cell, profile)
+        self.recall = Recall(system, self.tables, self.cell, profile)
 
     def encode(self, snapshot: Snapshot) -> Row:
         """Return the row of a state of the direct world."""
@@ -106,7 +106,7 @@ class TabulatedWorld:
 
     def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
         """Return a property or predicate as a decision on rows."""
-        return self._recall.decision(predicate)
+        return self.recall.decision(predicate)
 
     def entry(self, event: Event) -> Entry:
         """Return the tables' entry for an event."""
@@ -165,7 +165,7 @@ class TabulatedWorld:
         mould = self._mould(entry.column, number)
         trials = self._try(entry, mould, environment)
         leaves: tuple[Leaf, ...] = ()
-        if not self._is_no_transition(event, trials, mould.frozen):
+        if not self.is_no_transition(event, trials, mould.frozen):
             intern, before = self.tables.interners[entry.column].intern, mould.frozen
             leaves = tuple(
                 [
@@ -181,16 +181,6 @@ class TabulatedWorld:
             # A fork without children stands for an event that is no transition.
             self._plant(entry, number, trials, leaves or (Fork(),))
         return leaves
-
-    def try_again(self, entry: Entry, number: int) -> list[Trial]:
-        """Run the handler of an event once more in a local state, for every choice.
-
-        Nothing is remembered. Returns nothing where the event is no transition.
-        """
-        mould = self._mould(entry.column, number)
-        trials = self._try(entry, mould, _no_answer)
-        none = self._is_no_transition(entry.event, trials, mould.frozen)
-        return [] if none else trials
 
     def answer(self, ask: Ask, value: int) -> int:
         """Work out, remember and return what a value of a column answers."""
@@ -223,7 +213,8 @@ class TabulatedWorld:
         mould = Mould(self.system.types[index], self.system.initial[index])
         return self._trials.run(index, mould, event, [], _no_answer)
 
-    def _is_no_transition(self, event: Event, trials: list[Trial], local: Any) -> bool:
+    def is_no_transition(self, event: Event, trials: list[Trial], local: Any) -> bool:
+        """Say whether what a handler did from a local value is no step at all."""
         first = trials[0]
         if first.outcome.result is Result.WAITS:
             return True
@@ -282,7 +273,7 @@ class TabulatedWorld:
 
     def _inner(self, entry: Entry, query: Query) -> Fork | Ask:
         if query[0] == "choose":
-            return Fork()
+            return Fork(query)
         column, index = self._asked(entry, query)
         before = tuple(o for o in entry.changes if o.column == column)
         question = (index, query)

@@ -122,6 +122,10 @@ class DedalusTarget:
             ]
         return edges
 
+    def audit(self, scope: Scope, falsifiers: Sequence[FaultSet]) -> tuple[str, ...]:
+        """Return nothing: rules have no way to be impure."""
+        return ()
+
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults, with the relations as fields."""
         run = ProgramRun(self.checked, scope, faults, self.name)

@@ -16,6 +16,7 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.trace.record import Ending, record
 from worldline.trace.records import Trace
+from worldline.worlds.rounds.audit import audit_rounds
 from worldline.worlds.rounds.promises import Promise
 from worldline.worlds.rounds.stepping import stepper_of
 from worldline.worlds.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
@@ -75,6 +76,10 @@ class RoundsTarget:
         return states(
             stepper, every=question.every, budget=question.budget, progress=report
         )
+
+    def audit(self, scope: Scope, falsifiers: Sequence[FaultSet]) -> tuple[str, ...]:
+        """Make some runs again, and with sets in other orders."""
+        return audit_rounds(self.subject(scope, IGNORE), falsifiers)
 
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run up to the first promise that it breaks, as a schedule."""

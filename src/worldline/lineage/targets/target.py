@@ -113,6 +113,12 @@ class Target(Protocol):
     def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
         """Decide a scope with its own engine."""
 
+    def audit(self, scope: Scope, falsifiers: Sequence[FaultSet]) -> tuple[str, ...]:
+        """Check on a sample of runs that they are functions of their faults.
+
+        Returns what could not be checked, as notes.
+        """
+
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults as a trace."""
 

@@ -1,0 +1,152 @@
+"""Doing once more what the tables remember, without remembering anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from worldline.engine.tables import Leaf
+from worldline.model.content import Frozen
+from worldline.model.errors import ModelError, Nondeterminism
+from worldline.model.events import Event, Kind
+from worldline.model.mould import Mould
+from worldline.model.outcome import Outcome
+from worldline.model.values import freeze
+from worldline.worlds.door import Query
+from worldline.worlds.purity.sample import Execution
+from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.trial import Path, Trial, Trials
+
+Told = tuple[Any, str]
+"""What came of something: as data to compare, and in words."""
+
+
+@final
+class Again:
+    """Runs handlers and observers of a world again.
+
+    Parameters
+    ----------
+    world
+        What was explored.
+    """
+
+    def __init__(self, world: TabulatedWorld) -> None:
+        self._world = world
+        self._system = world.system
+        self._trials = Trials(world.system)
+        layout = world.system.layout
+        self._observed = {
+            layout.observer(number): observer
+            for number, observer in enumerate(world.system.observers)
+        }
+
+    def start(self, index: int) -> Told:
+        """Start a node, with all of its choices."""
+        event = Event(Kind.START, self._system.ids[index])
+        mould = Mould(self._system.types[index], self._system.initial[index])
+        try:
+            trials = self._trials.all_choices(index, mould, event, self._at_first)
+        except ModelError as error:
+            return _refused(error)
+        return told([self._of_trial(event, trial) for trial in trials])
+
+    def known(self, execution: Execution) -> Told:
+        """Return what the tables remember of an execution."""
+        values = self._world.tables.interners[execution.entry.column].values
+        paths: Sequence[Path] = [[] for _ in execution.leaves]
+        if execution.branches is not None:
+            paths = [path for path, _ in execution.branches]
+        return told(
+            [
+                self._of_leaf(path, values[leaf.local], leaf)
+                for path, leaf in zip(paths, execution.leaves, strict=True)
+            ]
+        )
+
+    def execute(self, execution: Execution) -> Told:
+        """Run the handler of an execution, with all of its choices."""
+        entry, event = execution.entry, execution.event
+        local = self._world.tables.interners[entry.column].values[execution.number]
+        index = self._system.layout.columns[entry.column].index
+        mould = Mould(self._system.types[index], local)
+        try:
+            if execution.branches is None:
+                refuse = _refusing(event)
+                trials = self._trials.all_choices(index, mould, event, refuse)
+                if self._world.is_no_transition(event, trials, mould.frozen):
+                    trials = []
+                return told([self._of_trial(event, trial) for trial in trials])
+            found = []
+            for path, _ in execution.branches:
+                trial = self._trials.run(index, mould, event, path, _refusing(event))
+                found.append(self._of_trial(event, trial, trial.path))
+            return told(found)
+        except ModelError as error:
+            return _refused(error)
+
+    def fold(self, column: int, value: int, operation: Any) -> Told:
+        """Let an observer make a step again."""
+        cell = self._world.cell(column, value)
+        try:
+            cell.fold(*operation[1:])
+            found = cell.freeze()
+        except ModelError as error:
+            return _refused(error)
+        return found, repr(cell.value)
+
+    def _at_first(self, query: Query) -> int:
+        full = query[0] == "full" and query[2] >= (self._system.network.buffer or 0)
+        return int(full)
+
+    def _of_trial(self, event: Event, trial: Trial, path: Path | None = None) -> Told:
+        projected: list[Any] = []
+        if trial.outcome.failure is None:
+            step = trial.outcome.as_step(event)
+            for column, observer in self._observed.items():
+                seen = observer.look(step)
+                if seen is not None:
+                    projected.append((column, freeze(seen)))
+        return _seen(path or [], trial.local, trial.outcome, projected)
+
+    def _of_leaf(self, path: Path, local: Frozen, leaf: Leaf) -> Told:
+        folds: list[Any] = [
+            (done.column, done.operation[1])  # type: ignore[index]
+            for done in leaf.changes
+            if done.column in self._observed
+        ]
+        return _seen(path, local, leaf.detail, folds)
+
+
+def _refusing(event: Event) -> Any:
+    def answer(query: Query) -> int:
+        raise Nondeterminism(
+            f"the handler of {event!r}", "did not ask", f"asked {query}"
+        )
+
+    return answer
+
+
+def _refused(error: ModelError) -> Told:
+    said = error.second if isinstance(error, Nondeterminism) else f"fails: {error.what}"
+    return str(error), f"it {said}"
+
+
+def told(outcomes: list[Told]) -> Told:
+    """Return several outcomes as one."""
+    said = "; ".join(text for _, text in outcomes) or "nothing"
+    return [data for data, _ in outcomes], said
+
+
+def _seen(path: Path, local: Frozen, outcome: Outcome, projected: list[Any]) -> Told:
+    data = (list(path), local, freeze(outcome), projected)
+    if outcome.failure is not None:
+        return data, f"failed with {outcome.failure}"
+    sends = ", ".join(f"{sent.message!r} to {sent.dst}" for sent in outcome.sends)
+    fields = ", ".join(map(repr, local[1:]))
+    text = f"{local[0].__name__}({fields}) and sent {sends or 'nothing'}"
+    if outcome.log:
+        text += f" and logged {', '.join(map(repr, outcome.log))}"
+    if projected:
+        text += f" and showed observers {', '.join(repr(s) for _, s in projected)}"
+    return data, text

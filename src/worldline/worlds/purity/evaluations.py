@@ -1,0 +1,135 @@
+"""Evaluations of predicates: which are remembered, and how one is made again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.engine.interner import splitmix
+from worldline.engine.tables import Row
+from worldline.model import activity
+from worldline.model.content import Frozen
+from worldline.model.errors import ModelError
+from worldline.model.identity import NodeId
+from worldline.model.system import System
+from worldline.model.values import freeze
+from worldline.model.view import Pure, Read, View, holds_for
+
+_ENDS = 16
+_OTHERS = 32
+
+
+@final
+class Evaluations:
+    """Some of the rows for which a predicate was evaluated, with what it said.
+
+    What it is evaluated for, and not remembered, are answers that it had not seen: so
+    these are as likely to be late and seldom as any. Kept are the first, the last and
+    others between.
+
+    Parameters
+    ----------
+    name
+        How messages call the predicate.
+    judge
+        Evaluates it.
+    """
+
+    def __init__(self, name: str, judge: Callable[[View], bool]) -> None:
+        self.name = name
+        self.judge = judge
+        self._count = 0
+        self._first: list[tuple[Row, bool]] = []
+        self._last: deque[tuple[Row, bool]] = deque(maxlen=_ENDS)
+        self._others: list[tuple[Row, bool]] = []
+
+    def note(self, row: Row, verdict: bool) -> None:
+        """Remember an evaluation, perhaps."""
+        self._count += 1
+        made = list(row), verdict
+        if len(self._first) < _ENDS:
+            self._first.append(made)
+            return
+        self._last.append(made)
+        if len(self._others) < _OTHERS:
+            self._others.append(made)
+            return
+        # A reservoir: each evaluation is as likely as any other to be in it.
+        place = splitmix(self._count) % self._count
+        if place < _OTHERS:
+            self._others[place] = made
+
+    def kept(self) -> list[tuple[Row, bool]]:
+        """Return what is remembered, the first evaluations first."""
+        found = {id(one): one for one in (*self._first, *self._others, *self._last)}
+        return list(found.values())
+
+
+@final
+class CarefulReader:
+    """Answers a view's reads afresh, and knows what became of the answers.
+
+    Parameters
+    ----------
+    ask
+        Answers a read.
+    """
+
+    def __init__(self, ask: Callable[[Read], Any]) -> None:
+        self._ask = ask
+        self._given: list[tuple[Read, Any, Frozen]] = []
+
+    def read(self, read: Read) -> Any:
+        value = self._ask(read)
+        self._given.append((read, value, freeze(value)))
+        return value
+
+    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+        return holds_for(function, view, nodes)
+
+    def changed(self, system: System) -> str | None:
+        """Return what was changed by whoever read it; None if nothing was."""
+        for read, value, before in self._given:
+            if freeze(value) != before:
+                column = system.layout.columns[read.column]
+                if read.what == "field":
+                    return f"{system.ids[column.index]}.{'.'.join(read.detail)}"
+                return f"the {read.what} that it reads"
+        return None
+
+
+def evaluated(
+    system: System, name: str, judge: Callable[[View], bool], ask: Callable[[Read], Any]
+) -> Any:
+    """Evaluate a predicate once more.
+
+    Returns
+    -------
+    bool or str
+        What it says; or how it fails.
+
+    Raises
+    ------
+    ModelError
+        If it changes what it is given.
+    """
+    reader = CarefulReader(ask)
+    verdict: Any
+    activity.guarding = True
+    try:
+        verdict = judge(View(system, reader))
+    except ModelError as error:
+        verdict = error.what
+    except Exception as error:
+        # The first time it said something, or there would be no first time.
+        verdict = f"{type(error).__name__}: {error}"
+    finally:
+        activity.guarding = False
+    changed = reader.changed(system)
+    if changed is not None:
+        raise ModelError(
+            f"{name} changes {changed}",
+            remedy="a predicate only looks: copy what you want to change",
+        )
+    return verdict

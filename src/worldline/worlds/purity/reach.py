@@ -1,0 +1,149 @@
+"""Which functions of the user's a search may call: handlers, predicates, their helpers."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, final
+
+from worldline.model.properties import Property
+from worldline.model.system import System
+from worldline.worlds.purity.rewriting import codes
+
+_OURS = str(Path(__file__).resolve().parents[2])
+_ZOO = str(Path(_OURS, "zoo"))
+_NOWHERE = "<frozen>"
+_PYTHON = sysconfig.get_path("stdlib")
+
+
+@functools.lru_cache(maxsize=1024)
+def is_users(filename: str) -> bool:
+    """Say whether a file is the user's: not Python's, not installed, and not ours."""
+    if filename.startswith(_OURS):
+        return filename.startswith(_ZOO)
+    library = "site-packages" in Path(filename).parts
+    return not (library or filename.startswith(("<frozen", _PYTHON)))
+
+
+def _is_users(function: FunctionType) -> bool:
+    """Say whether a function is the user's; code that was made by code is its module's."""
+    filename = function.__code__.co_filename
+    if filename.startswith("<"):
+        module = sys.modules.get(function.__module__ or "")
+        filename = getattr(module, "__file__", None) or filename
+    return is_users(filename)
+
+
+def functions_of(system: System, more: Iterable[Any] = ()) -> list[FunctionType]:
+    """Return the functions that may run while a system is explored.
+
+    Those that its handlers, properties and observers name, those that these name, and
+    so on, and all that stand beside them in their modules: what a method is called on
+    cannot be seen.
+
+    Parameters
+    ----------
+    more
+        Other predicates that are evaluated.
+    """
+    reach = _Reach()
+    for kind in system.types:
+        reach.visit(kind.cls)
+        for handler in (*kind.on.values(), *kind.timers.values(), *kind.calls.values()):
+            reach.visit(handler.mark.when)
+    for entries in system.whenevers:
+        for _, when in entries:
+            reach.visit(when)
+    for known in system.properties:
+        reach.visit(known)
+    for observer in system.observers:
+        parts = (observer.project, observer.fold, observer.decide, observer.arrange)
+        for part in parts:
+            reach.visit(part)
+    for predicate in (system.done, *more):
+        reach.visit(predicate)
+    return reach.functions
+
+
+@final
+class _Reach:
+    """Collects functions, each once, in the order in which they were met."""
+
+    def __init__(self) -> None:
+        self.functions: list[FunctionType] = []
+        self._seen: set[int] = set()
+
+    def visit(self, value: Any) -> None:
+        """Add what can be called by calling `value`."""
+        todo = [value]
+        while todo:
+            one = todo.pop()
+            if id(one) not in self._seen:
+                self._seen.add(id(one))
+                todo += self._inside(one)
+
+    def _inside(self, value: Any) -> list[Any]:
+        if isinstance(value, FunctionType):
+            return self._of_function(value)
+        if isinstance(value, type):
+            return self._of_class(value)
+        if isinstance(value, MethodType):
+            return [value.__func__, type(value.__self__)]
+        if isinstance(value, functools.partial):
+            return [value.func, *value.args, *value.keywords.values()]
+        if isinstance(value, staticmethod | classmethod):
+            return [value.__func__]
+        if isinstance(value, property):
+            return [value.fget]
+        if isinstance(value, Property):
+            return [value.predicate]
+        if isinstance(value, ModuleType):
+            return self._of_module(value)
+        kind = type(value)
+        return [kind] if is_users(_file_of(kind)) else []
+
+    def _of_function(self, function: FunctionType) -> list[Any]:
+        wrapped = getattr(function, "__wrapped__", None)
+        found: list[Any] = [wrapped] if wrapped is not None else []
+        for cell in function.__closure__ or ():
+            try:
+                found.append(cell.cell_contents)
+            except ValueError:  # not bound yet
+                continue
+        if not _is_users(function):
+            return found
+        self.functions.append(function)
+        names = {name for code in codes(function.__code__) for name in code.co_names}
+        space = function.__globals__
+        return [
+            *found,
+            *[space[name] for name in sorted(names) if name in space],
+            sys.modules.get(function.__module__),
+        ]
+
+    def _of_class(self, cls: type) -> list[Any]:
+        if not is_users(_file_of(cls)):
+            return []
+        return [*cls.__bases__, *vars(cls).values()]
+
+    def _of_module(self, module: ModuleType) -> list[Any]:
+        if not is_users(getattr(module, "__file__", None) or _NOWHERE):
+            return []
+        return [
+            value
+            for value in vars(module).values()
+            if isinstance(value, Property)
+            or (
+                isinstance(value, FunctionType | type)
+                and value.__module__ == module.__name__
+            )
+        ]
+
+
+def _file_of(cls: type) -> str:
+    module = sys.modules.get(cls.__module__)
+    return getattr(module, "__file__", None) or _NOWHERE

@@ -1,0 +1,221 @@
+"""Running functions with sets that iterate in an order on request.
+
+The source of a module is compiled once more, with every set that it makes in a display,
+a comprehension, an operation or a call replaced; for a while, its functions run that
+code, and find stand-ins under the names of built-ins. Nothing of the module is executed
+anew: its functions, classes and globals stay what they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dis
+import functools
+import linecache
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType
+from typing import Any, final
+
+from worldline.worlds.purity.scramble import (
+    STAND_INS,
+    ScrambledSet,
+    Scrambling,
+    Site,
+    scrambled,
+)
+
+_SET, _ANY = "__worldline_set__", "__worldline_any__"
+_INJECTED = {**STAND_INS, _SET: ScrambledSet, _ANY: scrambled}
+_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+_MAKING = frozenset({"BUILD_SET", "SET_ADD", "SET_UPDATE"})
+_NAMES = frozenset(STAND_INS)
+_PYTEST = "@pytest_ar"
+_VIEWS = frozenset({"keys", "items"})
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Replaces whatever makes a plain set."""
+
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        self.generic_visit(node)
+        return _call(_SET, ast.Tuple(node.elts, ast.Load()), node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        self.generic_visit(node)
+        return _call(_SET, ast.ListComp(node.elt, node.generators), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call(_ANY, node, node) if isinstance(node.op, _OPERATORS) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        return _call(_ANY, node, node)
+
+
+def _call(name: str, argument: ast.expr, where: ast.expr) -> ast.expr:
+    made = ast.Call(ast.Name(name, ast.Load()), [argument], [])
+    for node in (made, made.func, argument):
+        ast.copy_location(node, where)
+    return made
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and all inside it, in order of the source."""
+    yield code
+    for item in code.co_consts:
+        if isinstance(item, CodeType):
+            yield from codes(item)
+
+
+def _key(code: CodeType) -> tuple[Any, ...]:
+    return (
+        code.co_qualname,
+        code.co_firstlineno,
+        code.co_argcount,
+        code.co_freevars,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _rewritten(
+    filename: str, source: str
+) -> dict[tuple[Any, ...], list[tuple[bytes, CodeType]]]:
+    """Return the new code of every function of a source, by what tells them apart."""
+    try:
+        before = compile(source, filename, "exec", dont_inherit=True)
+        tree = _Rewriter().visit(ast.parse(source))
+        after = compile(tree, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    one, other = list(codes(before)), list(codes(after))
+    found: dict[tuple[Any, ...], list[tuple[bytes, CodeType]]] = {}
+    if len(one) == len(other):
+        for old, new in zip(one, other, strict=True):
+            found.setdefault(_key(old), []).append((old.co_code, new))
+    return found
+
+
+def _source(filename: str) -> str:
+    # A file may have been written anew since it was last looked at.
+    linecache.checkcache(filename)
+    return "".join(linecache.getlines(filename))
+
+
+def _code_for(function: FunctionType, source: str) -> CodeType | None:
+    """Return the code that a function is to run; None without its source."""
+    code = function.__code__
+    known = _rewritten(code.co_filename, source).get(_key(code), [])
+    # Those that begin on one line are told apart by what they do, and so is a file that
+    # was edited since; pytest, though, rewrites asserts.
+    if len(known) > 1 or _PYTEST not in function.__globals__:
+        known = [pair for pair in known if pair[0] == code.co_code]
+    return known[0][1] if len(known) == 1 else None
+
+
+def touches_order(function: FunctionType) -> bool:
+    """Say whether a function could see an order that depends on the hash seed."""
+    if function.__name__ == "__hash__":  # which is for telling values apart
+        return False
+    for code in codes(function.__code__):
+        names = set(code.co_names)
+        if names & _NAMES or any(
+            type(function.__globals__.get(name)) in (set, frozenset) for name in names
+        ):
+            return True
+        making = {instruction.opname for instruction in dis.get_instructions(code)}
+        if making & _MAKING or ("BINARY_OP" in making and names & _VIEWS):
+            return True
+    return any(type(_content(cell)) in (set, frozenset) for cell in _cells(function))
+
+
+def _cells(function: FunctionType) -> tuple[Any, ...]:
+    return function.__closure__ or ()
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None
+
+
+@final
+class Scrambler:
+    """Lets functions run with sets that iterate in an order on request.
+
+    Parameters
+    ----------
+    functions
+        All that may run.
+
+    Attributes
+    ----------
+    needed
+        Whether any of them could see an order.
+    unknown
+        Those that could, and of which the source is not at hand.
+    """
+
+    def __init__(self, functions: Iterable[FunctionType]) -> None:
+        found = list(functions)
+        touching = [function for function in found if touches_order(function)]
+        self.needed = bool(touching)
+        self._codes: list[tuple[FunctionType, CodeType]] = []
+        if self.needed:
+            files = {function.__code__.co_filename for function in found}
+            sources = {name: _source(name) for name in sorted(files)}
+            for function in found:
+                code = _code_for(function, sources[function.__code__.co_filename])
+                if code is not None:
+                    self._codes.append((function, code))
+        known = {id(function) for function, _ in self._codes}
+        self.unknown = [f.__qualname__ for f in touching if id(f) not in known]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a report has to say about functions without source."""
+        if not self.unknown:
+            return ()
+        names = ", ".join(sorted(set(self.unknown)))
+        return (f"not audited for hash order, without source: {names}",)
+
+    @contextlib.contextmanager
+    def active(self, order: int, only: Site | None = None) -> Iterator[None]:
+        """Run the functions with sets in one order, inside this block."""
+        with contextlib.ExitStack() as undo:
+            Scrambling.order, Scrambling.only = order, only
+            Scrambling.sites = {}
+            undo.callback(_plain_order)
+            spaces = {id(f.__globals__): f.__globals__ for f, _ in self._codes}
+            for space in spaces.values():
+                _replace_names(space, undo)
+            for function, code in self._codes:
+                undo.callback(setattr, function, "__code__", function.__code__)
+                function.__code__ = code
+                for cell in _cells(function):
+                    _replace_cell(cell, undo)
+            yield
+
+
+def _plain_order() -> None:
+    Scrambling.order, Scrambling.only = 0, None
+
+
+def _replace_names(space: dict[str, Any], undo: contextlib.ExitStack) -> None:
+    for name, value in list(space.items()):
+        if type(value) in (set, frozenset):
+            undo.callback(space.__setitem__, name, value)
+            space[name] = scrambled(value)
+    for name, value in _INJECTED.items():
+        if name not in space:
+            undo.callback(space.pop, name, None)
+            space[name] = value
+
+
+def _replace_cell(cell: Any, undo: contextlib.ExitStack) -> None:
+    value = _content(cell)
+    if type(value) in (set, frozenset):
+        undo.callback(setattr, cell, "cell_contents", value)
+        cell.cell_contents = scrambled(value)

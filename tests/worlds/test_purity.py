@@ -1,0 +1,415 @@
+"""The purity audit: what users write is run again, and with sets in other orders.
+
+Sets here hold a few words, so that they iterate in another order for each hash seed; and
+what is asserted holds for every one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.model.loader import load
+
+WORDS = ("heron", "ibis", "coot")
+GLOBAL = frozenset(WORDS)
+DRAWN: list[int] = []
+
+(A,) = wl.ids("a")
+
+
+def drawn(count: int) -> int:
+    DRAWN.append(count)
+    return count
+
+
+def first(words: Any) -> Any:
+    return next(iter(words))
+
+
+def _popped(node: Any) -> Any:
+    words = {"heron", "ibis", *WORDS}
+    return words.pop()
+
+
+def _viewed(node: Any) -> Any:
+    return first(dict.fromkeys(WORDS).keys() & {"heron", "ibis", "coot"})
+
+
+def _kept_order(node: Any) -> Any:
+    words = []
+    for word in set(WORDS):
+        words.append(word)  # noqa: PERF402 - a loop is what is tested
+    return tuple(words)
+
+
+def _keyed(node: Any) -> Any:
+    return next(iter({word: 1 for word in set(WORDS)}))  # noqa: C420
+
+
+IMPURE: dict[str, Callable[[Any], Any]] = {
+    "a display": lambda node: first({"heron", "ibis", "coot"}),
+    "a comprehension": lambda node: first({word.upper() for word in WORDS}),
+    "a call of set": lambda node: first(set(WORDS)),
+    "a call of frozenset": lambda node: first(frozenset(WORDS)),
+    "a global": lambda node: first(GLOBAL),
+    "an operator": lambda node: first({*WORDS} | {"teal"}),
+    "a method": lambda node: first({*WORDS}.union({"teal"})),
+    "a method of the type": lambda node: first(set.union({"a"}, {"b"}, {"c"})),
+    "a view of a dict": _viewed,
+    "pop": _popped,
+    "a loop": _kept_order,
+    "the order of a dict": _keyed,
+    "a list": lambda node: [*{*WORDS}][0],  # noqa: RUF015
+    "unpacking": lambda node: [*set(WORDS), ""][:2],
+    "text": lambda node: f"{ {*WORDS} }",
+    "a tie": lambda node: max({*WORDS}, key=lambda word: 0),
+    "hash": lambda node: hash("heron"),
+    "id": lambda node: id(node) + 0,
+}
+
+PURE: dict[str, Callable[[Any], Any]] = {
+    "sorted": lambda node: first(sorted({*WORDS})),
+    "a field": lambda node: first(node.words),
+    "a field's operator": lambda node: first(node.words | {"teal"}),
+    "an operator on a field": lambda node: first({"teal"} | node.words),
+    "a set and a field": lambda node: first({*WORDS} - node.words),
+    "the size": lambda node: len({word[0] for word in WORDS}),
+    "membership": lambda node: "heron" in {*WORDS} and all(w in GLOBAL for w in WORDS),
+    "a set that is stored": lambda node: tuple(
+        sorted(node.store({word for word in WORDS if word}))
+    ),
+    "the type": lambda node: isinstance({*WORDS}, set) and not isinstance(3, frozenset),
+    "one element": lambda node: first({"heron"}),
+    "a local called id": lambda node: (lambda id: id + 1)(3),  # noqa: A006
+    "a set of numbers": lambda node: first({31, 64, 7}),
+    "a set of nodes and numbers": lambda node: first({(A, 1), (A, 2), (A, 9)}),
+    "the hash of a number": lambda node: hash(7),
+}
+
+
+def holder(compute: Callable[[Any], Any]) -> Any:
+    """Return a node class whose handler keeps what is computed."""
+
+    @wl.node
+    class Holder:
+        words: set[str] = wl.field(default_factory=lambda: {"ruff", "knot", "rail"})
+        kept: Any = None
+
+        def store(self, words: set[str]) -> set[str]:
+            self.words = words
+            return self.words
+
+        @wl.call
+        def compute(self, ctx: wl.Context) -> None:
+            self.kept = compute(self)
+
+    return Holder
+
+
+def system(cls: Any, **options: Any) -> wl.System:
+    return wl.System(
+        {A: cls()}, workload=[wl.script(A, [wl.invoke(cls.compute)])], **options
+    )
+
+
+@pytest.mark.parametrize("what", IMPURE)
+def test_a_handler_that_depends_on_the_order_of_a_set_is_a_model_error(what: str):
+    with pytest.raises(wl.Nondeterminism, match="is not deterministic") as caught:
+        wl.check(system(holder(IMPURE[what])))
+    assert "the handler of call at a compute, which looks at the order" in str(
+        caught.value
+    )
+    assert "test_purity.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize("what", PURE)
+def test_a_handler_that_uses_a_set_without_its_order_is_none(what: str):
+    report = wl.check(system(holder(PURE[what])), traces=False)
+    report.expect_holds()
+    assert not any("not audited" in note for note in report.notes)
+
+
+def test_the_error_names_the_line_that_matters_and_not_the_one_that_does_not():
+    def compute(node: Any) -> Any:
+        total = sum(len(word) for word in {*WORDS})
+        return total, first(  # the line below is not where a set is looked at
+            {"heron", "ibis"}
+        )
+
+    with pytest.raises(wl.Nondeterminism, match="in first") as caught:
+        wl.check(system(holder(compute)))
+    assert "in compute" not in str(caught.value).partition("not deterministic")[0]
+
+
+def test_functions_are_as_they_were_after_an_audit():
+    compute = IMPURE["a global"]
+    before = compute.__code__, dict(globals())
+    with pytest.raises(wl.Nondeterminism):
+        wl.check(system(holder(compute)))
+    assert (compute.__code__, dict(globals())) == before
+
+
+def test_a_handler_whose_source_is_not_at_hand_is_said_not_to_be_audited():
+    space: dict[str, Any] = {}
+    exec("def compute(node): return next(iter({'a', 'b'}))", space)
+    report = wl.check(system(holder(space["compute"])), traces=False)
+    (note,) = [note for note in report.notes if "not audited" in note]
+    assert note == "not audited for hash order, without source: compute"
+
+
+# ---------------------------------------------------------------- beside the handlers
+
+
+def counting() -> Any:
+    """Return a system of three states and more, without any impurity."""
+
+    @wl.node
+    class Counter:
+        count: int = 0
+        words: set[str] = wl.field(default_factory=lambda: set(WORDS))
+        log: list[int] = wl.field(default_factory=list)
+
+        @wl.call
+        def compute(self, ctx: wl.Context) -> None:
+            self.count += 1
+            self.log.append(self.count)
+
+    return Counter
+
+
+def long(cls: Any, **options: Any) -> wl.System:
+    calls = [wl.invoke(cls.compute)] * 6
+    return wl.System({A: cls()}, workload=[wl.script(A, calls)], **options)
+
+
+def _random() -> Callable[[wl.View], bool]:
+    rng = random.Random(4)
+    return lambda view: rng.random() < 0.7 or view[A].count < 0
+
+
+def _counter() -> Callable[[wl.View], bool]:
+    seen: list[int] = []
+
+    def predicate(view: wl.View) -> bool:
+        seen.append(view[A].count)
+        return len(seen) < 9
+
+    return predicate
+
+
+def _order() -> Callable[[wl.View], bool]:
+    return lambda view: first({*WORDS, str(view[A].count)}) == "heron"
+
+
+IMPURE_PREDICATES = {"random": _random, "a counter": _counter, "order": _order}
+
+
+@pytest.mark.parametrize("kind", [wl.safety, wl.sometimes, wl.liveness])
+@pytest.mark.parametrize("what", IMPURE_PREDICATES)
+def test_a_property_that_is_not_pure_is_a_model_error(kind: Any, what: str):
+    known = kind(IMPURE_PREDICATES[what]())
+    with pytest.raises(wl.Nondeterminism, match=f"property {known.name}"):
+        wl.check(long(counting(), properties=[known]), keep_going=True, traces=False)
+
+
+@pytest.mark.parametrize("what", IMPURE_PREDICATES)
+@pytest.mark.parametrize("role", ["done", "prune", "assume", "until"])
+def test_every_other_predicate_is_audited_too(what: str, role: str):
+    predicate = IMPURE_PREDICATES[what]()
+    options: dict[str, Any] = {role: predicate}
+    system = long(counting())
+    if role == "done":
+        system, options = long(counting(), done=predicate), {"deadlock": True}
+    if role == "until":
+        options = {"until": [predicate]}
+    with pytest.raises(wl.Nondeterminism):
+        wl.check(system, traces=False, keep_going=True, **options)
+
+
+def test_an_element_of_a_for_each_form_is_audited():
+    @wl.safety
+    def known(view: wl.View) -> bool:
+        return view.for_each_node(
+            lambda view, node: (*DRAWN, drawn(view[node].count))[9:] == ()
+        )
+
+    DRAWN.clear()
+    with pytest.raises(wl.ModelError):
+        wl.check(long(counting(), properties=[known]), keep_going=True, traces=False)
+
+
+@pytest.mark.parametrize("field", ["log", "words"])
+def test_a_property_that_changes_what_it_is_given_is_a_model_error(field: str):
+    @wl.safety
+    def known(view: wl.View) -> bool:
+        getattr(view[A], field).clear()
+        return True
+
+    with pytest.raises(wl.ModelError, match=f"property known changes a.{field}"):
+        wl.check(long(counting(), properties=[known]), traces=False)
+
+
+@pytest.mark.parametrize("part", ["project", "fold"])
+@pytest.mark.parametrize("impurity", ["a counter", "order"])
+def test_an_observer_that_is_not_pure_is_a_model_error(part: str, impurity: str):
+    seen: list[int] = []
+
+    def impure() -> Any:
+        seen.append(1)
+        return len(seen) if impurity == "a counter" else first({*WORDS})
+
+    observer = wl.Observer(
+        "words",
+        (),
+        lambda step: impure() if part == "project" else 1,
+        lambda value, new: (impure() if part == "fold" else new,),
+    )
+    with pytest.raises(wl.Nondeterminism):
+        wl.check(long(counting(), observers=[observer]), traces=False)
+
+
+def test_a_guard_that_is_not_pure_is_a_model_error():
+    asked: list[int] = []
+
+    def guard(node: Any) -> bool:
+        asked.append(1)
+        return len(asked) < 4
+
+    @wl.node
+    class Guarded:
+        count: int = 0
+
+        @wl.call(when=guard)
+        def compute(self, ctx: wl.Context) -> None:
+            self.count += 1
+
+    with pytest.raises(wl.Nondeterminism, match="the handler of call at a compute"):
+        wl.check(long(Guarded), traces=False)
+
+
+def test_a_guard_that_depends_on_the_order_of_a_set_is_a_model_error():
+    @wl.node
+    class Guarded:
+        count: int = 0
+
+        @wl.call(when=lambda self: first({*WORDS}) == "heron")
+        def compute(self, ctx: wl.Context) -> None:
+            self.count += 1
+
+    with pytest.raises(wl.Nondeterminism, match="looks at the order"):
+        wl.check(long(Guarded), traces=False)
+
+
+def test_a_start_handler_is_audited():
+    @wl.node
+    class Starting:
+        word: str = ""
+
+        @wl.start
+        def start(self, ctx: wl.Context) -> None:
+            self.word = first({*WORDS})
+
+        @wl.call
+        def compute(self, ctx: wl.Context) -> None:
+            pass
+
+    with pytest.raises(wl.Nondeterminism, match="the start of a"):
+        wl.check(long(Starting), traces=False)
+
+
+def test_a_handler_that_fails_when_it_is_run_again_is_a_model_error():
+    runs: list[int] = []
+
+    def compute(node: Any) -> int:
+        runs.append(1)
+        return 1 // (len(runs) < 2)
+
+    with pytest.raises(wl.Nondeterminism, match="failed with ZeroDivisionError"):
+        wl.check(system(holder(compute)))
+
+
+def test_a_handler_that_asks_the_state_is_audited():
+    runs: list[int] = []
+
+    @wl.message
+    class Word:
+        text: str
+
+    @wl.ignores(Word)
+    @wl.node
+    class Sender:
+        @wl.call
+        def compute(self, ctx: wl.Context) -> None:
+            runs.append(1)
+            ctx.send(A, Word(str(len(runs))))
+
+    streams = wl.streams(buffer=2)
+    with pytest.raises(wl.Nondeterminism, match="the handler of call at a compute"):
+        wl.check(long(Sender, network=streams), traces=False, max_depth=3)
+
+
+def test_a_late_and_seldom_state_is_in_the_sample():
+    """One of some thousand states, of the last to be met, by one of many handlers."""
+    runs: list[int] = []
+
+    @wl.node
+    class Rare:
+        here: int = 0
+        there: int = 0
+
+        @wl.call
+        def step(self, ctx: wl.Context) -> None:
+            self.here += 1
+            if (self.here, self.there) == (40, 40):
+                runs.append(1)
+                self.here += len(runs)
+
+        @wl.call
+        def other(self, ctx: wl.Context) -> None:
+            self.there += 1
+
+    limit = 40
+    system = wl.System(
+        {A: Rare()},
+        workload=[
+            wl.whenever(Rare.step, when=lambda self: self.here < limit),
+            wl.whenever(Rare.other, when=lambda self: self.there < limit),
+        ],
+    )
+    with pytest.raises(wl.Nondeterminism, match="the handler of call at a step"):
+        wl.check(system, traces=False)
+
+
+def test_a_walk_is_audited_as_a_search_is():
+    @wl.liveness
+    def live(view: wl.View) -> bool:
+        return bool(view[A].kept)
+
+    with pytest.raises(wl.Nondeterminism, match="looks at the order"):
+        wl.walk(
+            system(holder(IMPURE["a display"]), properties=[live]),
+            depth=3,
+            max_steps=20,
+            traces=False,
+        )
+
+
+def test_a_file_that_was_written_anew_is_audited_as_it_is_now(tmp_path: Any):
+    source = (
+        "import worldline as wl\n(A,) = wl.ids('a')\n"
+        "@wl.node\nclass One:\n    kept: str = ''\n    @wl.call\n"
+        "    def go(self, ctx):\n        self.kept = {}({{'x', 'y', 'z'}})\n"
+        "def system():\n"
+        "    return wl.System({{A: One()}}, workload=[wl.script(A, [One.go])])\n"
+    )
+    file = tmp_path / "anew.py"
+    file.write_text(source.format("min"), "utf-8")
+    wl.check(load(str(file), {}), traces=False).expect_holds()
+    file.write_text("# longer\n" + source.format("*_, self.kept = list"), "utf-8")
+    with pytest.raises(wl.Nondeterminism, match=r"anew\.py:9 in go"):
+        wl.check(load(str(file), {}), traces=False)
