@@ -184,7 +184,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(
     [
         ("--report", "fine.ded", "cannot write a report to fine.ded: it is no folder"),
         ("--report", "fine.ded/page", "cannot write a report to fine.ded/page: Not a"),
-        ("--out", "folder", "cannot write a trace to folder: Is a directory"),
+        ("--out", "folder", "argument --out: 'folder' is a folder, and a file is"),
         ("--out", "fine.ded/bad.wl", "cannot write a trace to fine.ded/bad.wl: "),
     ],
 )

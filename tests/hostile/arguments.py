@@ -193,7 +193,7 @@ def _option(action: argparse.Action, rng: random.Random) -> list[str]:
         name = name[:-1] or name
     if action.nargs == 0:
         return [name]
-    pool = HOSTILE
+    pool: tuple[str, ...] = HOSTILE
     if action.dest in {"out", "report"}:
         pool = PLACES
     elif action.dest == "parameters":

@@ -11,7 +11,7 @@ from worldline.model.errors import InputError
 
 _LONGEST = 400
 """Characters of a message."""
-_WIDEST = 120
+_WIDEST = 400
 """Characters that are shown of a line."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
