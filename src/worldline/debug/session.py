@@ -263,7 +263,7 @@ class Session:
     def _beside(self) -> Timeline:
         if self.other is None:
             raise UsageError(
-                "there is no other trace", remedy="worldline debug TRACE OTHER"
+                "there is no other trace", remedy="worldline debug TRACE --beside OTHER"
             )
         return self.other
 

@@ -27,6 +27,8 @@ from worldline.model.injection.subject import Run, Subject
 from worldline.model.verdicts import Verdict
 from worldline.trace.diagram import diagram
 from worldline.trace.format import write
+from worldline.trace.loading import call, command
+from worldline.trace.records import Trace
 
 DIRECTORY = Path("worldline-out")
 _MOST_COMPARED = 10
@@ -62,6 +64,8 @@ def answer(
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
     trace = None
+    unwritten = ""
+    recorded: Trace | None = None
     shown: tuple[str, ...] = ()
     if runs:
         recorded = target.trace(scope, runs[0].faults, engine, question.seed)
@@ -71,7 +75,7 @@ def answer(
         shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope))
         if traces:
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
-            write(recorded, trace)
+            unwritten = _written(recorded, trace)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     edges: tuple[Edge, ...] = ()
     hardening: tuple[str, ...] | None = None
@@ -90,8 +94,10 @@ def answer(
         engine=engine,
         vacuous=outcome.vacuous,
         bound=outcome.bound,
-        trace=trace,
-        replay=None if trace is None else _replay(target, trace),
+        trace=None if unwritten else trace,
+        replay=None if trace is None or unwritten else _replay(target, trace),
+        unwritten=unwritten,
+        run=recorded,
         assumptions=target.assumptions(scope),
         notes=tuple(notes),
         shown=shown,
@@ -99,9 +105,22 @@ def answer(
         frontier=edges,
         hardening=hardening,
     )
-    if folder is not None:
+    if folder is None:
+        return report
+    try:
         _write_page(folder, report, target, subject, runs)
+    except UsageError as error:
+        return replace(report, notes=(*report.notes, error.what))
     return report
+
+
+def _written(run: Trace, place: Path) -> str:
+    """Write a trace; return why that was impossible, which loses no verdict."""
+    try:
+        write(run, place)
+    except UsageError as error:
+        return error.what
+    return ""
 
 
 def _refuse_in_vain(target: Target, question: Question, folder: Path | None) -> None:
@@ -230,8 +249,8 @@ def _write_page(
 
 def _replay(target: Target, trace: Path) -> str:
     if target.command is None:
-        return f"wl.replay({str(trace)!r}, system=...)"
-    return f"worldline replay {trace}"
+        return call(trace, None)
+    return command("replay", trace, target.command)
 
 
 def _stem(name: str) -> str:

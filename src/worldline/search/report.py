@@ -9,6 +9,7 @@ from typing import Any, final
 from worldline.engine.profile import Profile
 from worldline.model.errors import WorldlineError
 from worldline.model.verdicts import Verdict
+from worldline.trace.records import Trace, to_json
 
 
 class PropertyFailed(WorldlineError, AssertionError):
@@ -60,6 +61,10 @@ class PropertyReport:
     cycle
         For a run that never ends, the step with which what it repeats for ever begins;
         ``steps + 1`` if it stops. None for any other run.
+    unwritten
+        Why there is no file of the counterexample, though one was to be written.
+    run
+        The counterexample itself, unless no file was wanted.
     """
 
     name: str
@@ -70,6 +75,8 @@ class PropertyReport:
     replay: str | None = None
     explanation: str = ""
     cycle: int | None = None
+    unwritten: str = ""
+    run: Trace | None = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -82,6 +89,7 @@ class PropertyReport:
             "replay": self.replay,
             "explanation": self.explanation,
             "cycle": self.cycle,
+            **unwritten_json(self.unwritten, self.run),
         }
 
 
@@ -203,6 +211,13 @@ class Report:
         return f" (bound: {self.bound})"
 
 
+def unwritten_json(reason: str, run: Trace | None) -> dict[str, Any]:
+    """Return the keys of a run that is in no file: it is in the report then."""
+    if not reason or run is None:
+        return {}
+    return {"unwritten": reason, "run": to_json(run)}
+
+
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
@@ -227,4 +242,6 @@ def property_lines(known: PropertyReport, width: int) -> list[str]:
         lines.append(f"    trace  {known.trace}")
     if known.replay is not None:
         lines.append(f"    replay {known.replay}")
+    if known.unwritten:
+        lines.append(f"    no trace: {known.unwritten}")
     return lines

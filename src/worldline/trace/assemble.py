@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import final
 
 from worldline.model.errors import InputError
@@ -16,9 +17,18 @@ _ORDER = (BOOT, "prologue", RUN)
 
 def _parse(line: bytes) -> Json:
     try:
-        return json.loads(line.decode())
+        return json.loads(line.decode(), object_pairs_hook=_distinct)
     except ValueError as error:
         raise Malformed("", f"not JSON ({error})") from None
+
+
+def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return an object; one with two values for a key says two things."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise Malformed("", f"the key {shorten(repr(key), 40)} comes twice")
+    return found
 
 
 def is_json(line: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -12,6 +12,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.injection.edge import Edge
 from worldline.model.injection.scope import FaultSet, Scope
 from worldline.model.verdicts import Verdict
+from worldline.trace.records import Trace, to_json
 
 
 class FaultsFound(WorldlineError, AssertionError):
@@ -38,6 +39,10 @@ class FaultsReport:
         What ended the search early, or None.
     trace, replay
         The file of the run under the first falsifier, and the command that replays it.
+    unwritten
+        Why there is no such file, though one was to be written.
+    run
+        That run itself.
     assumptions
         Under which the verdict holds.
     swept, frontier, hardening
@@ -57,6 +62,8 @@ class FaultsReport:
     bound: str | None = None
     trace: Path | None = None
     replay: str | None = None
+    unwritten: str = ""
+    run: Trace | None = field(default=None, repr=False, compare=False)
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -90,8 +97,15 @@ class FaultsReport:
             "engine": self.engine,
             "vacuous": self.vacuous,
             "trace": None if self.trace is None else str(self.trace),
+            **self._unwritten(),
             **self._asked_for(),
         }
+
+    def _unwritten(self) -> dict[str, Any]:
+        """Return the keys of a run that is in no file: it is in the report then."""
+        if not self.unwritten or self.run is None:
+            return {}
+        return {"unwritten": self.unwritten, "run": to_json(self.run)}
 
     def _asked_for(self) -> dict[str, Any]:
         """Return the keys of what was asked for beside the verdict."""
@@ -121,6 +135,8 @@ class FaultsReport:
             lines.append(f"    trace  {self.trace}")
         if self.replay is not None:
             lines.append(f"    replay {self.replay}")
+        if self.unwritten:
+            lines.append(f"    no trace: {self.unwritten}")
         runs = f"{self.executions:,} execution{'' if self.executions == 1 else 's'}"
         lines.append(f"  {runs}, {self.seconds:.2f} s, engine {self.engine}")
         if self.verdict is Verdict.HOLDS and self.assumptions:
