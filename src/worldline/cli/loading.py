@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from worldline.cli.options import assignments
 from worldline.model.errors import UsageError
+from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
     from worldline.model.system import System
@@ -55,9 +56,8 @@ def load_of_trace(
     from worldline.trace.loading import command, loaded, named
 
     words = named(header, targets, how=functools.partial(command, verb, place))
-    merged = {**header.parameters, **parameters}
-    _tell(words, merged, place)
-    return loaded(header, words, merged)
+    _tell(words, header, parameters, place)
+    return loaded(header, words, {**header.parameters, **parameters})
 
 
 def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
@@ -78,7 +78,8 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
     if arguments.prefix is None:
         if target is None:
             raise UsageError(
-                "there is no TARGET", remedy=f"see 'worldline {verb} --help'"
+                "the following arguments are required: TARGET",
+                remedy=f"see 'worldline {verb} --help'",
             )
         return load(target, given)
 
@@ -86,16 +87,21 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
         words = ["TARGET"] if hint is None else words_of(hint)
         return shlex.join(["worldline", verb, *words, "--from", arguments.prefix])
 
-    header = read_header(Prefix.of(arguments.prefix).path)
+    place = Prefix.of(arguments.prefix).path
+    header = read_header(place)
     (word,) = named(header, target, how=how)
     if header.target is not None and same_target(word, header.target):
+        _tell([word], header, given, place)
         given = {**header.parameters, **given}
-        _tell([word], given, arguments.prefix)
     return load(word, given)
 
 
-def _tell(words: Sequence[str], parameters: Mapping[str, str], place: Place) -> None:
-    if parameters:
-        given = "".join(f" -p {shlex.quote(f'{k}={v}')}" for k, v in parameters.items())
-        text = f"{shlex.join(words)} is loaded as {place} says:{given}"
-        print(f"worldline: note: {text}", file=sys.stderr)
+def _tell(
+    words: Sequence[str], header: Header, given: Mapping[str, str], place: Place
+) -> None:
+    """Tell which parameters come from a file, before any code gets them."""
+    taken = [f"{k}={v}" for k, v in header.parameters.items() if k not in given]
+    if taken:
+        text = "".join(f" -p {shlex.quote(parameter)}" for parameter in taken)
+        said = f"{shlex.join(words)} is loaded with{text}, as {place} says"
+        print(f"worldline: note: {one_line(said)}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
@@ -63,19 +64,12 @@ def answer(
         outcome = decide(target, scope, question, progress)
     subject = target.subject(scope, IGNORE)
     runs = [_confirmed(subject, falsifier) for falsifier in outcome.falsifiers]
-    trace = None
-    unwritten = ""
-    recorded: Trace | None = None
-    shown: tuple[str, ...] = ()
+    place = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
+    told: dict[str, Any] = {}
     if runs:
-        recorded = target.trace(scope, runs[0].faults, engine, question.seed)
-        # With losses until the end, so that supports name all messages.
-        widest = replace(scope, eff=scope.eot)
-        good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope))
+        told = _told(target, scope, runs[0], engine, question.seed)
         if traces:
-            trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
-            unwritten = _written(recorded, trace)
+            told |= _written(target, told["run"], place)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     edges: tuple[Edge, ...] = ()
     hardening: tuple[str, ...] | None = None
@@ -94,16 +88,12 @@ def answer(
         engine=engine,
         vacuous=outcome.vacuous,
         bound=outcome.bound,
-        trace=None if unwritten else trace,
-        replay=None if trace is None or unwritten else _replay(target, trace),
-        unwritten=unwritten,
-        run=recorded,
         assumptions=target.assumptions(scope),
         notes=tuple(notes),
-        shown=shown,
         swept=swept,
         frontier=edges,
         hardening=hardening,
+        **told,
     )
     if folder is None:
         return report
@@ -114,13 +104,24 @@ def answer(
     return report
 
 
-def _written(run: Trace, place: Path) -> str:
-    """Write a trace; return why that was impossible, which loses no verdict."""
+def _told(
+    target: Target, scope: Scope, bad: Run, engine: str, seed: int
+) -> dict[str, Any]:
+    """Return what a report has of a falsifier's run: itself, drawn and explained."""
+    run = target.trace(scope, bad.faults, engine, seed)
+    # With losses until the end, so that supports name all messages.
+    widest = replace(scope, eff=scope.eot)
+    good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+    return {"run": run, "shown": (*diagram(run), "", *lineage_lines(good, bad, scope))}
+
+
+def _written(target: Target, run: Trace, place: Path) -> dict[str, Any]:
+    """Write a trace; if that is impossible, say why: no verdict is lost by it."""
     try:
         write(run, place)
     except UsageError as error:
-        return error.what
-    return ""
+        return {"unwritten": error.what}
+    return {"trace": place, "replay": _replay(target, place)}
 
 
 def _refuse_in_vain(target: Target, question: Question, folder: Path | None) -> None:

@@ -63,7 +63,7 @@ def command(verb: str, place: Place, target: str | None) -> str:
 
 def call(place: Place, target: str | None) -> str:
     """Return the call of Python that replays a trace."""
-    given = "system" if target is None else repr(target)
+    given = "system=..." if target is None else repr(target)
     return f"wl.replay({os.fspath(place)!r}, {given})"
 
 

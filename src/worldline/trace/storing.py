@@ -8,6 +8,7 @@ stay beside it; nothing reads drafts.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 from pathlib import Path
@@ -38,7 +39,7 @@ def store(place: Path, content: bytes, what: str) -> None:
         # A ValueError is about what no path can be, such as one with a NUL in it.
         said = error.strerror if isinstance(error, OSError) else None
         raise UsageError(
-            f"cannot write {what} to {str(place)!r}: {said or error}",
+            f"cannot write {what} to {place}: {said or error}",
             remedy="choose another place for it",
         ) from error
 
@@ -51,6 +52,8 @@ def _store(place: Path, content: bytes) -> None:
         with place.open("wb", buffering=0) as file:
             _write(file.fileno(), content)
         return
+    if target.parent.is_file():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".worldline-{os.getpid()}-{next(_drafts)}")
     try:
