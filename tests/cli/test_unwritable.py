@@ -15,7 +15,6 @@ from tests.cli.command import COUNTER, run
 from tests.cli.test_walk import LOSSY
 
 import worldline as wl
-from worldline.trace import storing
 
 COMMANDS = {
     "check": ("check", "counter.py"),
@@ -105,7 +104,7 @@ def test_a_disk_that_fails_midway_leaves_the_old_trace(
         return real(descriptor, taken)
 
     real = os.write
-    monkeypatch.setattr(storing.os, "write", write)
+    monkeypatch.setattr(os, "write", write)
     result = run(*COMMANDS["check"], "-p", "adds=3", "--out", "x.wl")
     assert result.status == 1
     assert os.strerror(reason) in result.out
