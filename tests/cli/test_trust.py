@@ -150,6 +150,15 @@ def test_a_system_of_the_zoo_is_loaded_by_itself():
     assert run("check", "--from", "bt2.wl:1", "--max-states", "5").status == 3
 
 
+@pytest.mark.parametrize("value", ["101", "-5_000", " 9" * 3, "9" * 5000, "a," * 100])
+def test_a_trace_does_not_ask_for_a_large_system_by_itself(value: str):
+    forge("zoo:abd", servers=value)
+    text = refusal(run("replay", TRACE))
+    if value != " 9" * 3:
+        assert text.startswith("the trace asks for -p servers=")
+    assert "servers" in text
+
+
 def test_a_program_of_the_zoo_is_loaded_by_itself():
     assert run("faults", "zoo:simple-deliv", "--out", "bad.wl").status == 1
     assert read("bad.wl").header.target == "zoo:simple-deliv"

@@ -55,7 +55,9 @@ def load_of_trace(
     """
     from worldline.trace.loading import command, loaded, named
 
-    words = named(header, targets, how=functools.partial(command, verb, place))
+    words = named(
+        header, targets, parameters, how=functools.partial(command, verb, place)
+    )
     _tell(words, header, parameters, place)
     return loaded(header, words, {**header.parameters, **parameters})
 
@@ -89,7 +91,7 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
 
     place = Prefix.of(arguments.prefix).path
     header = read_header(place)
-    (word,) = named(header, target, how=how)
+    (word,) = named(header, target, given, how=how)
     if header.target is not None and same_target(word, header.target):
         _tell([word], header, given, place)
         given = {**header.parameters, **given}

@@ -13,6 +13,8 @@ from worldline.trace.records import BOOT, FORMAT, RUN, End, Header, StepRecord, 
 from worldline.trace.schema import load
 
 _ORDER = (BOOT, "prologue", RUN)
+_MOST_NODES = 1_000
+"""Of a system that anybody could search; what is shown of a step may name them all."""
 
 
 def _parse(line: bytes) -> Json:
@@ -126,6 +128,8 @@ class Assembler:
         names = header.names
         if not names or len(set(names)) < len(names):
             raise Malformed("nodes", "expected one node or more, with distinct names")
+        if len(names) > _MOST_NODES:
+            raise Malformed("nodes", f"more than {_MOST_NODES:,} nodes")
         self._names = frozenset((None, *names))
         for number, cut in enumerate(header.cuts):
             self._check_names(cut, f"cuts[{number}]")

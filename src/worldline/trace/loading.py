@@ -8,6 +8,7 @@ whoever reads the file.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -17,9 +18,13 @@ from worldline.model.loader import ZOO, load
 from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.format import Place
+from worldline.trace.json_text import shorten
 from worldline.trace.records import INJECTED, Header
 
 PROGRAM_SUFFIX = ".ded"
+_LARGEST = 100
+"""Of what a trace may ask for by itself: a number, or how many of something."""
+
 _RUN_OF_PROGRAM = "worldline.lineage.targets.program_system:system"
 """Makes the system of a program's run. By name: it stands above traces."""
 
@@ -93,13 +98,15 @@ def system_of(
     """
     if isinstance(given, System):
         return as_recorded(header, given)
-    words = named(header, given, how=how)
-    return loaded(header, words, {**header.parameters, **(parameters or {})})
+    parameters = parameters or {}
+    words = named(header, given, parameters, how=how)
+    return loaded(header, words, {**header.parameters, **parameters})
 
 
 def named(
     header: Header,
     given: str | Sequence[str] | None,
+    parameters: Mapping[str, str],
     *,
     how: Callable[[str | None], str],
 ) -> list[str]:
@@ -108,7 +115,8 @@ def named(
     Raises
     ------
     UsageError
-        If nothing was given, and what the trace names is not in the zoo.
+        If nothing was given, and what the trace names is not in the zoo, or larger
+        than anybody has asked for.
     """
     if given:
         return [given] if isinstance(given, str) else list(given)
@@ -119,6 +127,8 @@ def named(
             remedy=f"say it: {how(None)}",
         )
     if _is_of_the_zoo(target):
+        for name in header.parameters.keys() - parameters.keys():
+            _refuse_large(name, header.parameters[name])
         return [target]
     raise UsageError(
         f"the trace says that it is a run of {one_line(target)}, which is not loaded "
@@ -145,6 +155,19 @@ def loaded(
             remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
         )
     return as_recorded(header, load(words[0], parameters))
+
+
+def _refuse_large(name: str, value: str) -> None:
+    """Refuse a parameter that makes a system of which a few bytes take all memory."""
+    digits = re.sub(r"[^0-9]", "", value)
+    number = value.strip().strip("+-").replace("_", "").isdecimal()
+    large = len(digits) > 9 or int(digits or 0) > _LARGEST
+    if value.count(",") >= _LARGEST or (number and large):
+        shown = shorten(one_line(f"{name}={value}"), 60)
+        raise UsageError(
+            f"the trace asks for -p {shown}, and no system of the zoo is so large",
+            remedy=f"if it is meant: -p {shown}",
+        )
 
 
 def _is_of_the_zoo(target: str) -> bool:
