@@ -97,6 +97,14 @@ def test_the_refusal_is_the_command_to_copy():
         wl.replay(TRACE)
 
 
+def test_a_function_of_python_itself_makes_no_system_even_if_asked_for():
+    forge("os:system", command="touch called")
+    result = run("replay", TRACE, "os:system")
+    assert result.status == 2
+    assert "os is a module of Python itself" in result.err
+    assert not ran()
+
+
 def test_a_target_to_copy_is_quoted_and_escaped():
     forge("my counter.py; rm -rf x\n\x1b[2J")
     text = refusal(run("replay", TRACE))
@@ -150,13 +158,11 @@ def test_a_system_of_the_zoo_is_loaded_by_itself():
     assert run("check", "--from", "bt2.wl:1", "--max-states", "5").status == 3
 
 
-@pytest.mark.parametrize("value", ["101", "-5_000", " 9" * 3, "9" * 5000, "a," * 100])
+@pytest.mark.parametrize("value", ["101", "-5_000", "9" * 5000, "a," * 100])
 def test_a_trace_does_not_ask_for_a_large_system_by_itself(value: str):
     forge("zoo:abd", servers=value)
     text = refusal(run("replay", TRACE))
-    if value != " 9" * 3:
-        assert text.startswith("the trace asks for -p servers=")
-    assert "servers" in text
+    assert text.startswith("the trace asks for -p servers=")
 
 
 def test_a_program_of_the_zoo_is_loaded_by_itself():

@@ -48,9 +48,7 @@ def with_nodes(lines: Lines, count: int) -> Lines:
         "payload": 0,
         "from": None,
     }
-    steps = [
-        json.dumps({**step, "step": number}).encode() for number in range(1, 3 * count)
-    ]
+    steps = [json.dumps({**step, "step": number}).encode() for number in range(1, 300)]
     end = {**json.loads(lines[-1]), "steps": len(steps)}
     return [json.dumps(header).encode(), *steps, json.dumps(end).encode()]
 
@@ -63,15 +61,15 @@ BOMBS: dict[str, Callable[[Lines], Lines]] = {
         lines, {"k" * 1_000_000: {"l" * 1_000_000: [{"$int": 1}] * 100_000}}
     ),
     "a deep path": lambda lines: with_payload(lines, deep(190, "k" * 10_000)),
-    "many empty objects": lambda lines: with_payload(lines, [{}] * 2_000_000),
+    "many empty objects": lambda lines: with_payload(lines, [{}] * 100_000),
     "a long number": lambda lines: with_payload(lines, {"$int": hex(1 << 4_000_000)}),
     "many keys": lambda lines: with_payload(
-        lines, {str(number): number for number in range(200_000)}
+        lines, {str(number): number for number in range(30_000)}
     ),
     "many nodes": lambda lines: with_nodes(lines, 5_000),
     "as many nodes as there may be": lambda lines: with_nodes(lines, 1_000),
-    "many lines": lambda lines: [*lines[:2], *[lines[1]] * 1_000_000],
-    "many ends of lines": lambda lines: [*lines[:2], *[b""] * 5_000_000],
+    "many lines": lambda lines: [*lines[:2], *[lines[1]] * 100_000],
+    "many ends of lines": lambda lines: [*lines[:2], *[b""] * 500_000],
     "a long line": lambda lines: [lines[0], b"[" + b"0," * 20_000_000],
     "zeros": lambda lines: [bytes(60 << 20)],
 }

@@ -31,7 +31,7 @@ MADE = (
     ("faults", "zoo:simple-deliv"),
     ("check", "lamp.py"),
 )
-TARGETS = (["counter.py"], ["lossy.py"], [], [], ["lamp.py"])
+TARGETS: tuple[list[str], ...] = (["counter.py"], ["lossy.py"], [], [], ["lamp.py"])
 """What loads the system of each; those of the zoo are loaded by themselves."""
 
 COMMANDS = (

@@ -11,7 +11,7 @@ import enum
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.debug.allowance import Allowance, Refused
 from worldline.model.canonical import FrozenMap
@@ -209,7 +209,8 @@ def _sized(text: str, name: str, allowance: Allowance) -> Callable[..., Any]:
         allowance.pay(text.count(old) * len(new))
         return text.replace(old, new)
 
-    return {"join": join, "replace": replace}[name]
+    methods: dict[str, Callable[..., Any]] = {"join": join, "replace": replace}
+    return methods[name]
 
 
 def _asked(view: View, name: str) -> Callable[..., Any]:
@@ -247,6 +248,19 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
     text_of
         Spells a value, for ``str`` and ``repr``.
     """
+    found = {
+        **_collections(allowance),
+        **_numbers(allowance),
+        **_texts(allowance, text_of),
+    }
+    return {name: Function(name, run, kind) for name, (run, kind) in found.items()}
+
+
+_Known: TypeAlias = dict[str, tuple[Callable[..., Any], type | None]]
+"""Functions by name, each with the class of that name, if there is one."""
+
+
+def _collections(allowance: Allowance) -> _Known:
     watched = allowance.watched
 
     def taking(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -257,6 +271,22 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
 
         return run
 
+    def lazy(make: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given, **named: make(*map(watched, given), **named)
+
+    return {
+        **{k.__name__: (taking(k), k) for k in (dict, frozenset, list, set, tuple)},
+        **{f.__name__: (taking(f), None) for f in (all, any, max, min, sorted)},
+        **{f.__name__: (lazy(f), None) for f in (enumerate, filter, iter, map, zip)},
+        "sum": (lambda items, start=0: allowance.total(watched(items), start), None),
+        "len": (len, None),
+        "next": (next, None),
+        "range": (range, range),
+        "reversed": (reversed, None),
+    }
+
+
+def _numbers(allowance: Allowance) -> _Known:
     def number(make: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any) -> Any:
             allowance.pay_for(*given)
@@ -264,15 +294,23 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
 
         return run
 
-    def spelt(value: Any = "") -> str:
-        text = value if isinstance(value, str) else text_of(value)
-        allowance.pay_for(text)
-        return text
-
     def rounded(value: Any, digits: int | None = None) -> Any:
         if digits is not None and abs(digits) > _WIDEST:
             raise Refused(f"to round to more than {_WIDEST} digits")
         return round(value, digits)
+
+    return {
+        **{k.__name__: (number(k), k) for k in (bool, float, int)},
+        **{f.__name__: (number(f), None) for f in (abs, bin, chr, divmod, hex, oct)},
+        "ord": (ord, None),
+        "round": (rounded, None),
+    }
+
+
+def _texts(allowance: Allowance, text_of: Callable[[Any], str]) -> _Known:
+    def spelt(value: Any = "") -> str:
+        allowance.pay_for(value)
+        return value if isinstance(value, str) else text_of(value)
 
     def formatted(value: Any, spec: str = "") -> str:
         return format_value(value, spec, spelt)
@@ -280,25 +318,7 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
     def is_a(value: Any, kinds: Any) -> bool:
         return isinstance(value, _kinds(kinds))
 
-    def pair_wise(make: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given, **named: make(*map(watched, given), **named)
-
-    found: dict[str, tuple[Callable[..., Any], type | None]] = {
-        **{k.__name__: (taking(k), k) for k in (dict, frozenset, list, set, tuple)},
-        **{f.__name__: (taking(f), None) for f in (all, any, max, min, sorted)},
-        **{k.__name__: (number(k), k) for k in (bool, float, int)},
-        **{f.__name__: (number(f), None) for f in (abs, bin, chr, divmod, hex, oct)},
-        "ord": (ord, None),
-        "round": (rounded, None),
-        **{
-            f.__name__: (pair_wise(f), None)
-            for f in (enumerate, filter, iter, map, zip)
-        },
-        "sum": (lambda items, start=0: allowance.total(watched(items), start), None),
-        "len": (len, None),
-        "next": (next, None),
-        "range": (range, range),
-        "reversed": (reversed, None),
+    return {
         "str": (spelt, str),
         "repr": (
             lambda value: repr(value) if type(value) is str else spelt(value),
@@ -307,7 +327,6 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
         "format": (formatted, None),
         "isinstance": (is_a, None),
     }
-    return {name: Function(name, run, kind) for name, (run, kind) in found.items()}
 
 
 def _kinds(kinds: Any) -> Any:

@@ -16,7 +16,8 @@ from typing import Any, final
 
 from worldline.debug.allowance import Allowance
 from worldline.debug.calling import Function, builtins
-from worldline.debug.interpreter import Interpreter, Scope
+from worldline.debug.interpreter import Interpreter
+from worldline.debug.scopes import Scope
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.fields import Role
 from worldline.model.hidden import PendingTimer

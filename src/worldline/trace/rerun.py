@@ -32,7 +32,7 @@ def check_nodes(header: Header, system: System) -> None:
     names = tuple(node.name for node in system.ids)
     if names != header.names:
         raise InputError(
-            f"the trace has the nodes {', '.join(header.names)}, "
+            f"the trace has the nodes {shorten(', '.join(header.names), _WIDEST)}, "
             f"the system has {', '.join(names)}",
             remedy="replay it with the system and parameters that it was recorded with",
         )
