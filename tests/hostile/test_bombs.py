@@ -15,6 +15,8 @@ from tests.cli.command import COUNTER, run
 from tests.hostile.mutations import packed, unpacked
 from tests.hostile.test_traces import _too_long, peak_mib
 
+import worldline as wl
+
 TRACE = "run.wl"
 Lines = list[bytes]
 
@@ -96,6 +98,20 @@ def test_a_bomb_is_answered(name: str):
         assert "internal error" not in result.err
         assert len(result.err) < 2000
     assert peak_mib() < 1024
+
+
+def test_a_number_too_long_to_be_printed_is_said_to_be_so():
+    lines = unpacked(Path(TRACE).read_bytes())
+    at = next(i for i, line in enumerate(lines) if b'"kind":"call"' in line)
+    step = json.loads(lines[at])
+    step["payload"] = {"$tuple": [{"$int": hex(1 << 40_000)}]}
+    lines[at] = json.dumps(step).encode()
+    Path(TRACE).write_bytes(packed(lines))
+    for command in (("replay", TRACE, "counter.py"), ("show", TRACE)):
+        assert "internal error" not in run(*command).err
+    assert "too long to be printed" in repr(
+        wl.Event(wl.Kind.CALL, wl.NodeId("a"), name="add", payload=(1 << 40_000,))
+    )
 
 
 def test_what_is_too_large_says_how_to_allow_it(monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ from tests.cli.test_liveness import LAMP
 from tests.cli.test_walk import LOSSY
 from tests.hostile.mutations import mutated
 
-NIGHTLY, SHARE = 20_000, 260
+NIGHTLY, SHARE = 20_000, 150
 SECONDS, MIB = 10, 1024
 SENTINEL = (
     'open("ran", "w").close()\ndef system(**given):\n    open("ran", "w").close()\n'
