@@ -24,8 +24,9 @@ VARIES = [
     (re.compile(r"[\d,]+ MiB"), "MEMORY"),
     (re.compile(r"engine (native|python)"), "ENGINE"),
     (re.compile(r"^ *note: engine python: .*\n", re.M), ""),
+    (re.compile(r"^worldline: note: \S+ is loaded with .*\n", re.M), ""),
 ]
-"""What differs from run to run, or by machine, in what a command prints."""
+"""What differs from run to run or by machine, or is left out, of what is printed."""
 
 
 @dataclass(frozen=True)

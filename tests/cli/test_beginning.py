@@ -27,7 +27,7 @@ def test_a_search_goes_on_from_a_step():
     assert "is_heard  liveness: violated after 1 steps" in result.out
     assert "note: from step 1 of lost.wl on, with every fault as often" in result.out
     assert "prologue (its faults are not counted)" in result.out
-    assert run("replay", "again.wl").status == 1
+    assert run("replay", "again.wl", "lossy.py").status == 1
 
 
 def test_a_target_may_be_spelt_otherwise():

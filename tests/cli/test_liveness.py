@@ -44,7 +44,7 @@ def test_the_cycle_is_printed_and_replayed() -> None:
     assert found.status == 1
     assert "violated after 0 steps, then a cycle of 2 for ever" in found.out
     assert "\nthen for ever:\n1  a  timer flip" in found.out
-    assert run("replay", "worldline-out/lamp-it_stays_on.wl").status == 1
+    assert run("replay", "worldline-out/lamp-it_stays_on.wl", "lamp.py").status == 1
 
 
 def test_json_has_the_step_with_which_the_cycle_begins() -> None:

@@ -56,7 +56,7 @@ def test_a_dead_state_is_reported_with_both_runs():
     assert result.out.startswith("lossy: VIOLATED\n")
     for line in (
         "  is_heard  liveness: violated after 2 steps",
-        "    replay worldline replay worldline-out/lossy-is_heard.wl",
+        "    replay worldline replay worldline-out/lossy-is_heard.wl lossy.py",
         "    critical step 2, drop at b Request() from a",
         "    certified: of all 1 states that can follow none is live",
         "    of 60 walks from the step before 60 became live",
@@ -70,9 +70,9 @@ def test_a_dead_state_is_reported_with_both_runs():
 
 def test_both_traces_are_replayed_and_shown():
     run("walk", "lossy.py")
-    dead = run("replay", "worldline-out/lossy-is_heard.wl")
+    dead = run("replay", "worldline-out/lossy-is_heard.wl", "lossy.py")
     assert (dead.status, "VIOLATED is_heard, reproduced" in dead.out) == (1, True)
-    live = run("replay", "worldline-out/lossy-is_heard-live.wl")
+    live = run("replay", "worldline-out/lossy-is_heard-live.wl", "lossy.py")
     assert (live.status, "LIVE is_heard, reproduced" in live.out) == (0, True)
     shown = run("show", "worldline-out/lossy-is_heard.wl")
     assert "step 2 is the critical transition" in shown.out
@@ -93,7 +93,7 @@ def test_json_is_one_object():
         "paths": 2,
         "trace": "dead.wl",
         "live_trace": "dead-live.wl",
-        "replay": "worldline replay dead.wl",
+        "replay": "worldline replay dead.wl lossy.py",
     }
     assert {key: found[key] for key in expected} == expected
 
@@ -139,13 +139,13 @@ def test_live_runs_are_written_and_can_be_searched_on_from():
     found = json.loads(result.out)
     assert found["live_traces"] == ["live/lossy-live-1.wl"]
     assert found["bound"] == "live runs"
-    replayed = run("replay", "live/lossy-live-1.wl")
+    replayed = run("replay", "live/lossy-live-1.wl", "lossy.py")
     assert (replayed.status, "LIVE is_heard, reproduced" in replayed.out) == (0, True)
     again = run("walk", "lossy.py", "--from", "live/lossy-live-1.wl:1", "--json")
     found = json.loads(again.out)
     assert (found["verdict"], found["critical_step"]) == ("violated", 1)
     assert "from step 1 of live/lossy-live-1.wl on" in found["notes"][0]
-    assert run("replay", found["trace"]).status == 1
+    assert run("replay", found["trace"], "lossy.py").status == 1
 
 
 def test_stages_lead_to_where_walks_begin():

@@ -95,7 +95,7 @@ def test_at_a_terminal_ctrl_c_gives_up_the_line_and_ctrl_d_leaves(tmp_path: Path
     run_process("check", "counter.py", "--out", "run.wl", folder=tmp_path)
     parent, child = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "worldline", "debug", "run.wl"],
+        [sys.executable, "-m", "worldline", "debug", "run.wl", "counter.py"],
         cwd=tmp_path,
         stdin=child,
         stdout=child,

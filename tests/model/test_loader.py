@@ -163,7 +163,8 @@ def test_the_hash_of_a_source_ignores_how_its_lines_end(tmp_path: Path):
         ("missing.py:system", "missing.py does not exist"),
         ("no_such_package.module:system", "no module 'no_such_package'"),
         ("worldline.nothing:system", "no module 'worldline.nothing'"),
-        ("json:nothing", "json has no function 'nothing'"),
+        ("rich:nothing", "rich has no function 'nothing'"),
+        ("os:system", "os is a module of Python itself, which holds no system"),
     ],
 )
 def test_a_target_that_does_not_exist_is_refused(target: str, said: str):

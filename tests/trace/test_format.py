@@ -15,7 +15,7 @@ from tests.systems import VARIANTS, players
 from tests.trace.runs import random_trace
 
 import worldline as wl
-from worldline.trace.format import FORMAT, Trace, lines_of, read, write
+from worldline.trace.format import FORMAT, LIMIT, Trace, lines_of, read, write
 from worldline.trace.schema import dump
 
 SMALL = random_trace(players(network=wl.streams()), 1, 12)
@@ -236,8 +236,13 @@ def test_what_is_wrong_is_said_with_its_place(
     assert caught.value.remedy
 
 
-def test_a_line_without_end_is_not_collected(tmp_path: Path):
+def test_a_line_without_end_is_not_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     place = tmp_path / "bomb.wl"
     place.write_bytes(zstandard.ZstdCompressor().compress(bytes(80 << 20)))
-    with pytest.raises(wl.InputError, match="a line of more than 64 MiB"):
+    with pytest.raises(wl.InputError, match="too much memory when it is unpacked"):
+        read(place)
+    monkeypatch.setenv(LIMIT, "80")
+    with pytest.raises(wl.InputError, match="a line of more than 16 MiB"):
         read(place)

@@ -228,7 +228,7 @@ def system(spare: int = 0):
 """
 
 
-def test_a_system_is_loaded_from_where_the_trace_says(
+def test_a_system_is_loaded_from_where_the_caller_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from worldline.model.loader import load
@@ -238,13 +238,15 @@ def test_a_system_is_loaded_from_where_the_trace_says(
     report = wl.check(load("ring.py", {"spare": "1"}))
     [row] = report.properties
     assert row.trace is not None
-    found = wl.replay(row.trace)
+    with pytest.raises(wl.UsageError, match=r"a run of ring.py, .*, 'ring.py'\)"):
+        wl.replay(row.trace)
+    found = wl.replay(row.trace, "ring.py")
     assert found.reproduced
     assert not found.source_changed
     header = read(row.trace).header
     assert (header.target, header.parameters) == ("ring.py", {"spare": "1"})
     Path("ring.py").write_text(MODULE.replace("self.seen += 1", "self.seen += 2"))
-    found = wl.replay(row.trace)
+    found = wl.replay(row.trace, "ring.py", parameters={"spare": "2"})
     assert found.source_changed
     assert found.divergence is not None
     assert (found.divergence.recorded, found.divergence.happened) == (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import print_json
+from worldline.cli.terminal import print_lines
 
 if TYPE_CHECKING:
     from worldline.search.report import Report
@@ -24,13 +25,14 @@ def answered(report: Report | WalkReport, *, as_json: bool) -> int:
 
 def _print_steps(first: PropertyReport | None) -> None:
     """Print the run that leads to the first violation."""
-    if first is None or first.trace is None:
+    if first is None or first.run is None:
         return
-    from worldline.trace.format import read
     from worldline.trace.steps import end_lines, header_lines, steps
 
-    trace = read(first.trace)
+    trace = first.run
     # What the report has said is left out: the header, and why it is a violation.
     begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
     lines = [*steps(trace)][begin:-end]
-    print("\n".join(lines).rstrip())
+    while lines and not lines[-1].strip():
+        lines.pop()
+    print_lines(lines)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from worldline.cli.loading import load_of_search
 from worldline.cli.options import (
     add_beginning,
     add_json,
     add_system,
-    assignments,
     file_place,
     positive,
     positive_seconds,
@@ -178,10 +178,9 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
     from worldline.model.errors import UsageError
-    from worldline.model.loader import load
     from worldline.search.exhaustive import check
 
-    system = load(arguments.target, assignments(arguments.parameters))
+    system = load_of_search("check", arguments)
     if arguments.symmetry and not system.symmetry:
         raise UsageError(
             f"{system.name} declares no symmetric nodes",

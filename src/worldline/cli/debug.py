@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import io
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from worldline.cli.options import add_json, add_partial, print_json
+from worldline.cli.loading import add_target, load_of_trace
+from worldline.cli.options import add_json, add_partial, assignments, print_json
+from worldline.cli.terminal import print_lines, unguarded
 from worldline.model.errors import InternalError, WorldlineError
 
 if TYPE_CHECKING:
@@ -21,20 +25,19 @@ The question: what happened in a recorded run, and why?
 
 Open a trace for questions: go to any step, see the state of every node there, what
 differs between two steps or two traces, why something happened, at which steps a
-property is true. The system is loaded from where the trace says, and the run is
-replayed. At a terminal, commands are read from a prompt, and "help" lists them; else
+property is true. The run is replayed; its system is loaded as for 'worldline replay'. At a terminal, commands are read from a prompt, and "help" lists them; else
 one is read from each line of the input.
 """
 
 EPILOG = """\
 examples:
-  worldline debug run.wl
-  worldline debug run.wl -c "jump 5; state n1; why"
-  worldline debug violating.wl live.wl -c "compare; diff 5"
-  echo "print view[n1].parent" | worldline debug run.wl --json
+  worldline debug run.wl lock.py
+  worldline debug run.wl lock.py -c "jump 5; state n1; why"
+  worldline debug violating.wl lock.py --beside live.wl -c "compare; diff 5"
+  echo "print view[n1].parent" | worldline debug run.wl lock.py --json
 
-Expressions after print and track are yours, and Python evaluates them. With -c, or from
-a pipe, the first command that cannot be answered ends the session, with exit code 2.
+Expressions after print and track are Python's, over the state alone. With -c, or from a
+pipe, the first command that cannot be answered ends the session, with exit code 2.
 """
 
 
@@ -46,11 +49,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
     parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    add_target(parser)
     parser.add_argument(
-        "other",
+        "--beside",
         metavar="OTHER",
         type=Path,
-        nargs="?",
         help="another trace of the system, to compare it with",
     )
     parser.add_argument(
@@ -68,13 +71,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Debug a trace."""
     from worldline.debug.opening import open_session
 
+    given = assignments(arguments.parameters)
     session = open_session(
-        arguments.trace, arguments.other, partial=arguments.partial, report=_report
+        arguments.trace,
+        arguments.beside,
+        load=functools.partial(load_of_trace, "debug", arguments.targets, given),
+        partial=arguments.partial,
+        report=_report,
     )
     _report(0)
     if arguments.json:
-        return _print_objects(session, arguments.commands or sys.stdin)
-    if arguments.commands is None and sys.stdin.isatty():
+        return _print_objects(session, arguments.commands or _piped())
+    if arguments.commands is None and _piped().isatty():
         from worldline.debug.repl import Repl
 
         Repl(session, sys.stdout).run()
@@ -86,7 +94,12 @@ def _report(done: int) -> None:
     """Show that a long trace is being replayed, to whoever is waiting."""
     if sys.stderr.isatty() and (done == 0 or done >= _LONG):
         text = f"replayed {done:,} steps" if done else ""
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{text}", end="", file=unguarded(sys.stderr), flush=True)
+
+
+def _piped() -> IO[str]:
+    """Return standard input; it is None where it was closed from the beginning."""
+    return sys.stdin or io.StringIO()
 
 
 def _print_lines(session: Session, commands: Iterable[str] | None) -> int:
@@ -94,12 +107,12 @@ def _print_lines(session: Session, commands: Iterable[str] | None) -> int:
     from worldline.debug.text import opening
 
     if commands is None:
-        sys.stdout.writelines(f"{line}\n" for line in opening(session))
+        print_lines(opening(session))
     else:
         for note in session.notes:
             print(f"worldline: note: {note}", file=sys.stderr)
-    for _, found in script(session, sys.stdin if commands is None else commands):
-        sys.stdout.writelines(f"{line}\n" for line in found.lines)
+    for _, found in script(session, _piped() if commands is None else commands):
+        print_lines(found.lines)
         sys.stdout.flush()
     return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import NoReturn
 
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
+from worldline.cli.terminal import give_up_output, guarded
 from worldline.model.ending import will_end_with
 from worldline.model.errors import (
     InternalError,
@@ -18,6 +18,7 @@ from worldline.model.errors import (
     WorldlineError,
     refuse_no_asserts,
 )
+from worldline.model.printable import one_line
 from worldline.model.user_errors import escaped
 
 VERBS = {
@@ -46,7 +47,7 @@ examples:
   worldline check zoo:toy                       every run of a built-in system
   worldline check lock.py -p clients=2          your own: lock.py has system(clients=...)
   worldline show worldline-out/lock-mutex.wl    the steps of the run that was found
-  worldline replay worldline-out/lock-mutex.wl  run it again, with the present code
+  worldline replay worldline-out/lock-mutex.wl lock.py    run it again, as it is now
   worldline faults zoo:kafka                    the fewest faults that break a program
   worldline zoo list                            the built-in systems and their bugs
 
@@ -110,6 +111,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         With code 2 if the arguments are not understood, with 0 after ``--help`` and
         ``--version``.
     """
+    with guarded():
+        return _answered(argv)
+
+
+def _answered(argv: Sequence[str] | None) -> int:
+    """Run one command, and turn every error into a message and an exit code."""
     arguments: argparse.Namespace | None = None
     try:
         given = sys.argv[1:] if argv is None else list(argv)
@@ -120,9 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         will_end_with(status)
     except BrokenPipeError:
-        # Whoever read the output has gone. Python flushes once more at its end, and
-        # must not fail then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()  # whoever read it has gone
         return BROKEN_PIPE
     except KeyboardInterrupt:
         print("worldline: interrupted", file=sys.stderr)
@@ -130,16 +135,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InternalError:
         return _confess()
     except WorldlineError as error:
-        return _refuse(str(error))
+        return _refuse(error)
     except OSError as error:
+        give_up_output()  # it may be what failed
         place = f"{error.filename}: " if error.filename else ""
-        return _refuse(f"{place}{error.strerror or error}")
+        return _refuse(UsageError(f"{place}{error.strerror or error}"))
     except BaseException as error:
         if arguments is None:
             raise
         # SystemExit too, which is the user's, and would say HOLDS.
         theirs = escaped(error)
-        return _confess() if theirs is None else _refuse(str(theirs))
+        return _confess() if theirs is None else _refuse(theirs)
     return status
 
 
@@ -152,8 +158,9 @@ def _refuse_null(given: list[str]) -> None:
             )
 
 
-def _refuse(text: str) -> int:
+def _refuse(error: WorldlineError) -> int:
     """Report what is wrong with the arguments, the files or the user's code."""
+    text = str(error) if error.has_lines else one_line(str(error))
     print(f"worldline: error: {text}", file=sys.stderr)
     return BAD_INPUT
 

@@ -29,7 +29,7 @@ def add_system(parser: argparse.ArgumentParser, target: str, names: str) -> None
     target, names
         What the help says of the system, and of the properties.
     """
-    parser.add_argument("target", metavar="TARGET", help=target)
+    parser.add_argument("target", metavar="TARGET", nargs="?", help=target)
     parser.add_argument(
         "-p",
         dest="parameters",
@@ -55,7 +55,8 @@ def add_beginning(parser: argparse.ArgumentParser) -> None:
         dest="prefix",
         metavar="TRACE[:STEP]",
         help="search on from the state that a trace has after a step (default: its "
-        "last); TARGET and parameters must be those of the trace",
+        "last); TARGET must be that of the trace and is not needed for zoo:NAME; parameters "
+        "come from the trace",
     )
     group.add_argument(
         "--until",

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from worldline.cli.terminal import unguarded
+from worldline.model.printable import one_line
+
 if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.search.report import Progress
@@ -49,9 +52,10 @@ def told(title: str, words: Callable[[T], str]) -> Iterator[Callable[[T], None] 
         return
     from rich.console import Console
 
-    console = Console(stderr=True)
-    with console.status(f"{title}: searching") as status:
-        yield lambda progress: status.update(f"{title}: {words(progress)}")
+    console = Console(file=unguarded(sys.stderr))
+    name = one_line(title)
+    with console.status(f"{name}: searching") as status:
+        yield lambda progress: status.update(f"{name}: {words(progress)}")
 
 
 def line(progress: Progress) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from worldline.cli.options import add_json, add_partial, print_json
+from worldline.cli.loading import add_target, load_of_trace
+from worldline.cli.options import add_json, add_partial, assignments, print_json
 
 SUMMARY = "run a recorded run again, with the present code"
 
@@ -14,12 +15,16 @@ The question: does a recorded run still go as it did?
 
 Run the schedule of a trace again on the real nodes and compare every step with what
 was recorded: what was sent, what changed, and the verdict in the end. The system is
-loaded from where the trace says, in its present form.
+loaded anew, in its present form: of the zoo by itself, any other from TARGET, because a
+file must not say what code is run. Its parameters are those of the trace, unless -p says
+otherwise.
 """
 
 EPILOG = """\
-example:
-  worldline replay worldline-out/lock-mutual_exclusion.wl
+examples:
+  worldline replay worldline-out/lock-mutual_exclusion.wl lock.py
+  worldline replay worldline-out/toy-exchanged.wl
+  worldline replay worldline-out/deliver-spec-faults.wl deliver.ded spec.ded
 
 Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
 violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
@@ -31,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
     parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    add_target(parser)
     add_partial(parser)
     add_json(parser)
 
@@ -38,15 +44,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
     from worldline.trace.format import read
-    from worldline.trace.replay import replay
+    from worldline.trace.replay import replay_trace
 
-    if not arguments.partial:
-        # A run that breaks off has no verdict; taking it for one that violates
-        # nothing has to be asked for.
-        read(arguments.trace)
-    replayed = replay(arguments.trace)
+    # A run that breaks off has no verdict; taking it for one that violates nothing
+    # has to be asked for.
+    trace = read(arguments.trace, partial=arguments.partial)
+    given = assignments(arguments.parameters)
+    place, targets = arguments.trace, arguments.targets
+    system = load_of_trace("replay", targets, given, place, trace.header)
+    found = replay_trace(trace, system, arguments.trace)
     if arguments.json:
-        print_json(replayed.to_json())
+        print_json(found.to_json())
     else:
-        print(replayed)
-    return replayed.exit_code
+        print(found)
+    return found.exit_code

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from worldline.cli.options import add_partial, print_json
+from worldline.cli.terminal import print_lines
 
 if TYPE_CHECKING:
     from worldline.trace.records import Trace
@@ -57,24 +57,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace."""
     from worldline.trace.format import read
+    from worldline.trace.records import to_json
 
     trace = read(arguments.trace, partial=arguments.partial)
     if arguments.form == "json":
         print_json(to_json(trace))
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _printer(arguments.form)(trace))
+        print_lines(_printer(arguments.form)(trace))
     return 0
-
-
-def to_json(trace: Trace) -> dict[str, Any]:
-    """Return a trace as one object: the records of its file."""
-    from worldline.trace.schema import dump
-
-    return {
-        "header": dump(trace.header),
-        "steps": [dump(step) for step in trace.steps],
-        "end": None if trace.end is None else dump(trace.end),
-    }
 
 
 def _printer(form: str) -> Callable[[Trace], Iterator[str]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from worldline.cli.loading import load_of_search
 from worldline.cli.options import (
     add_beginning,
     add_json,
     add_system,
-    assignments,
     place,
     positive,
     positive_seconds,
@@ -153,12 +153,11 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
-    from worldline.model.loader import load
     from worldline.search.walks import walk
 
     if arguments.out is not None and not arguments.emit_live:
         refuse_folder(arguments.out)
-    system = load(arguments.target, assignments(arguments.parameters))
+    system = load_of_search("walk", arguments)
     with shown(system.name) as progress:
         report = walk(
             system,

@@ -1,22 +1,23 @@
 """Python expressions over the view of a state, typed by the user at the keyboard.
 
-They are evaluated by Python. Nothing that was read from a file gets here: a trace
-holds data, and an expression comes from the command line, a terminal or a pipe. The
-view is read-only, the builtins are those that compute, and names that begin with an
-underscore, which lead behind the view, are refused. This keeps slips from doing harm;
-it is no wall against somebody who wants to run code, and could as well run Python.
+Nothing that was read from a file gets here: a trace holds data, and an expression comes
+from the command line, a terminal or a pipe. It can reach the values of the view and
+nothing else: it is not run by Python but by `interpreter`, which knows every kind of
+expression that there is for it, `calling` what can be called, and `allowance` how much.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any, final
 
+from worldline.debug.allowance import Allowance
+from worldline.debug.calling import Function, builtins
+from worldline.debug.interpreter import Interpreter
+from worldline.debug.scopes import Scope
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.fields import Role
 from worldline.model.hidden import PendingTimer
@@ -25,16 +26,11 @@ from worldline.model.system import System
 from worldline.model.view import NodeView, View
 from worldline.trace.class_table import ClassTable
 from worldline.trace.explain import text_of
-from worldline.trace.json_text import Json
+from worldline.trace.json_text import Json, shorten
 from worldline.trace.json_values import encode_value
 
-_PURE = (
-    *("abs", "all", "any", "bin", "bool", "bytes", "chr", "dict", "divmod"),
-    *("enumerate", "filter", "float", "format", "frozenset", "hex", "int"),
-    *("isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next"),
-    *("oct", "ord", "pow", "range", "repr", "reversed", "round", "set", "slice"),
-    *("sorted", "str", "sum", "tuple", "zip"),
-)
+_WIDEST = 100
+"""Columns of an expression that a message quotes."""
 
 
 @final
@@ -68,27 +64,29 @@ class Expressions:
     """
 
     def __init__(self, system: System) -> None:
+        self._allowance = Allowance()
+        self._interpreter = Interpreter(self._allowance, _text)
         self._names: dict[str, Any] = {
+            **builtins(self._allowance, _text),
             **ClassTable.of(system).named(),
             **{node.name: node for node in system.ids},
             "nodes": system.ids,
-            "__builtins__": {name: getattr(builtins, name) for name in _PURE},
         }
 
-    def parse(self, text: str) -> CodeType:
+    def parse(self, text: str) -> ast.expr:
         """Return an expression, ready to be evaluated.
 
         Raises
         ------
         UsageError
-            If it is no expression, or uses a private name.
+            If it is none, or uses a private name.
         """
         try:
             tree = ast.parse(text.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             said = error.msg if isinstance(error, SyntaxError) else str(error)
             raise UsageError(
-                f"{text.strip()!r} is not a Python expression: {said}"
+                f"{shorten(text.strip(), _WIDEST)!r} is not a Python expression: {said}"
             ) from None
         for item in ast.walk(tree):
             name = getattr(item, "attr", None) or getattr(item, "id", None)
@@ -97,28 +95,34 @@ class Expressions:
                     f"the expression uses the private name {name!r}",
                     remedy="names that begin with _ lead behind the view",
                 )
-        return compile(tree, "<expression>", "eval")
+            if not Interpreter.knows(item):
+                raise UsageError(f"the expression has {type(item).__name__} in it")
+        return tree.body
 
-    def value(self, expression: CodeType, view: View) -> Evaluated:
+    def value(self, expression: ast.expr, view: View) -> Evaluated:
         """Return what an expression is in a state.
 
         Raises
         ------
         UsageError
-            If it raises; the message is one line.
+            If it raises, or does what no expression may; the message is one line.
         """
-        names = {**self._names, "view": view}
         try:
-            # The user's own expression; see the module's docstring.
-            found = eval(expression, names)  # noqa: S307
-            return _evaluated(found)
+            found = self._value(expression, view)
+            self._allowance.pay_for(found)
+            return Evaluated(_text(found), _json(found))
         except WorldlineError as error:
             raise UsageError(f"the expression cannot be evaluated: {error}") from None
-        except Exception as error:
+        except (Exception, RecursionError) as error:
             said = str(error).partition("\n")[0]
             raise UsageError(
                 f"the expression raised {type(error).__name__}: {said}"
             ) from None
+
+    def _value(self, expression: ast.expr, view: View) -> Any:
+        self._allowance.renew()
+        names = Scope({**self._names, "view": view})
+        return self._interpreter.value(expression, names)
 
     def predicate(self, text: str) -> Callable[[View], bool]:
         """Return an expression as a predicate over states, named by its text.
@@ -131,17 +135,13 @@ class Expressions:
             If it is no expression, or uses a private name. What it raises when it is
             evaluated is passed on.
         """
-        code = self.parse(text)
+        expression = self.parse(text)
 
         def holds(view: View) -> bool:
-            return bool(eval(code, {**self._names, "view": view}))  # noqa: S307
+            return bool(self._value(expression, view))
 
         holds.__name__ = text
         return holds
-
-
-def _evaluated(value: Any) -> Evaluated:
-    return Evaluated(_text(value), _json(value))
 
 
 def _text(value: Any) -> str:
@@ -160,6 +160,8 @@ def _text(value: Any) -> str:
         return f"[{items}]" if isinstance(value, list) else f"({items})"
     if isinstance(value, type):
         return value.__name__
+    if isinstance(value, Function):
+        return value.name
     # No repr: it may have an address in it, which differs from run to run.
     return f"<{type(value).__name__}>"
 

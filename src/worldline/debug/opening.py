@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from worldline.debug.session import Session
 from worldline.debug.timeline import Report, Timeline
 from worldline.model.system import System
 from worldline.trace.format import Place, read
-from worldline.trace.rerun import as_recorded, system_of
+from worldline.trace.records import Header
+
+Load: TypeAlias = Callable[[Place, Header], System]
+"""Gives the system of a trace, as `worldline.trace.loading.system_of` does."""
 
 
 def open_session(
     place: Place,
     other: Place | None = None,
     *,
-    system: System | None = None,
+    load: Load,
     partial: bool = False,
     report: Report = lambda done: None,
 ) -> Session:
@@ -21,8 +27,8 @@ def open_session(
 
     Parameters
     ----------
-    system
-        The system of both; by default each is loaded from where its trace says.
+    load
+        Gives the system of each; asked once for traces that name the same.
     partial
         Whether a file that breaks off is taken for what it has.
     report
@@ -33,19 +39,19 @@ def open_session(
     InputError
         If a file is no trace, or one of a system with other nodes.
     UsageError
-        If a system cannot be loaded, or the traces have other nodes.
+        If the traces have other nodes.
     """
     trace = read(place, partial=partial)
-    call = "open_session(path, system=...)"
-    mine = system_of(trace.header, call=call) if system is None else system
-    timeline = Timeline(trace, as_recorded(trace.header, mine), report)
+    system = load(place, trace.header)
+    timeline = Timeline(trace, system, report)
     if other is None:
         return Session(timeline)
     second = read(other, partial=partial)
-    header = second.header
-    same = (header.target, header.parameters) == (
-        trace.header.target,
-        trace.header.parameters,
-    )
-    theirs = mine if same or system is not None else system_of(header, call=call)
-    return Session(timeline, Timeline(second, as_recorded(header, theirs), report))
+    same = _origin(second.header) == _origin(trace.header)
+    theirs = system if same else load(other, second.header)
+    return Session(timeline, Timeline(second, theirs, report))
+
+
+def _origin(header: Header) -> object:
+    """Return what the system of a trace depends on."""
+    return header.target, header.parameters, header.options

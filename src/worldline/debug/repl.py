@@ -14,6 +14,7 @@ from worldline.debug.commands import COMMANDS, answer, find, split
 from worldline.debug.session import Session
 from worldline.debug.text import opening
 from worldline.model.errors import InternalError, WorldlineError
+from worldline.model.printable import one_line
 
 _REMEMBERED = 1000
 """Lines of history."""
@@ -115,7 +116,7 @@ class Repl(cmd.Cmd):
 
     def _say(self, lines: Iterable[str]) -> None:
         for line in lines:
-            self.stdout.write(f"{line}\n")
+            self.stdout.write(f"{one_line(line)}\n")
         self.stdout.flush()
 
 

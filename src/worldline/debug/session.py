@@ -29,6 +29,7 @@ from worldline.model.properties import Property
 from worldline.model.view import View
 from worldline.trace.difference import Difference, first_difference
 from worldline.trace.explain import explain
+from worldline.trace.json_text import shorten
 from worldline.trace.phrases import event_phrase
 from worldline.trace.record import declared
 from worldline.trace.recorder import event_record
@@ -55,8 +56,8 @@ class Session:
         if other is not None and other.trace.header.names != self.trace.header.names:
             raise UsageError(
                 "the two traces have other nodes: "
-                f"{', '.join(self.trace.header.names)}, and "
-                f"{', '.join(other.trace.header.names)}",
+                f"{shorten(', '.join(self.trace.header.names), 300)}, and "
+                f"{shorten(', '.join(other.trace.header.names), 300)}",
                 remedy="compare runs of one system",
             )
 
@@ -263,7 +264,7 @@ class Session:
     def _beside(self) -> Timeline:
         if self.other is None:
             raise UsageError(
-                "there is no other trace", remedy="worldline debug TRACE OTHER"
+                "there is no other trace", remedy="worldline debug TRACE --beside OTHER"
             )
         return self.other
 

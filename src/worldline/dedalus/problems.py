@@ -27,6 +27,8 @@ class ProgramError(InputError):
         The text of the file that `problem` stands in, if there is one.
     """
 
+    has_lines = True
+
     def __init__(self, problem: Problem, text: str | None) -> None:
         super().__init__(problem.shown(text))
         self.problem = problem

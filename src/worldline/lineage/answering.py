@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
@@ -29,6 +30,7 @@ from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.trace.diagram import diagram
 from worldline.trace.format import write
+from worldline.trace.loading import call, command
 from worldline.trace.records import Trace
 from worldline.trace.report import PropertyReport
 
@@ -64,13 +66,15 @@ def answer(
     else:
         outcome = decide(target, scope, question, progress)
     runs, unaudited = _confirmed_runs(target, scope, outcome)
-    trace, file, shown = None, None, []
+    place = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
+    trace: Trace | None = None
+    shown: list[str] = []
+    written: dict[str, Any] = {}
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, question.seed)
         shown = _shown(target, scope, runs[0], trace)
         if traces:
-            file = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
-            write(trace, file)
+            written = _written(target, trace, place)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     edges: tuple[FrontierPoint, ...] = ()
@@ -85,7 +89,7 @@ def answer(
         verdict=outcome.verdict,
         scope=scope,
         falsifiers=outcome.falsifiers,
-        properties=tuple(_properties(target, scope, outcome, runs, trace, file)),
+        properties=tuple(_properties(target, scope, outcome, runs, trace, written)),
         executions=outcome.executions,
         seconds=outcome.seconds,
         engine=engine,
@@ -99,9 +103,22 @@ def answer(
         frontier=edges,
         hardening=hardening,
     )
-    if folder is not None:
+    if folder is None:
+        return report
+    try:
         _write_page(folder, report, target, target.subject(scope, IGNORE), runs)
+    except UsageError as error:
+        return replace(report, notes=(*report.notes, error.what))
     return report
+
+
+def _written(target: Target, run: Trace, place: Path) -> dict[str, Any]:
+    """Write a trace; if that is impossible, say why: no verdict is lost by it."""
+    try:
+        write(run, place)
+    except UsageError as error:
+        return {"unwritten": error.what}
+    return {"trace": place, "replay": _replay(target, place)}
 
 
 def _refuse_in_vain(target: Target, question: Question, folder: Path | None) -> None:
@@ -209,7 +226,7 @@ def _properties(
     outcome: Outcome,
     runs: list[Run],
     trace: Trace | None,
-    file: Path | None,
+    written: dict[str, Any],
 ) -> list[PropertyReport]:
     """Return what is said of each property; a run is that of the one it breaks first."""
     unmet = {case.name for case in outcome.unmet}
@@ -229,10 +246,10 @@ def _properties(
         name=end.property,
         kind=end.kind or "",
         verdict=Verdict.VIOLATED,
-        trace=file,
         steps=len(trace.run),
-        replay=None if file is None else _replay(target, file),
         explanation="; ".join(sentences(runs[0].faults, scope.semantics)),
+        run=trace,
+        **written,
     )
     return [first, *(row for row in rows if row.name != first.name)]
 
@@ -286,8 +303,8 @@ def _write_page(
 
 def _replay(target: Target, trace: Path) -> str:
     if target.command is None:
-        return f"wl.replay({str(trace)!r}, system=...)"
-    return f"worldline replay {trace}"
+        return call(trace, None)
+    return command("replay", trace, target.command)
 
 
 def _stem(name: str) -> str:

@@ -72,7 +72,14 @@ class WorldlineError(Exception):
         What is wrong, with the names and values involved.
     remedy
         What to do about it, as an instruction; may be empty.
+
+    Attributes
+    ----------
+    has_lines
+        Whether the message is laid out in lines; else an end of line in it is foreign.
     """
+
+    has_lines = False
 
     def __init__(self, what: str, *, remedy: str = "") -> None:
         super().__init__(what)

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,8 +241,22 @@ def _find_in_package(place: str, function: str) -> Loaded:
             if is_interrupt(error):
                 raise
             raise failed(place, error, "importing it raised") from error
+    if _is_pythons(module):
+        raise UsageError(
+            f"{place} is a module of Python itself, which holds no system",
+            remedy=_FORMS,
+        )
     made = _function(module, function, place)
     return Loaded(made, f"{place}:{function}", _hash(module), folder)
+
+
+def _is_pythons(module: ModuleType) -> bool:
+    """Say whether a module is of the standard library: `os.system` makes no system."""
+    place = getattr(module, "__file__", None)
+    if place is None:
+        return module.__name__ in sys.stdlib_module_names
+    home = Path(sysconfig.get_path("stdlib"))
+    return home in Path(place).parents and "site-packages" not in Path(place).parts
 
 
 @contextlib.contextmanager

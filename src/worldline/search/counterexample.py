@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Hit
 from worldline.engine.tables import Entry, Leaf, Row
-from worldline.model.errors import Nondeterminism
+from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.events import Schedule
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
@@ -19,7 +19,9 @@ from worldline.search.start import Start
 from worldline.trace.explain import explain
 from worldline.trace.format import write
 from worldline.trace.lasso import objection
+from worldline.trace.loading import call, command
 from worldline.trace.record import Ending, record
+from worldline.trace.records import Trace
 from worldline.trace.report import PropertyReport
 from worldline.worlds.direct import DirectWorld, Snapshot
 from worldline.worlds.tabulated import TabulatedWorld
@@ -83,6 +85,11 @@ class Counterexamples:
         Whether to write files.
     engine, seed
         Noted in the traces.
+
+    Attributes
+    ----------
+    notes
+        Why traces of live runs were not written, if any were not.
     """
 
     def __init__(
@@ -100,6 +107,7 @@ class Counterexamples:
         self.engine = engine
         self.seed = seed
         self.system = world.system.name
+        self.notes: list[str] = []
         self._system = world.system
         self._world = world
         self._out = out
@@ -147,12 +155,13 @@ class Counterexamples:
         )
         return self._reported(self.starts[run.root], schedule, ending)
 
-    def live(self, run: Run, wanted: list[Property], beside: PropertyReport) -> Path:
+    def live(
+        self, run: Run, wanted: list[Property], beside: PropertyReport
+    ) -> Path | None:
         """Confirm a run that becomes live, and write its trace beside a dead one's."""
-        dead = self._file(beside.name) if beside.trace is None else beside.trace
-        file = dead.with_name(f"{dead.stem}-live{dead.suffix}")
-        self._write_live(run, wanted, beside.name, beside.kind, file)
-        return file
+        assert beside.trace is not None
+        file = beside.trace.with_name(f"{beside.trace.stem}-live{beside.trace.suffix}")
+        return self._write_live(run, wanted, beside.name, beside.kind, file)
 
     def live_runs(self, runs: list[Run], wanted: list[Property]) -> list[Path]:
         """Confirm runs that become live, and write their traces, in order."""
@@ -160,13 +169,15 @@ class Counterexamples:
         files = [self._file(f"live-{n}") for n in range(1, len(runs) + 1)]
         if not self._write:
             return []
-        for run, file in zip(runs, files, strict=True):
+        written = [
             self._write_live(run, wanted, name, kind, file)
-        return files
+            for run, file in zip(runs, files, strict=True)
+        ]
+        return [file for file in written if file is not None]
 
     def _write_live(
         self, run: Run, wanted: list[Property], name: str, kind: str, file: Path
-    ) -> None:
+    ) -> Path | None:
         direct, schedule = self._confirmed(run)
         for known in wanted:
             if not known.judge(direct.view).holds:
@@ -175,7 +186,11 @@ class Counterexamples:
         text = "all that was searched for is true at the end of this run"
         # One run proves nothing of the others.
         ending = Ending(name, kind, Verdict.UNKNOWN, text)
-        self._record(self.starts[run.root], schedule, ending, file)
+        trace = self._recorded(self.starts[run.root], schedule, ending)
+        if reason := self._unwritten(trace, file):
+            self.notes.append(reason)
+            return None
+        return file
 
     def _confirmed(self, run: Run) -> tuple[DirectWorld, Schedule]:
         expected = [(entry.event, leaf.detail) for entry, leaf in run.path]
@@ -186,30 +201,32 @@ class Counterexamples:
     def _reported(
         self, start: Start, schedule: Schedule, ending: Ending
     ) -> PropertyReport:
-        name, file, command = ending.property or "", None, None
-        if self._write:
-            file = self._file(name)
-            self._record(start, schedule, ending, file)
-            command = self._command(file)
-        return PropertyReport(
+        name = ending.property or ""
+        report = PropertyReport(
             name=name,
             kind=ending.kind or "",
             verdict=Verdict.VIOLATED,
-            trace=file,
             steps=len(schedule),
-            replay=command,
             explanation=str(ending.explanation or ""),
             cycle=ending.cycle,
         )
+        if not self._write:
+            return report
+        file, run = self._file(name), self._recorded(start, schedule, ending)
+        if reason := self._unwritten(run, file):
+            return replace(report, run=run, unwritten=reason)
+        return replace(report, run=run, trace=file, replay=self._command(file))
 
-    def _record(
-        self,
-        start: Start,
-        schedule: Schedule,
-        ending: Ending,
-        file: Path,
-    ) -> None:
-        trace = record(
+    def _unwritten(self, run: Trace, file: Path) -> str:
+        """Write a trace; return why that was impossible, which loses no verdict."""
+        try:
+            write(run, file)
+        except UsageError as error:
+            return error.what
+        return ""
+
+    def _recorded(self, start: Start, schedule: Schedule, ending: Ending) -> Trace:
+        return record(
             self._system,
             start.boot,
             start.prologue,
@@ -218,7 +235,6 @@ class Counterexamples:
             engine=self.engine,
             seed=self.seed,
         )
-        write(trace, file)
 
     def _confirm_cycle(
         self, finding: Finding, known: Property, start: Start, schedule: Schedule
@@ -255,6 +271,7 @@ class Counterexamples:
         return self._folder / f"{stem}.wl"
 
     def _command(self, file: Path) -> str:
-        if self._system.origin is None:
-            return f"wl.replay({str(file)!r}, system=...)"
-        return f"worldline replay {file}"
+        origin = self._system.origin
+        if origin is None:
+            return call(file, None)
+        return command("replay", file, origin.target)

@@ -91,6 +91,7 @@ def answer(
             "surely dead (case C2): give more --max-steps"
         )
     runs = [_run(search, root, path) for root, path in tally.live_runs]
+    live_traces = tuple(writer.live_runs(runs, liveness))
     statistics = search.statistics
     return WalkReport(
         system=writer.system,
@@ -99,7 +100,7 @@ def answer(
         critical=critical,
         case=case,
         live_trace=live_trace,
-        live_traces=tuple(writer.live_runs(runs, liveness)),
+        live_traces=live_traces,
         states=statistics.states,
         generated=statistics.generated,
         depth=statistics.depth,
@@ -111,7 +112,7 @@ def answer(
         bound=tally.bound if violated is None else None,
         engine=writer.engine,
         seed=writer.seed,
-        notes=(*notes, *tally.notes),
+        notes=(*notes, *tally.notes, *writer.notes),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import final
 
 from worldline.model.errors import InputError
@@ -12,13 +13,24 @@ from worldline.trace.records import BOOT, FORMAT, RUN, End, Header, StepRecord, 
 from worldline.trace.schema import load
 
 _ORDER = (BOOT, "prologue", RUN)
+_MOST_NODES = 1_000
+"""Of a system that anybody could search; what is shown of a step may name them all."""
 
 
 def _parse(line: bytes) -> Json:
     try:
-        return json.loads(line.decode())
+        return json.loads(line.decode(), object_pairs_hook=_distinct)
     except ValueError as error:
         raise Malformed("", f"not JSON ({error})") from None
+
+
+def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return an object; one with two values for a key says two things."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise Malformed("", f"the key {shorten(repr(key), 40)} comes twice")
+    return found
 
 
 def is_json(line: bytes) -> bool:
@@ -116,6 +128,8 @@ class Assembler:
         names = header.names
         if not names or len(set(names)) < len(names):
             raise Malformed("nodes", "expected one node or more, with distinct names")
+        if len(names) > _MOST_NODES:
+            raise Malformed("nodes", f"more than {_MOST_NODES:,} nodes")
         self._names = frozenset((None, *names))
         for number, cut in enumerate(header.cuts):
             self._check_names(cut, f"cuts[{number}]")

@@ -111,6 +111,7 @@ class _Lanes:
         fair = max(room // len(names), _NARROWEST)
         self._pitch = min(max(wanted, _USUAL), _WIDEST, fair)
         self._at = {name: 1 + i * self._pitch for i, name in enumerate(names)}
+        self._lanes = frozenset(self._at.values())
         self._width = min(len(names) * self._pitch, room)
         self._up = dict.fromkeys(trace.header.names, False)
 
@@ -152,7 +153,7 @@ class _Lanes:
     def _arrow(self, line: list[str], source: int, target: int) -> None:
         right = target > source
         for at in range(min(source, target) + 1, max(source, target)):
-            self._put(line, at, "─" if at not in self._at.values() else "┼")
+            self._put(line, at, "─" if at not in self._lanes else "┼")
         self._put(line, source, "├" if right else "┤")
         self._put(line, target - 1 if right else target + 1, "▶" if right else "◀")
 

@@ -12,15 +12,16 @@ what its last complete line says is not lost.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import zstandard
 
-from worldline.model.errors import InputError, UsageError
+from worldline.model.errors import InputError, WorldlineError
 from worldline.trace.assemble import Assembler, is_json
 from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json
@@ -38,6 +39,7 @@ from worldline.trace.records import (
     Trace,
 )
 from worldline.trace.schema import shallow
+from worldline.trace.storing import store
 
 __all__ = [
     "FORMAT",
@@ -54,6 +56,7 @@ __all__ = [
     "line_of",
     "lines_of",
     "read",
+    "read_header",
     "write",
 ]
 
@@ -63,9 +66,23 @@ Place: TypeAlias = str | os.PathLike[str]
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 20
-_LONGEST_LINE = 1 << 26
 _LARGEST_WINDOW = 1 << 27
 _LEVEL = 9
+
+LIMIT = "WORLDLINE_TRACE_MIB"
+"""The environment variable that lets larger traces be read."""
+
+_MIB = 1 << 20
+_LONGEST_LINE = 16 * _MIB
+_LARGEST = 128
+"""MiB of a trace that is read, unpacked."""
+
+_SMALLEST_LIMIT = 16 * _MIB
+_RATIO = 400
+"""How much a trace may grow when it is unpacked, beyond that: real ones grow 100-fold."""
+
+_VALUES_PER_MIB = 1 << 16
+"""Values on average; each takes some 70 bytes of memory, however short it is."""
 
 
 def line_of(record: Header | StepRecord | End) -> str:
@@ -96,22 +113,9 @@ def write(trace: Trace, path: Place) -> None:
     UsageError
         If the file cannot be written there.
     """
-    target = Path(path)
     content = "".join(f"{line}\n" for line in lines_of(trace)).encode("ascii")
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(packer.compress(content))
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write a trace to {target}: {error.strerror or error}",
-            remedy="choose another place for it",
-        ) from error
+    store(Path(path), packer.compress(content), "a trace")
 
 
 def read(path: Place, *, partial: bool = False) -> Trace:
@@ -131,10 +135,35 @@ def read(path: Place, *, partial: bool = False) -> Trace:
     """
     place = Path(path)
     assembler = Assembler()
-    try:
+    with _explained(place, assembler):
         for line, whole in _lines(place):
             if whole or is_json(line):
                 assembler.take(line)
+    return assembler.finish(str(place), partial=partial)
+
+
+def read_header(path: Place) -> Header:
+    """Read what a trace is a run of, and no more of it.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it does not begin as a trace does.
+    """
+    place = Path(path)
+    assembler = Assembler()
+    with _explained(place, assembler):
+        for line, _ in _lines(place):
+            assembler.take(line)
+            break
+    return assembler.finish(str(place), partial=True).header
+
+
+@contextlib.contextmanager
+def _explained(place: Path, assembler: Assembler) -> Iterator[None]:
+    """Say of an error in a file where it is, and what to do."""
+    try:
+        yield
     except Malformed as error:
         raise InputError(
             f"{place}, line {assembler.line}: {error}",
@@ -145,7 +174,6 @@ def read(path: Place, *, partial: bool = False) -> Trace:
             f"{place}, line {assembler.line}: nested too deeply",
             remedy="this is no trace that Worldline wrote",
         ) from None
-    return assembler.finish(str(place), partial=partial)
 
 
 def _lines(place: Path) -> Iterator[tuple[bytes, bool]]:
@@ -158,7 +186,7 @@ def _lines(place: Path) -> Iterator[tuple[bytes, bool]]:
         length += len(first)
         if length > _LONGEST_LINE:
             raise InputError(
-                f"{place} has a line of more than {_LONGEST_LINE >> 20} MiB",
+                f"{place} has a line of more than {_LONGEST_LINE // _MIB} MiB",
                 remedy="this is no trace that Worldline wrote",
             )
         if lines:
@@ -180,9 +208,11 @@ def _chunks(place: Path) -> Iterator[bytes]:
                     "worldline-out/NAME.wl",
                 )
             file.seek(0)
+            allowance = _Allowance(place, os.fstat(file.fileno()).st_size)
             unpacker = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
             with unpacker.stream_reader(file, read_across_frames=True) as stream:
                 while chunk := stream.read(_CHUNK):
+                    allowance.take(chunk)
                     yield chunk
     except FileNotFoundError:
         raise InputError(
@@ -192,9 +222,12 @@ def _chunks(place: Path) -> Iterator[bytes]:
         raise InputError(
             f"{place} is a directory", remedy="give the trace file inside it"
         ) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, WorldlineError):
+            raise
+        said = error.strerror if isinstance(error, OSError) else None
         raise InputError(
-            f"cannot read {place}: {error.strerror or error}",
+            f"cannot read {str(place)!r}: {said or error}",
             remedy="check the path and its permissions",
         ) from error
     except zstandard.ZstdError as error:
@@ -202,3 +235,39 @@ def _chunks(place: Path) -> Iterator[bytes]:
             f"{place} is damaged: {error}",
             remedy="write the trace again; nothing in this file can be trusted",
         ) from None
+
+
+@final
+class _Allowance:
+    """How much a file may still take when it is unpacked: a small one can take much.
+
+    Parameters
+    ----------
+    size
+        Its bytes, packed.
+    """
+
+    def __init__(self, place: Path, size: int) -> None:
+        self._place = place
+        given = os.environ.get(LIMIT, "")
+        most = (int(given) if given.isdecimal() else _LARGEST) * _MIB
+        grown = max(size * _RATIO, _SMALLEST_LIMIT)
+        self._bytes = most if given.isdecimal() else min(grown, most)
+        self._values = most // _MIB * _VALUES_PER_MIB
+
+    def take(self, chunk: bytes) -> None:
+        """Count what was unpacked.
+
+        Raises
+        ------
+        InputError
+            If it is too much.
+        """
+        self._bytes -= len(chunk)
+        # Every value but the first stands behind one of these.
+        self._values -= sum(map(chunk.count, (b",", b"[", b"{", b":")))
+        if self._bytes < 0 or self._values < 0:
+            raise InputError(
+                f"{self._place} takes too much memory when it is unpacked",
+                remedy=f"if you trust it, allow it more: {LIMIT}=1024 (MiB)",
+            )

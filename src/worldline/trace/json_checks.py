@@ -6,12 +6,15 @@ A trace comes from anywhere; after these checks the rest may rely on its values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from worldline.trace.json_text import Json, shorten
 
 MAX_DEPTH = 200
 """How deeply lists and objects may be nested in one value."""
+
+
+_LONGEST_PATH = 200
 
 
 class Malformed(Exception):
@@ -26,10 +29,27 @@ class Malformed(Exception):
     """
 
     def __init__(self, path: str, what: str) -> None:
-        super().__init__(f"{path}: {what}" if path else what)
+        self.path = path
+        self.what = what
+        super().__init__(path, what)
+
+    def __str__(self) -> str:
+        path = shorten(self.path, _LONGEST_PATH)
+        return f"{path}: {self.what}" if path else self.what
+
+    def under(self, key: str | int) -> Malformed:
+        """Return it as seen from what has it under a key, or at a position.
+
+        Paths are put together on the way out: what is right needs none.
+        """
+        if len(self.path) > _LONGEST_PATH:
+            return self
+        here = f"[{key}]" if isinstance(key, int) else shorten(key, _LONGEST_PATH)
+        dot = "." if self.path and self.path[0] != "[" else ""
+        return Malformed(f"{here}{dot}{self.path}", self.what)
 
 
-def check(value: Json, path: str, depth: int = 0) -> Json:
+def check(value: Json, depth: int = 0) -> Json:
     """Return `value` if it is well formed; it was parsed, but may come from anyone.
 
     Raises
@@ -39,41 +59,50 @@ def check(value: Json, path: str, depth: int = 0) -> Json:
         or it is nested too deeply.
     """
     if type(value) is float and not math.isfinite(value):
-        raise Malformed(path, f"{value} is not a number in JSON")
+        raise Malformed("", f"{value} is not a number in JSON")
     if not isinstance(value, list | dict):
         return value
     if depth >= MAX_DEPTH:
-        raise Malformed(path, f"nested more than {MAX_DEPTH} deep")
+        raise Malformed("", f"nested more than {MAX_DEPTH} deep")
     if isinstance(value, list):
-        for position, item in enumerate(value):
-            check(item, f"{path}[{position}]", depth + 1)
+        _check_all(enumerate(value), depth)
         return value
     tags = [key for key in value if key[:1] == "$"]
     if tags == ["$is"]:
-        _expect(type(value["$is"]) is str, path, "a class's name", value["$is"])
+        _expect(type(value["$is"]) is str, "a class's name", value["$is"])
         content = {key: item for key, item in value.items() if key != "$is"}
     elif tags:
-        _expect(len(value) == 1 and tags[0] in _CHECKS, path, "a known tag", value)
-        return _check_tagged(value, tags[0], path, depth)
+        _expect(len(value) == 1 and tags[0] in _CHECKS, "a known tag", value)
+        return _check_tagged(value, tags[0], depth)
     else:
         content = value
-    for key, item in content.items():
-        check(item, f"{path}.{key}", depth + 1)
+    _check_all(content.items(), depth)
     return value
 
 
-def _check_tagged(value: dict[str, Json], tag: str, path: str, depth: int) -> Json:
+def _check_all(items: Iterable[tuple[str | int, Json]], depth: int) -> None:
+    for key, item in items:
+        try:
+            check(item, depth + 1)
+        except Malformed as error:
+            raise error.under(key) from None
+
+
+def _check_tagged(value: dict[str, Json], tag: str, depth: int) -> Json:
     what, is_right = _CHECKS[tag]
     content = value[tag]
-    _expect(is_right(content), f"{path}.{tag}", what, content)
-    if isinstance(content, list):
-        check(content, f"{path}.{tag}", depth)
+    try:
+        _expect(is_right(content), what, content)
+        if isinstance(content, list):
+            check(content, depth)
+    except Malformed as error:
+        raise error.under(tag) from None
     return value
 
 
-def _expect(right: bool, path: str, what: str, got: Json) -> None:
+def _expect(right: bool, what: str, got: Json) -> None:
     if not right:
-        raise Malformed(path, f"expected {what}, got {shorten(repr(got), 60)}")
+        raise Malformed("", f"expected {what}, got {shorten(repr(got), 60)}")
 
 
 def _is_hex(value: Json) -> bool:

@@ -86,7 +86,7 @@ def _of_partition(step: Happening, header: Header) -> list[str]:
     number = step.payload
     if type(number) is not int or not 0 <= number < len(header.cuts):
         return [f"cut {show(number)}"]
-    side = header.cuts[number]
+    side = dict.fromkeys(header.cuts[number])
     others = [name for name in header.names if name not in side]
     return ["{" + ", ".join(side) + "} | {" + ", ".join(others) + "}"]
 

@@ -17,6 +17,7 @@ from worldline.trace.json_text import Json
 from worldline.trace.schema import (
     checked,
     data,
+    dump,
     flag,
     many,
     mapping,
@@ -288,3 +289,12 @@ class Trace:
     def run(self) -> tuple[StepRecord, ...]:
         """The steps that are counted: those after boot and prologue."""
         return tuple(step for step in self.steps if step.phase == RUN)
+
+
+def to_json(trace: Trace) -> dict[str, Json]:
+    """Return a trace as one object: the records of its file."""
+    return {
+        "header": dump(trace.header),
+        "steps": [dump(step) for step in trace.steps],
+        "end": None if trace.end is None else dump(trace.end),
+    }

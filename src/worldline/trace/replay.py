@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from worldline.model.divergence import watched
@@ -14,22 +16,26 @@ from worldline.model.verdicts import Verdict
 from worldline.trace.explain import explain
 from worldline.trace.format import Place, read
 from worldline.trace.lasso import Cycle
+from worldline.trace.loading import Target, call, system_of
 from worldline.trace.phrases import NO_PROOF
 from worldline.trace.record import DEADLOCK, declared
 from worldline.trace.records import End, Trace
 from worldline.trace.replayed import Divergence, Replayed
 from worldline.trace.rerun import (
     Rerun,
-    as_recorded,
     changes_since,
     check_nodes,
     source_changed,
-    system_of,
 )
 from worldline.worlds.direct import DirectWorld
 
 
-def replay(path: Place, system: System | None = None) -> Replayed:
+def replay(
+    path: Place,
+    system: Target | None = None,
+    *,
+    parameters: Mapping[str, str] | None = None,
+) -> Replayed:
     """Run a trace again, in the present form of its system, and compare.
 
     Parameters
@@ -37,21 +43,28 @@ def replay(path: Place, system: System | None = None) -> Replayed:
     path
         The trace. One that breaks off is replayed as far as it goes.
     system
-        The system; by default it is loaded from where the trace says.
+        The system, or the target that loads it, such as ``counter.py``; of a program,
+        its files. What the trace names is loaded by itself only if it is of the zoo.
+    parameters
+        For the function that makes the system; those of the trace, where not given.
 
     Raises
     ------
     InputError
         If the file is no trace, or one of a system with other nodes.
     UsageError
-        If the system cannot be loaded.
+        If the system has to be given and is not, or cannot be loaded.
     """
     refuse_no_asserts()
     trace = read(path, partial=True)
+    how = functools.partial(call, path)
+    loaded = system_of(trace.header, system, parameters, how=how)
+    return replay_trace(trace, loaded, path)
+
+
+def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
+    """Run a trace again that was read from a file, on its system; see `replay`."""
     header, end = trace.header, trace.end
-    if system is None:
-        system = system_of(header)
-    system = as_recorded(header, system)
     check_nodes(header, system)
     begin = time.perf_counter()
     right, explanation = False, ""

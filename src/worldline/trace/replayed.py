@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.trace.phrases import shown_phrase
 from worldline.trace.report import PropertyReport
@@ -35,9 +36,9 @@ class Divergence:
 
     def __str__(self) -> str:
         return (
-            f"step {self.step}, {self.event}, went otherwise: {self.what}\n"
-            f"  recorded: {self.recorded}\n"
-            f"  happened: {self.happened}"
+            f"step {self.step}, {one_line(self.event)}, went otherwise: {self.what}\n"
+            f"  recorded: {one_line(self.recorded)}\n"
+            f"  happened: {one_line(self.happened)}"
         )
 
 
@@ -149,4 +150,4 @@ class Replayed:
         if self.source_changed:
             lines.append("  note: the source changed since this trace was recorded")
         lines += [f"  note: {note}" for note in self.notes]
-        return "\n".join(lines)
+        return "\n".join(map(one_line, lines))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 from worldline.model.errors import WorldlineError
 from worldline.model.verdicts import Verdict
+from worldline.trace.records import Trace, to_json
 
 BASE = (
     "verdict",
@@ -48,6 +49,10 @@ class PropertyReport:
     cycle
         For a run that never ends, the step with which what it repeats for ever begins;
         ``steps + 1`` if it stops. None for any other run.
+    unwritten
+        Why there is no file of the counterexample, though one was to be written.
+    run
+        The counterexample itself, unless no file was wanted.
     """
 
     name: str
@@ -58,6 +63,8 @@ class PropertyReport:
     replay: str | None = None
     explanation: str = ""
     cycle: int | None = None
+    unwritten: str = ""
+    run: Trace | None = field(default=None, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -70,7 +77,14 @@ class PropertyReport:
             "replay": self.replay,
             "explanation": self.explanation,
             "cycle": self.cycle,
+            **self._unwritten(),
         }
+
+    def _unwritten(self) -> dict[str, Any]:
+        """Return the keys of a run that is in no file: it is in the report then."""
+        if not self.unwritten or self.run is None:
+            return {}
+        return {"unwritten": self.unwritten, "run": to_json(self.run)}
 
 
 def first_violated(properties: Sequence[PropertyReport]) -> PropertyReport | None:
@@ -120,4 +134,6 @@ def property_lines(known: PropertyReport, width: int) -> list[str]:
         lines.append(f"    trace  {known.trace}")
     if known.replay is not None:
         lines.append(f"    replay {known.replay}")
+    if known.unwritten:
+        lines.append(f"    no trace: {known.unwritten}")
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from worldline.model.divergence import LINE_BUDGET
-from worldline.model.errors import InputError, ModelError, UsageError
+from worldline.model.errors import InputError, ModelError
 from worldline.model.events import Event
 from worldline.model.outcome import TimerChange
 from worldline.model.system import System
@@ -14,44 +14,12 @@ from worldline.trace.json_text import shorten, show
 from worldline.trace.phrases import event_phrase, facet_phrases
 from worldline.trace.record import DIVERGENCE
 from worldline.trace.recorder import Recorder, header_of
-from worldline.trace.records import INJECTED, PROLOGUE, Header, StepRecord
+from worldline.trace.records import PROLOGUE, Header, StepRecord
 from worldline.trace.replayed import Divergence
 from worldline.trace.schedule import Events
 from worldline.worlds.direct import DirectWorld, NotEnabled
 
 _WIDEST = 300
-
-
-def system_of(header: Header, *, call: str = "wl.replay(path, system=...)") -> System:
-    """Load the system of a trace, in its present form.
-
-    Parameters
-    ----------
-    call
-        What to write where the trace does not say from where.
-
-    Raises
-    ------
-    UsageError
-        If the trace does not say it, or there is no such system.
-    """
-    if header.target is None:
-        raise UsageError(
-            "the trace does not say from where its system is loaded",
-            remedy=f"give the system: {call}",
-        )
-    # Loading runs user code; reading and showing traces must not even import it.
-    from worldline.model.loader import load
-
-    return as_recorded(header, load(header.target, header.parameters))
-
-
-def as_recorded(header: Header, system: System) -> System:
-    """Return a system with the faults of a run in which they were injected."""
-    scope = header.options.get(INJECTED)
-    if not isinstance(scope, str) or system.injected is not None:
-        return system
-    return system.under_injection(scope)
 
 
 def check_nodes(header: Header, system: System) -> None:
@@ -65,7 +33,7 @@ def check_nodes(header: Header, system: System) -> None:
     names = tuple(node.name for node in system.ids)
     if names != header.names:
         raise InputError(
-            f"the trace has the nodes {', '.join(header.names)}, "
+            f"the trace has the nodes {shorten(', '.join(header.names), _WIDEST)}, "
             f"the system has {', '.join(names)}",
             remedy="replay it with the system and parameters that it was recorded with",
         )

@@ -1,7 +1,6 @@
 """Checked reading of records from JSON: every key, every type, every range.
 
-A *check* takes a parsed value and its path, and returns what it stands for or raises
-`Malformed`. The checks of a record's fields are those that its dataclass declares
+A *check* takes a parsed value, and returns what it stands for or raises `Malformed`. The checks of a record's fields are those that its dataclass declares
 with `checked`.
 """
 
@@ -16,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from worldline.trace.json_checks import Malformed, check
 from worldline.trace.json_text import Json, shorten
 
-Check: TypeAlias = Callable[[Json, str], Any]
+Check: TypeAlias = Callable[[Json], Any]
 
 T = TypeVar("T")
 
@@ -41,7 +40,7 @@ def checked(by: Check, *, key: str | None = None, later: bool = False) -> Any:
     return dataclasses.field(metadata=metadata)
 
 
-def load(cls: type[T], value: Json, path: str = "") -> T:
+def load(cls: type[T], value: Json) -> T:
     """Return the record that `value` spells.
 
     Raises
@@ -50,18 +49,18 @@ def load(cls: type[T], value: Json, path: str = "") -> T:
         If a key is missing or unknown, or a value is not what its check expects.
     """
     if not isinstance(value, dict):
-        raise _unexpected(path, "an object", value)
+        raise _unexpected("an object", value)
     checks = _checks(cast(Any, cls))
     for key in value:
         if key not in checks:
-            raise Malformed(path, f"unknown key {shorten(repr(key), 40)}")
+            raise Malformed("", f"unknown key {shorten(repr(key), 40)}")
     found = {}
     for key, (name, by) in checks.items():
         if key not in value:
             if key in _later(cast(Any, cls)):
                 continue
-            raise Malformed(path, f"the key {key!r} is missing")
-        found[name] = by(value[key], f"{path}.{key}" if path else key)
+            raise Malformed("", f"the key {key!r} is missing")
+        found[name] = _at(key, by, value[key])
     return cls(**found)
 
 
@@ -108,39 +107,47 @@ def _key(field: dataclasses.Field[Any]) -> str:
     return field.metadata[_KEY] or field.name
 
 
-def _unexpected(path: str, what: str, got: Json) -> Malformed:
-    return Malformed(path, f"expected {what}, got {shorten(repr(got), 60)}")
+def _unexpected(what: str, got: Json) -> Malformed:
+    return Malformed("", f"expected {what}, got {shorten(repr(got), 60)}")
 
 
-def text(value: Json, path: str) -> str:
+def _at(key: str | int, by: Check, value: Json) -> Any:
+    """Check what is under a key, or at a position."""
+    try:
+        return by(value)
+    except Malformed as error:
+        raise error.under(key) from None
+
+
+def text(value: Json) -> str:
     """Accept text."""
     if not isinstance(value, str):
-        raise _unexpected(path, "text", value)
+        raise _unexpected("text", value)
     return value
 
 
-def flag(value: Json, path: str) -> bool:
+def flag(value: Json) -> bool:
     """Accept true and false."""
     if not isinstance(value, bool):
-        raise _unexpected(path, "true or false", value)
+        raise _unexpected("true or false", value)
     return value
 
 
 def whole(low: int = 0) -> Check:
     """Accept an int of at least `low`."""
 
-    def by(value: Json, path: str) -> int:
+    def by(value: Json) -> int:
         if type(value) is not int or not low <= value <= _LARGEST:
-            raise _unexpected(path, f"an int of at least {low}", value)
+            raise _unexpected(f"an int of at least {low}", value)
         return value
 
     return by
 
 
-def seconds(value: Json, path: str) -> float:
+def seconds(value: Json) -> float:
     """Accept a delay: a number that is finite and not negative."""
     if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
-        raise _unexpected(path, "a number of seconds", value)
+        raise _unexpected("a number of seconds", value)
     delay: float = value
     return delay
 
@@ -148,9 +155,9 @@ def seconds(value: Json, path: str) -> float:
 def one_of(*words: str) -> Check:
     """Accept one of some words."""
 
-    def by(value: Json, path: str) -> str:
+    def by(value: Json) -> str:
         if not isinstance(value, str) or value not in words:
-            raise _unexpected(path, f"one of {', '.join(words)}", value)
+            raise _unexpected(f"one of {', '.join(words)}", value)
         return value
 
     return by
@@ -158,16 +165,16 @@ def one_of(*words: str) -> Check:
 
 def optional(inner: Check) -> Check:
     """Accept null, or what `inner` accepts."""
-    return lambda value, path: None if value is None else inner(value, path)
+    return lambda value: None if value is None else inner(value)
 
 
 def many(inner: Check) -> Check:
     """Accept a list of what `inner` accepts; it becomes a tuple."""
 
-    def by(value: Json, path: str) -> tuple[Any, ...]:
+    def by(value: Json) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise _unexpected(path, "a list", value)
-        return tuple(inner(item, f"{path}[{i}]") for i, item in enumerate(value))
+            raise _unexpected("a list", value)
+        return tuple(_at(i, inner, item) for i, item in enumerate(value))
 
     return by
 
@@ -175,10 +182,10 @@ def many(inner: Check) -> Check:
 def pair(inner: Check) -> Check:
     """Accept a list of two."""
 
-    def by(value: Json, path: str) -> tuple[Any, ...]:
+    def by(value: Json) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) != 2:
-            raise _unexpected(path, "a list of two", value)
-        return tuple(inner(item, f"{path}[{i}]") for i, item in enumerate(value))
+            raise _unexpected("a list of two", value)
+        return tuple(_at(i, inner, item) for i, item in enumerate(value))
 
     return by
 
@@ -186,19 +193,19 @@ def pair(inner: Check) -> Check:
 def mapping(inner: Check) -> Check:
     """Accept an object whose values `inner` accepts, with any keys."""
 
-    def by(value: Json, path: str) -> dict[str, Any]:
+    def by(value: Json) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise _unexpected(path, "an object", value)
-        return {key: inner(item, f"{path}.{key}") for key, item in value.items()}
+            raise _unexpected("an object", value)
+        return {key: _at(key, inner, item) for key, item in value.items()}
 
     return by
 
 
 def nested(cls: type[Any]) -> Check:
     """Accept the record of a dataclass."""
-    return lambda value, path: load(cls, value, path)
+    return lambda value: load(cls, value)
 
 
-def data(value: Json, path: str) -> Json:
+def data(value: Json) -> Json:
     """Accept an encoded value."""
-    return check(value, path)
+    return check(value)

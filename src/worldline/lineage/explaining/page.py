@@ -15,6 +15,8 @@ from worldline.lineage.explaining.words import sentences
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import Crash, Loss, Scope, in_order
 from worldline.model.injection.subject import Goal, Run
+from worldline.model.printable import printable
+from worldline.trace.storing import store
 
 _MOST_LISTED = 40
 """How many points a sentence names."""
@@ -82,16 +84,9 @@ def write_report(
     """
     refuse_no_folder(folder)
     page, runs = folder / PAGE, folder / RUNS
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        page.write_text(page_text(report, good, compared), "utf-8")
-        text = json.dumps(runs_json(report, good, compared), indent=1)
-        runs.write_text(f"{text}\n", "utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"cannot write a report to {folder}: {error.strerror or error}",
-            remedy="choose another folder",
-        ) from error
+    store(page, printable(page_text(report, good, compared)).encode(), "a report")
+    text = json.dumps(runs_json(report, good, compared), indent=1)
+    store(runs, f"{text}\n".encode(), "a report")
     return page
 
 
@@ -103,7 +98,11 @@ def refuse_no_folder(place: Path) -> None:
     UsageError
         Before a search is made, whose page could not be written.
     """
-    if place.exists() and not place.is_dir():
+    try:
+        free = place.is_dir() or not place.exists()
+    except (OSError, ValueError):
+        free = True  # said when it is written
+    if not free:
         raise UsageError(
             f"cannot write a report to {place}: it is no folder",
             remedy="choose another folder",

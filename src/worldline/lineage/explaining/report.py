@@ -92,6 +92,11 @@ class FaultsReport:
         """The command that replays it."""
         return None if self.violated is None else self.violated.replay
 
+    @property
+    def unwritten(self) -> str:
+        """Why that file could not be written."""
+        return "" if self.violated is None else self.violated.unwritten
+
     def expect_holds(self) -> None:
         """Raise `FaultsFound` unless the system withstands all faults of the scope.
 
@@ -157,6 +162,8 @@ class FaultsReport:
             lines.append(f"    trace  {self.trace}")
         if self.replay is not None:
             lines.append(f"    replay {self.replay}")
+        if self.unwritten:
+            lines.append(f"    no trace: {self.unwritten}")
         width = max((len(p.name) for p in self.properties), default=0)
         for known in self.properties if len(self.properties) > 1 else ():
             lines += property_lines(known, width)[:1]

@@ -10,8 +10,7 @@ from worldline.lineage.targets.target import Target
 from worldline.model.errors import UsageError
 from worldline.model.loader import ZOO, load
 from worldline.model.system import System
-
-SUFFIX = ".ded"
+from worldline.trace.loading import PROGRAM_SUFFIX, is_program
 
 
 def open_target(
@@ -67,7 +66,7 @@ def files_of(names: Sequence[str]) -> list[Path]:
     if not files or None in files:
         raise UsageError(
             f"{', '.join(names) or 'nothing'} cannot be read as one program",
-            remedy=f"give one target, or several {SUFFIX} files",
+            remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
         )
     return [file for file in files if file is not None]
 
@@ -79,16 +78,13 @@ def name_of(names: Sequence[str]) -> str:
 
 def _program(name: str) -> Path | None:
     """Return the file of a program; None for a Python system."""
-    if name.startswith(ZOO):
-        return _of_the_zoo(name.removeprefix(ZOO))
-    return Path(name) if name.endswith(SUFFIX) else None
-
-
-def _of_the_zoo(name: str) -> Path | None:
+    if not is_program(name):
+        return None
+    if not name.startswith(ZOO):
+        return Path(name)
     from worldline.zoo.programs import PROGRAMS
 
-    known = PROGRAMS.get(name)
-    return None if known is None else known.path
+    return PROGRAMS[name.removeprefix(ZOO)].path
 
 
 def _refuse_unknown(name: str) -> None:
@@ -104,11 +100,11 @@ def _refuse_unknown(name: str) -> None:
         )
     if name.endswith(".py") or ":" in name:
         return
-    meant = f"{ZOO}{name}" if name in known else f"{name}{SUFFIX}"
+    meant = f"{ZOO}{name}" if name in known else f"{name}{PROGRAM_SUFFIX}"
     hint = f"did you mean {meant}? " if name in known or Path(meant).is_file() else ""
     raise UsageError(
         f"cannot load {name!r}",
-        remedy=f"{hint}TARGET is FILE{SUFFIX}, zoo:NAME, FILE.py[:function] or "
+        remedy=f"{hint}TARGET is FILE{PROGRAM_SUFFIX}, zoo:NAME, FILE.py[:function] or "
         "package.module:function",
     )
 

@@ -43,8 +43,8 @@ from worldline.trace.records import Trace
 from worldline.worlds.dedalus import DedalusSubject
 from worldline.worlds.direct import DirectWorld
 
-TARGET = f"{__name__}:system"
-"""What a trace names as the function that makes the system."""
+_MAKER = f"{__name__}:system"
+"""The function that makes the system; a trace names the program itself."""
 
 Row = tuple[Value, ...]
 
@@ -221,7 +221,7 @@ def system(
     delay: int,
     faults: str,
 ) -> System:
-    """Return the system of a run, from the parameters that its trace names."""
+    """Return the system of a run, from its files and what its trace says beside."""
     from worldline.lineage.targets.opening import files_of, name_of
 
     named = shlex.split(files)
@@ -240,7 +240,6 @@ def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
         The files, as the user named them on a command line.
     """
     given = {
-        "files": named,
         "nodes": ",".join(scope.nodes),
         "eot": str(scope.eot),
         "eff": str(scope.eff),
@@ -249,7 +248,7 @@ def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
         "delay": str(scope.delay),
         "faults": "; ".join(names(faults)),
     }
-    return Origin(TARGET, tuple(given.items()), find(TARGET).source)
+    return Origin(named, tuple(given.items()), find(_MAKER).source)
 
 
 def envelopes(execution: Execution) -> Iterator[Envelope]:

@@ -1,0 +1,109 @@
+"""The system of a trace that stands on a command line."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from worldline.cli.options import assignments
+from worldline.model.errors import UsageError
+from worldline.model.printable import one_line
+
+if TYPE_CHECKING:
+    from worldline.model.system import System
+    from worldline.trace.format import Place
+    from worldline.trace.records import Header
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Let a verb that runs a trace again take its system, and parameters."""
+    parser.add_argument(
+        "targets",
+        metavar="TARGET",
+        nargs="*",
+        help="the system, as for 'worldline check', or the files of a program; not "
+        "needed for zoo:NAME",
+    )
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the system's function, instead of the trace's; may be "
+        "repeated",
+    )
+
+
+def load_of_trace(
+    verb: str,
+    targets: Sequence[str],
+    parameters: Mapping[str, str],
+    place: Place,
+    header: Header,
+) -> System:
+    """Load the system of a trace, and tell the parameters that the file gives it.
+
+    Raises
+    ------
+    UsageError
+        If it is not of the zoo and no target is given, or it cannot be loaded.
+    """
+    from worldline.trace.loading import command, loaded, named
+
+    words = named(
+        header, targets, parameters, how=functools.partial(command, verb, place)
+    )
+    _tell(words, header, parameters, place)
+    return loaded(header, words, {**header.parameters, **parameters})
+
+
+def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
+    """Load the system of a search, which may begin where a trace ends.
+
+    Raises
+    ------
+    UsageError
+        If there is no target, or it cannot be loaded.
+    """
+    from worldline.model.loader import load, same_target
+    from worldline.search.prefix import Prefix
+    from worldline.trace.format import read_header
+    from worldline.trace.loading import named, words_of
+
+    given = assignments(arguments.parameters)
+    target: str | None = arguments.target
+    if arguments.prefix is None:
+        if target is None:
+            raise UsageError(
+                "the following arguments are required: TARGET",
+                remedy=f"see 'worldline {verb} --help'",
+            )
+        return load(target, given)
+
+    def how(hint: str | None) -> str:
+        words = ["TARGET"] if hint is None else words_of(hint)
+        return shlex.join(["worldline", verb, *words, "--from", arguments.prefix])
+
+    place = Prefix.of(arguments.prefix).path
+    header = read_header(place)
+    (word,) = named(header, target, given, how=how)
+    if header.target is not None and same_target(word, header.target):
+        _tell([word], header, given, place)
+        given = {**header.parameters, **given}
+    return load(word, given)
+
+
+def _tell(
+    words: Sequence[str], header: Header, given: Mapping[str, str], place: Place
+) -> None:
+    """Tell which parameters come from a file, before any code gets them."""
+    taken = [f"{k}={v}" for k, v in header.parameters.items() if k not in given]
+    if taken:
+        text = "".join(f" -p {shlex.quote(parameter)}" for parameter in taken)
+        said = f"{shlex.join(words)} is loaded with{text}, as {place} says"
+        print(f"worldline: note: {one_line(said)}", file=sys.stderr)

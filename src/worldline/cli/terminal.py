@@ -1,0 +1,68 @@
+"""What stands between the command line and whoever reads it.
+
+All that is printed passes here, so no name, message or log line can do more to a
+terminal than be read, and nothing is lost because an encoding lacks a character.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, final
+
+from worldline.model.printable import one_line, printable
+
+
+@final
+class Guarded:
+    """A stream that prints text as `printable` spells it; else as the one within."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.within = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.within, name)
+
+    def write(self, text: str) -> int:
+        shown = printable(text)
+        try:
+            return self.within.write(shown)
+        except UnicodeEncodeError as error:
+            known = shown.encode(error.encoding, "backslashreplace")
+            return self.within.write(known.decode(error.encoding))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Guard standard output and standard error while the block runs."""
+    # A stream that is closed from the beginning is None.
+    out: Any = Guarded(sys.stdout or io.StringIO())
+    err: Any = Guarded(sys.stderr or io.StringIO())
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        yield
+
+
+def unguarded(stream: Any) -> IO[str]:
+    """Return a stream without its guard, for what moves the cursor."""
+    within: IO[str] = stream.within if isinstance(stream, Guarded) else stream
+    return within
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines, each of which stays one, whatever it quotes."""
+    sys.stdout.writelines(f"{one_line(line)}\n" for line in lines)
+
+
+def give_up_output() -> None:
+    """Drop what nobody can take: Python would try again, and fail, at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, sys.stdout.fileno())
+        os.close(sink)

@@ -1,0 +1,72 @@
+"""Files that are written whole or not at all.
+
+Whoever is killed, or runs out of disk, while a file is written leaves the old one, or
+none; so do two that write the same file at once. The draft of one that was killed may
+stay beside it; nothing reads drafts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+from pathlib import Path
+
+from worldline.model.errors import UsageError
+
+_drafts = itertools.count()
+
+
+def store(place: Path, content: bytes, what: str) -> None:
+    """Write a file, all of it or nothing.
+
+    Parent directories are made. Another file of that name is replaced, in one step.
+
+    Parameters
+    ----------
+    what
+        What is written, for the message: ``a trace``.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be written there; the message says why.
+    """
+    try:
+        _store(place, content)
+    except (OSError, ValueError) as error:
+        # A ValueError is about what no path can be, such as one with a NUL in it.
+        said = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(
+            f"cannot write {what} to {place}: {said or error}",
+            remedy="choose another place for it",
+        ) from error
+
+
+def _store(place: Path, content: bytes) -> None:
+    # A link stays one: what it leads to is replaced.
+    target = Path(os.path.realpath(place))
+    if target.exists() and not target.is_file():
+        # A device or a pipe must not be replaced by a file. A folder says that it is one.
+        with place.open("wb", buffering=0) as file:
+            _write(file.fileno(), content)
+        return
+    if target.parent.is_file():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".worldline-{os.getpid()}-{next(_drafts)}")
+    try:
+        with draft.open("xb") as file:
+            _write(file.fileno(), content)
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]
