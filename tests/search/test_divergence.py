@@ -25,7 +25,7 @@ def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that no test waits for long: the times are not what is tested."""
     monkeypatch.setattr(divergence, "PATIENCE_S", 0.02)
     monkeypatch.setattr(divergence, "LIMIT_S", 0.1)
-    monkeypatch.setattr(divergence, "LINE_BUDGET", 10_000)
+    monkeypatch.setattr(divergence, "LINE_BUDGET", 2_000)
 
 
 @wl.message
@@ -75,7 +75,7 @@ def swallowing() -> None:
             pass
 
 
-LINES = "Prone.poked (10,000 lines)"
+LINES = "Prone.poked (2,000 lines)"
 CLOCK = "Prone.poked (0.1 s, by the clock)"
 LOOPS: dict[str, tuple[Callable[[], Any], str]] = {
     "several lines": (forever, LINES),
@@ -149,7 +149,7 @@ def test_a_predicate_that_does_not_return_is_a_model_error(
         options, system = {"deadlock": True}, prone(done=loops)
     elif what == "element":
         options, system = {}, prone(properties=[each])
-    with pytest.raises(wl.ModelError, match=r"did not return \(10,000 lines\)"):
+    with pytest.raises(wl.ModelError, match=r"did not return \(2,000 lines\)"):
         wl.check(system, engine=engine, traces=False, **options)
 
 
@@ -185,7 +185,7 @@ def test_a_guard_that_does_not_return_is_a_divergence(
     )
     report = wl.check(system, engine=engine, traces=False)
     said = report.expect_violated("divergence").explanation
-    assert said == "Guarded.poked (10,000 lines)"
+    assert said == "Guarded.poked (2,000 lines)"
 
 
 @pytest.mark.parametrize("loop", [forever, lambda: 7**7**8], ids=["lines", "clock"])

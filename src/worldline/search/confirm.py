@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from worldline.model.divergence import LINE_BUDGET
+from worldline.model import divergence
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event
 from worldline.model.outcome import Outcome
@@ -51,7 +51,9 @@ def confirm(
         diverges = outcome.failure is not None and outcome.failure.kind == "divergence"
         try:
             seen = world.step(
-                event, outcome.choices, lines=LINE_BUDGET if diverges else None
+                event,
+                outcome.choices,
+                lines=divergence.LINE_BUDGET if diverges else None,
             )
         except NotEnabled:
             raise Nondeterminism(where, "was enabled", "was not") from None
@@ -66,10 +68,15 @@ def confirm(
 
 
 def _essence(outcome: Outcome) -> Outcome:
-    """Return an outcome without its failure's text, which may name addresses."""
-    if outcome.failure is None:
+    """Return an outcome without its failure's text, which may name addresses.
+
+    Nor is it said which limit ended a divergence: that depends on the machine.
+    """
+    failure = outcome.failure
+    if failure is None:
         return outcome
-    return replace(outcome, failure=replace(outcome.failure, message=""))
+    where = "" if failure.kind == "divergence" else failure.where
+    return replace(outcome, failure=replace(failure, message="", where=where))
 
 
 def _describe(outcome: Outcome) -> str:

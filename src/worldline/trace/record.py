@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.divergence import LINE_BUDGET
+from worldline.model import divergence
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.properties import Property
@@ -93,7 +93,11 @@ def record(
     last = events[-1][0] if ending.property == DIVERGENCE and events else None
     steps = tuple(
         recorder.step(
-            number, phase, event, choices, lines=LINE_BUDGET if number == last else None
+            number,
+            phase,
+            event,
+            choices,
+            lines=divergence.LINE_BUDGET if number == last else None,
         )
         for number, phase, event, choices in events
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import final
 
-from worldline.model.divergence import LINE_BUDGET
+from worldline.model import divergence
 from worldline.model.errors import InputError, ModelError
 from worldline.model.events import Event
 from worldline.model.outcome import TimerChange
@@ -115,7 +116,7 @@ class Rerun:
                 step.phase,
                 event,
                 step.choices,
-                lines=LINE_BUDGET if diverges else None,
+                lines=divergence.LINE_BUDGET if diverges else None,
             )
         except NotEnabled:
             enabled = self.world.enabled(charge=step.phase != PROLOGUE)
@@ -126,7 +127,7 @@ class Rerun:
             observed = ("event", "it happened", str(error))
         else:
             # As text, because 1, 1.0 and True are equal in Python.
-            if line_of(happened) == line_of(step):
+            if line_of(_essence(happened)) == line_of(_essence(step)):
                 return event
             observed = difference(step, happened)
         what, one, other = observed
@@ -137,6 +138,14 @@ class Rerun:
             recorded=shorten(one, _WIDEST),
             happened=shorten(other, _WIDEST),
         )
+
+
+def _essence(step: StepRecord) -> StepRecord:
+    """Return a step without the limit that ended a divergence: the machine's part."""
+    failure = step.failure
+    if failure is None or failure.kind != DIVERGENCE:
+        return step
+    return dataclasses.replace(step, failure=dataclasses.replace(failure, where=""))
 
 
 def difference(recorded: StepRecord, happened: StepRecord) -> tuple[str, str, str]:
