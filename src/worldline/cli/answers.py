@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import print_json
+from worldline.cli.printing import printable
 
 if TYPE_CHECKING:
     from worldline.search.report import PropertyReport, Report
@@ -16,7 +17,7 @@ def answered(report: Report | WalkReport, *, as_json: bool) -> int:
     if as_json:
         print_json(report.to_json())
     else:
-        print(report)
+        print(printable(str(report)))
         _print_steps(report.violated)
     return report.verdict.exit_code
 
@@ -32,4 +33,4 @@ def _print_steps(first: PropertyReport | None) -> None:
     # What the report has said is left out: the header, and why it is a violation.
     begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
     lines = [*steps(trace)][begin:-end]
-    print("\n".join(lines).rstrip())
+    print(printable("\n".join(lines).rstrip()))

@@ -12,6 +12,7 @@ from worldline.cli.options import (
     positive_seconds,
     print_json,
 )
+from worldline.cli.printing import printable
 
 SUMMARY = "find the faults that break a system, or certify that none do"
 
@@ -226,7 +227,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(report.to_json())
     else:
-        print(report)
+        print(printable(str(report)))
     return report.verdict.exit_code
 
 

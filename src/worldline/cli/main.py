@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
+from worldline.cli.printing import degrade_gracefully, printable
 from worldline.model.errors import InternalError, WorldlineError
 from worldline.model.user_errors import escaped
 
@@ -104,6 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         With code 2 if the arguments are not understood, with 0 after ``--help`` and
         ``--version``.
     """
+    degrade_gracefully()
     try:
         arguments = build_parser().parse_args(argv)
         status: int = arguments.run(arguments)
@@ -131,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _refuse(text: str) -> int:
     """Report what is wrong with the arguments, the files or the user's code."""
-    print(f"worldline: error: {text}", file=sys.stderr)
+    print(printable(f"worldline: error: {text}"), file=sys.stderr)
     return BAD_INPUT
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import math
 from collections.abc import Iterable
 from typing import Any
 
+from worldline.cli.printing import json_text
 from worldline.model.errors import UsageError
 
 
@@ -78,7 +78,7 @@ def add_partial(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print the one object of a command."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value))
 
 
 def positive(text: str) -> int:

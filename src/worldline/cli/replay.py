@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from worldline.cli.options import add_json, add_partial, print_json
+from worldline.cli.printing import printable
 
 SUMMARY = "run a recorded run again, with the present code"
 
@@ -46,5 +47,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(replayed.to_json())
     else:
-        print(replayed)
+        print(printable(str(replayed)))
     return replayed.exit_code

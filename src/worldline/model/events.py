@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.content import Frozen
 from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
+from worldline.model.user_errors import spelt
 from worldline.model.values import freeze, register_tag, register_type, thaw
 
 
@@ -145,7 +146,7 @@ class Event:
         if self.part:
             words.append(f"({self.part})")
         if self.envelope is not None:
-            words.append(f"{self.payload!r}")
+            words.append(spelt(self.payload))
         elif self.name:
             words.append(self.name)
         if self.peer is not None:
@@ -154,7 +155,7 @@ class Event:
         if self.kind is Kind.CALL and self.payload:
             words.append(f"with {', '.join(map(repr, self.payload))}")
         elif self.kind is Kind.TIMER and self.payload is not None:
-            words.append(f"with {self.payload!r}")
+            words.append(f"with {spelt(self.payload)}")
         elif self.kind is Kind.RESET and self.payload:
             words.append(f"unnoticed by {', '.join(map(repr, self.payload))}")
         return " ".join(words)

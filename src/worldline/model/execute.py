@@ -173,6 +173,9 @@ def perform(
             returned = found()
         finally:
             activity.door = None
+        kind = system.types[index]
+        if node.__dict__.keys() != kind.roles.keys() or kind.parts:
+            kind.check_fields(node, _handler_name(kind, event))
         if returned is not None:
             check_ran(returned, _handler_name(system.types[index], event))
     except ModelError:

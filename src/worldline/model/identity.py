@@ -124,7 +124,7 @@ def ids(*names: str) -> tuple[NodeId, ...]:
     Raises
     ------
     ModelError
-        If a name is empty or occurs twice.
+        If a name is empty, cannot be printed, or occurs twice.
 
     Examples
     --------
@@ -137,4 +137,10 @@ def ids(*names: str) -> tuple[NodeId, ...]:
             f"node names must be distinct and not empty, got {list(names)}",
             remedy="give each node a name of its own",
         )
+    for name in names:
+        if not name.isprintable():
+            raise ModelError(
+                f"the node name {name!r} has characters that cannot be printed",
+                remedy="use letters, digits and the like: reports show it as it is",
+            )
     return tuple(NodeId(name) for name in names)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union
 
 from worldline.model.errors import UsageError
+from worldline.model.user_errors import shorten
 
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
@@ -134,7 +135,8 @@ def _read(name: str, text: str, hint: Any) -> Any:
         return _parse(text, hint)
     except ValueError:
         raise UsageError(
-            f"parameter {name}={text!r} is wrong", remedy=f"expected {_expected(hint)}"
+            f"parameter {name}={shorten(repr(text))} is wrong",
+            remedy=f"expected {_expected(hint)}",
         ) from None
     except TypeError:
         raise UsageError(

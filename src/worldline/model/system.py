@@ -132,16 +132,16 @@ class System:
         self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
         self.network: Network = datagrams() if network is None else network
         check_network(self.network)
-        self.workload = listed("workload", workload)
+        self.workload: tuple[Script | Whenever, ...] = listed("workload", workload)
         self.faults = Faults() if faults is None else faults
-        self.properties = listed("properties", properties)
-        self.observers = listed("observers", observers)
+        self.properties: tuple[Property, ...] = listed("properties", properties)
+        self.observers: tuple[Observer, ...] = listed("observers", observers)
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue = listed("prologue", prologue)
+        self.prologue: tuple[Pattern, ...] = listed("prologue", prologue)
         self.done = done
         self.origin: Origin | None = None
         self.injected: str | None = None

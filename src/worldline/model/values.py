@@ -14,7 +14,8 @@ import dataclasses
 import enum
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -67,21 +68,81 @@ _members: dict[Frozen, enum.Enum] = {}
 """The members of the enumerations met so far, by what stands for them."""
 
 
-class Unfreezable(ModelError):
-    """A value that is not plain data."""
+MOST_NESTED = 96
+"""How deep values may be nested: a trace takes twice that, where an entry of a dict is
+two levels, and Python's own limit counts whoever calls."""
 
-    def __init__(self, value: object, path: str = "") -> None:
+
+class _Nesting:
+    """How deep `freeze` is in a value now."""
+
+    level = 0
+
+
+class Unfreezable(ModelError):
+    """A value that is not plain data.
+
+    Parameters
+    ----------
+    value
+        The culprit.
+    path
+        Where it is: ``Class.field.field``.
+    holder
+        What is known to be on the way to it: itself, or a record that has it.
+    nested
+        Whether it is plain data, but too deep inside other.
+    """
+
+    def __init__(
+        self, value: object, path: str = "", holder: Any = None, *, nested: bool = False
+    ) -> None:
         place = f"{path} holds" if path else "got"
-        super().__init__(
-            f"{place} {value!r} of type {type(value).__name__}, "
-            "which cannot be part of a state or a message",
-            remedy=(
-                "use int, str, bytes, bool, None, float, an enum, NodeId, tuple, "
-                "list, dict, set, frozenset or a dataclass of those"
-            ),
+        what = f"{place} {reprlib.repr(value)} of type {type(value).__name__}, "
+        what += "which cannot be part of a state or a message"
+        remedy = (
+            "use int, str, bytes, bool, None, float, an enum, NodeId, tuple, "
+            "list, dict, set, frozenset or a dataclass of those"
         )
+        if nested:
+            what = f"{place} a value that contains itself, or is nested more than "
+            what += f"{MOST_NESTED} deep"
+            remedy = "keep linked data in a dict, and refer to it by its key"
+        super().__init__(what, remedy=remedy)
         self.value = value
         self.path = path
+        self.holder = value if holder is None else holder
+        self.nested = nested
+
+    def inside(
+        self, record: Any, cls: type, fields: Iterable[tuple[str, Any]]
+    ) -> Unfreezable:
+        """Return the error with the field of `record` by which the culprit is reached."""
+        for name, item in fields:
+            if _reaches(item, self.holder):
+                path = f"{cls.__name__}.{name}"
+                inner = self.path.partition(".")[2]
+                path = f"{path}.{inner}" if inner else path
+                return Unfreezable(self.value, path, record, nested=self.nested)
+        return self
+
+
+def _reaches(item: Any, holder: Any) -> bool:
+    """Say whether a value is, or has among its items, an object; not inside records."""
+    waiting, seen = [item], set[int]()
+    while waiting:
+        item = waiting.pop()
+        if item is holder:
+            return True
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, Mapping):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            # Past the order of canonical sets, which has to freeze their elements.
+            waiting += set.__iter__(item) if isinstance(item, set) else item
+    return False
 
 
 def freeze(value: Any) -> Frozen:
@@ -90,7 +151,7 @@ def freeze(value: Any) -> Frozen:
     Raises
     ------
     Unfreezable
-        If it holds anything but plain data, or a NaN.
+        If it holds anything but plain data, or a NaN; or is nested too deep.
     """
     cls = type(value)
     if cls in ITSELF:
@@ -98,7 +159,13 @@ def freeze(value: Any) -> Frozen:
     freezer = _freezers.get(cls)
     if freezer is None:
         freezer = _adopt_type(value)
-    return freezer(value)
+    if _Nesting.level == MOST_NESTED:
+        raise Unfreezable(value, nested=True)
+    _Nesting.level += 1
+    try:
+        return freezer(value)
+    finally:
+        _Nesting.level -= 1
 
 
 def freeze_all(values: Sequence[Any]) -> Sequence[Frozen]:
@@ -251,10 +318,9 @@ def record_freezer(cls: type, names: tuple[str, ...]) -> Callable[[Any], Frozen]
     def freezer(value: Any) -> Frozen:
         try:
             return (cls, *freeze_all(fields(value)))
-        except Unfreezable:
-            for name in names:
-                freeze_field(cls, value, name)
-            raise
+        except Unfreezable as error:
+            found = zip(names, fields(value), strict=True)
+            raise error.inside(value, cls, found) from None
 
     return freezer
 
@@ -271,15 +337,13 @@ def getter(
     return lambda value: (one(value),)
 
 
-def freeze_field(cls: type, value: Any, name: str) -> Frozen:
+def freeze_field(cls: type, values: dict[str, Any], name: str) -> Frozen:
     """Freeze one field; an error names the class and the path to the culprit."""
-    item = getattr(value, name)
+    item = values[name]
     try:
         return freeze(item)
     except Unfreezable as error:
-        path = f"{cls.__name__}.{name}"
-        inner = error.path.partition(".")[2] if error.path else ""
-        raise Unfreezable(error.value, f"{path}.{inner}" if inner else path) from None
+        raise error.inside(values, cls, [(name, item)]) from None
 
 
 def _freeze_float(value: float) -> Frozen:
