@@ -221,5 +221,5 @@ def test_what_may_fit_an_annotation_is_taken(annotation: Any, value: Any):
     ("annotation", "value"), NOT_FITTING, ids=map(str, range(len(NOT_FITTING)))
 )
 def test_what_cannot_fit_an_annotation_is_refused(annotation: Any, value: Any):
-    with pytest.raises(wl.ModelError, match="it gives .* whose value is "):
+    with pytest.raises(wl.ModelError, match=r"it gives .* whose value is "):
         check_type(annotated(annotation), "value", value, "it", "")

@@ -57,7 +57,8 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line and point to the help."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"worldline: error: {message}; see '{self.prog} --help'\n")
+        text = printable(message)
+        self.exit(BAD_INPUT, f"worldline: error: {text}; see '{self.prog} --help'\n")
 
 
 def build_parser() -> Parser:

@@ -19,7 +19,7 @@ from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
 from worldline.model.identity import without_order
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System
+from worldline.model.system import System, check_system
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.assumptions import assumptions, folded
@@ -110,6 +110,7 @@ def check(
     UsageError
         If the options contradict each other.
     """
+    check_system(system)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(

@@ -19,7 +19,7 @@ from worldline.engine.bounds import Bounds
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System
+from worldline.model.system import System, check_system
 from worldline.search.engines import Engine, processors
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
@@ -81,6 +81,7 @@ def walk(
         Writes the traces of so many runs that become live into the folder `out`, to
         search on from, and ends the search then.
     """
+    check_system(system)
     _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
     if emit_live < 0:
         raise UsageError(
