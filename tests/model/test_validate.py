@@ -35,6 +35,10 @@ def fine(view: wl.View) -> bool:
     return True
 
 
+an_instance: Any = Rival()
+blind: Any = lambda: True  # noqa: E731
+
+
 def made(**options: Any) -> wl.System:
     return wl.System({A: Shop(), B: Shop()}, **options)
 
@@ -77,9 +81,9 @@ MISTAKES: list[tuple[Any, str, str]] = [
         "is declared twice: as liveness and as safety",
         "keep one",
     ),
-    (lambda: wl.safety(lambda: True), "has the parameters ()", "a function of (view)"),
+    (lambda: wl.safety(blind), "has the parameters ()", "a function of (view)"),
     (lambda: wl.sometimes("x"), "'x', which is no function", "(view)"),  # type: ignore[arg-type]
-    (lambda: wl.on(Rival()), "needs a message class", "@wl.message"),  # type: ignore[type-var]
+    (lambda: wl.on(an_instance), "needs a message class", "@wl.message"),
 ]
 
 
@@ -96,7 +100,7 @@ def test_a_mistake_in_a_system_says_what_is_wrong_and_what_to_do(
 
 
 def test_a_call_of_a_base_class_is_one_of_the_node():
-    workload = [
+    workload: list[Any] = [
         wl.script(A, [wl.invoke(Shop.order, 1)]),
         wl.whenever(wl.invoke(Shop.order, 2)),
     ]

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import worldline as wl
 from worldline.model.time import EPOCH, Duration
-from worldline.model.values import MOST_NESTED, freeze
+from worldline.model.unfreezable import MOST_NESTED
+from worldline.model.values import freeze
 from worldline.trace.class_table import ClassTable
 from worldline.trace.json_checks import MAX_DEPTH, Malformed, check
 from worldline.trace.json_text import show

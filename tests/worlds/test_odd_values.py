@@ -8,7 +8,7 @@ import functools
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -18,6 +18,8 @@ from worldline.trace.format import read
 from worldline.trace.steps import steps
 
 A, B = wl.ids("a", "b")
+
+ENGINES: tuple[Literal["python", "native"], ...] = ("python", "native")
 
 
 @wl.message
@@ -99,9 +101,9 @@ def test_an_odd_value_is_checked_written_shown_and_replayed(
     name: str, put: Any, tmp_path: Path
 ):
     tested = system(functools.partial(put, WORKS[name]))
-    for engine in ("python", "native"):
-        file = tmp_path / f"{engine}.wl"
-        report = wl.check(tested, engine=engine, out=file)  # type: ignore[arg-type]
+    file = tmp_path / "run.wl"
+    for engine in ENGINES:
+        report = wl.check(tested, engine=engine, out=file)
         assert report.verdict is wl.Verdict.VIOLATED
         assert str(report)
         assert str(wl.replay(file, tested))
@@ -160,9 +162,9 @@ def test_what_cannot_be_part_of_a_state_is_a_model_error_that_names_it(
     body: Any, what: str
 ):
     tested = system(body)
-    for engine in ("python", "native"):
+    for engine in ENGINES:
         with pytest.raises(wl.ModelError, match=what):
-            wl.check(tested, engine=engine)  # type: ignore[arg-type]
+            wl.check(tested, engine=engine)
     with pytest.raises(wl.ModelError, match=what):
         wl.walk(tested, walks=2, traces=False)
 

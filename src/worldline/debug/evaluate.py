@@ -22,6 +22,7 @@ from worldline.model.fields import Role
 from worldline.model.hidden import PendingTimer
 from worldline.model.message import Envelope
 from worldline.model.system import System
+from worldline.model.user_functions import yes_or_no
 from worldline.model.view import NodeView, View
 from worldline.trace.class_table import ClassTable
 from worldline.trace.explain import text_of
@@ -123,7 +124,8 @@ class Expressions:
     def predicate(self, text: str) -> Callable[[View], bool]:
         """Return an expression as a predicate over states, named by its text.
 
-        It is true where Python takes the value for true.
+        Its value must be a bool: what is merely not empty is mostly a slip, such as a
+        method that is not called.
 
         Raises
         ------
@@ -134,7 +136,8 @@ class Expressions:
         code = self.parse(text)
 
         def holds(view: View) -> bool:
-            return bool(eval(code, {**self._names, "view": view}))  # noqa: S307
+            value = eval(code, {**self._names, "view": view})  # noqa: S307
+            return yes_or_no(value, None, f"the expression {text!r}")
 
         holds.__name__ = text
         return holds

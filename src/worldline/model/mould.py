@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from worldline.model.canonical import CanonicalDict, CanonicalSet
 from worldline.model.content import DICT, LIST, SET, Frozen
 from worldline.model.memory import Memory
+from worldline.model.unfreezable import Unfreezable
 from worldline.model.values import (
     ITSELF,
-    Unfreezable,
     freeze,
     freeze_field,
     is_constant,

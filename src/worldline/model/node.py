@@ -22,9 +22,9 @@ from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.mould import Mould, first_value
+from worldline.model.unfreezable import Unfreezable
 from worldline.model.user_functions import allows
 from worldline.model.values import (
-    Unfreezable,
     freeze_all,
     getter,
     register_type,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import worldline as wl
 
 
-def parents_lead_up(view: wl.View) -> None:
+def parents_lead_up(view: wl.View) -> bool:
     """Assert that parents lead to the root, which is its own parent, or to a newcomer."""
     for node in view:
         seen = [node]
@@ -15,3 +15,4 @@ def parents_lead_up(view: wl.View) -> None:
             assert papa not in seen, f"parent pointers form a loop: {path}"
             seen.append(papa)
             papa = view[papa].papa
+    return True

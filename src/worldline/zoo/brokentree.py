@@ -176,9 +176,9 @@ class BrokenTree:
 
 
 @wl.safety
-def no_loops(view: wl.View) -> None:
+def no_loops(view: wl.View) -> bool:
     """Parent pointers lead to the root, which is its own parent, or to a newcomer."""
-    parents_lead_up(view)
+    return parents_lead_up(view)
 
 
 @wl.liveness

@@ -9,9 +9,9 @@ from worldline.zoo.overcast._states import Stage, State
 
 
 @wl.safety
-def no_loops(view: wl.View) -> None:
+def no_loops(view: wl.View) -> bool:
     """OV-S1: parents lead to the root, which is its own parent, or to a newcomer."""
-    parents_lead_up(view)
+    return parents_lead_up(view)
 
 
 @wl.liveness
