@@ -14,7 +14,7 @@ import builtins
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, GeneratorType
 from typing import Any, final
 
 from worldline.model.errors import UsageError, WorldlineError
@@ -124,8 +124,8 @@ class Expressions:
     def predicate(self, text: str) -> Callable[[View], bool]:
         """Return an expression as a predicate over states, named by its text.
 
-        Its value must be a bool: what is merely not empty is mostly a slip, such as a
-        method that is not called.
+        It is true where Python takes the value for true. A function or a generator,
+        which is so always, is refused: a method was not called.
 
         Raises
         ------
@@ -137,7 +137,9 @@ class Expressions:
 
         def holds(view: View) -> bool:
             value = eval(code, {**self._names, "view": view})  # noqa: S307
-            return yes_or_no(value, None, f"the expression {text!r}")
+            if callable(value) or isinstance(value, GeneratorType):
+                return yes_or_no(value, None, f"the expression {text!r}")
+            return bool(value)
 
         holds.__name__ = text
         return holds

@@ -124,7 +124,7 @@ def ids(*names: str) -> tuple[NodeId, ...]:
     Raises
     ------
     ModelError
-        If a name is empty, cannot be printed, or occurs twice.
+        If a name is empty, is no Unicode text, or occurs twice.
 
     Examples
     --------
@@ -138,9 +138,11 @@ def ids(*names: str) -> tuple[NodeId, ...]:
             remedy="give each node a name of its own",
         )
     for name in names:
-        if not name.isprintable():
+        try:
+            name.encode()
+        except UnicodeEncodeError:
             raise ModelError(
-                f"the node name {name!r} has characters that cannot be printed",
-                remedy="use letters, digits and the like: reports show it as it is",
-            )
+                f"the node name {name!r} has half a character, which no file can hold",
+                remedy="take the lone surrogate out",
+            ) from None
     return tuple(NodeId(name) for name in names)

@@ -57,10 +57,9 @@ def check_keys(keys: Iterable[Any]) -> None:
 
 def check_name(name: Any) -> None:
     """Check ``System(name=...)``, which names files and reports."""
-    if not isinstance(name, str) or not name or not name.isprintable():
+    if not isinstance(name, str) or not name:
         raise ModelError(
-            f"System(name=...) is {name!r}",
-            remedy="give a text that is not empty and can be printed",
+            f"System(name=...) is {name!r}", remedy="give a text that is not empty"
         )
 
 
