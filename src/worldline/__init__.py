@@ -58,7 +58,7 @@ from worldline.model.properties import (
 from worldline.model.symmetric import Symmetric, symmetric
 from worldline.model.system import System
 from worldline.model.time import Duration, Time
-from worldline.model.values import Unfreezable
+from worldline.model.unfreezable import Unfreezable
 from worldline.model.verdicts import Verdict
 from worldline.model.view import NodeView, View
 from worldline.model.workload import (

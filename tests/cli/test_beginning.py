@@ -92,3 +92,10 @@ def test_a_goal_may_be_in_another_file():
     Path("goals.py").write_text("def finished(view):\n    return not view.messages()\n")
     result = run("check", "lossy.py", "--until", "goals.py:finished")
     assert "the first state where finished is true, at once" in result.out
+
+
+@pytest.mark.parametrize("text", ["view.messages", "(n for n in view)"])
+def test_an_expression_that_is_always_true_is_refused(text: str):
+    result = run("check", "zoo:toy", "--until", text)
+    assert result.status == 2
+    assert "return a bool" in result.err

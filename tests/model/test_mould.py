@@ -14,7 +14,7 @@ import worldline as wl
 from worldline.model.content import canonical_bytes
 from worldline.model.mould import Mould
 from worldline.model.node import NodeType, node_type
-from worldline.model.values import Unfreezable
+from worldline.model.unfreezable import Unfreezable
 
 A, B = wl.ids("a", "b")
 

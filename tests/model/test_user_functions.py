@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -131,29 +130,20 @@ def test_only_a_function_with_an_assert_may_return_nothing():
     def bounded(most: int, view: wl.View) -> None:
         assert view[B].heard < most
 
-    declared = itertools.starmap(
-        wl.Property,
-        (
-            (f"p{number}", wl.safety(known).kind, known)
-            for number, known in enumerate(
-                [
-                    asserting,
-                    in_a_loop,
-                    raising,
-                    wrapped,
-                    Called(),
-                    Called().method,
-                    functools.partial(bounded, 3),
-                ]
-            )
-        ),
-    )
+    known: list[Callable[[wl.View], Any]] = [
+        *(asserting, in_a_loop, raising, wrapped, Called(), Called().method),
+        functools.partial(bounded, 3),
+    ]
+    declared = [
+        wl.Property(f"p{number}", wl.safety(one).kind, one)
+        for number, one in enumerate(known)
+    ]
     assert wl.check(made(*declared)).verdict is wl.Verdict.HOLDS
 
 
 def test_a_partial_a_callable_object_and_a_lambda_are_properties():
     class Quiet:
-        def __call__(self, view: wl.View) -> bool:
+        def __call__(self, view: wl.View) -> Any:
             return view[B].heard < 3
 
     below = functools.partial(lambda most, view: view[B].heard < most, 3)
@@ -170,12 +160,13 @@ def nothing(*arguments: Any) -> Any:
 @pytest.mark.parametrize("name", ["prune", "assume", "until"])
 def test_what_a_search_is_told_must_be_a_bool(name: str, engine: Any):
     option = [nothing] if name == "until" else nothing
+    options: dict[str, Any] = {name: option, "engine": engine}
     with pytest.raises(wl.ModelError, match=r"returned None .*bool in every case"):
-        wl.check(made(), engine=engine, **{name: option})
+        wl.check(made(), **options)
 
 
 def test_an_assumption_may_assert():
-    def unheard(view: wl.View) -> None:
+    def unheard(view: wl.View) -> Any:
         assert view[B].heard == 0
 
     never = wl.safety(lambda view: view[B].heard < 3)
@@ -205,9 +196,13 @@ def test_what_is_asked_of_each_element_must_be_a_bool(ask: Any, engine: Any):
         wl.check(made(wl.safety(ask)), engine=engine)
 
 
+def of_number(self: Any, src: wl.NodeId, msg: Ping) -> Any:
+    return msg.number
+
+
 GUARDS: list[tuple[Any, Any]] = [
-    (wl.on(Ping, when=lambda self, src, msg: None), "returned None"),
-    (wl.on(Ping, when=lambda self, src, msg: msg.number), "returned 0, of type int"),
+    (wl.on(Ping, when=lambda *arguments: nothing()), "returned None"),
+    (wl.on(Ping, when=of_number), "returned 0, of type int"),
 ]
 
 
@@ -358,28 +353,37 @@ def test_a_handler_that_is_no_method_is_refused(kind: Any):
 
 
 def test_a_handler_that_is_overridden_without_its_decorator_is_refused():
-    with pytest.raises(wl.ModelError, match="Quieter.begin hides the start handler"):
+    with pytest.raises(wl.ModelError, match=r"Quieter\.begin hides the start handler"):
 
         @wl.node
         class Quieter(Echo):
             def begin(self, ctx: wl.Context) -> None: ...
 
 
+short_guard: Any = lambda self, msg: True  # noqa: E731
+
+
+def guarded_call(function: Any) -> Any:
+    guard: Any = 5
+    return wl.call(when=guard)(function)
+
+
+GUARDED: list[tuple[Any, str]] = [
+    (
+        wl.on(Ping, when=short_guard),
+        "lambda self, src, msg",
+    ),
+    (lambda f: wl.timer(when=lambda: True)(lambda self, ctx: None), "lambda self:"),
+    (
+        lambda f: wl.timer(when=lambda self: True)(lambda self, ctx, item: None),
+        "lambda self, payload",
+    ),
+    (guarded_call, "lambda self, ..."),
+]
+
+
 @pytest.mark.parametrize(
-    ("decorate", "like"),
-    [
-        (
-            lambda f: wl.on(Ping, when=lambda self, msg: True)(f),
-            "lambda self, src, msg",
-        ),
-        (lambda f: wl.timer(when=lambda: True)(lambda self, ctx: None), "lambda self:"),
-        (
-            lambda f: wl.timer(when=lambda self: True)(lambda self, ctx, item: None),
-            "lambda self, payload",
-        ),
-        (lambda f: wl.call(when=5)(f), "lambda self, ..."),  # type: ignore[call-overload]
-    ],
-    ids=["on", "timer", "payload", "call"],
+    ("decorate", "like"), GUARDED, ids=["on", "timer", "payload", "call"]
 )
 def test_a_guard_with_other_parameters_than_its_handler_is_refused(
     decorate: Any, like: str

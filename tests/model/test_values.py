@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import worldline as wl
 from worldline.model.content import canonical_bytes, fingerprint, order_key
-from worldline.model.values import Unfreezable, freeze, thaw
+from worldline.model.unfreezable import Unfreezable
+from worldline.model.values import freeze, thaw
 
 
 class Colour(enum.Enum):

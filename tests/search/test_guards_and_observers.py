@@ -97,7 +97,7 @@ def test_whenever_of_a_call_that_nobody_has_is_refused() -> None:
     class Other:
         pass
 
-    workload = [wl.whenever(Reader.write)]
+    workload = [wl.whenever(wl.invoke(Reader.write, "x"))]
     with pytest.raises(wl.ModelError, match="no node of the system has the call"):
         wl.System({A: Other()}, workload=workload)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import worldline as wl
 from worldline.model.time import EPOCH, Duration
+from worldline.model.unfreezable import MOST_NESTED
 from worldline.model.values import freeze
 from worldline.trace.class_table import ClassTable
 from worldline.trace.json_checks import MAX_DEPTH, Malformed, check
@@ -172,11 +173,13 @@ def test_any_json_is_refused_or_can_be_shown_and_decoded(tree: Any):
 
 
 def test_nesting_is_bounded_both_ways():
-    deep: Any = ()
-    for _ in range(MAX_DEPTH + 1):
-        deep = (deep,)
-    with pytest.raises(wl.ModelError, match="nested more than 200 deep"):
-        encode_value(deep)
+    deep: Any = {}
+    for _ in range(MOST_NESTED - 1):
+        deep = {1: deep}
+    # An entry of such a dict is two levels of JSON, the most that anything takes.
+    check(encode_value(deep))
+    with pytest.raises(wl.ModelError, match="nested more than 96 deep"):
+        encode_value({1: deep})
     tree: Any = []
     for _ in range(MAX_DEPTH):
         tree = [tree]

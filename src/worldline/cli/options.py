@@ -7,6 +7,7 @@ import contextlib
 import json
 import math
 import stat
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,12 @@ def add_partial(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print the one object of a command."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2)
+    print(text)
 
 
 def positive(text: str) -> int:

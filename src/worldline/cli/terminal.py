@@ -15,6 +15,27 @@ from typing import IO, Any, final
 
 from worldline.model.printable import one_line, printable
 
+_PLAIN = {
+    "→": "->",
+    "…": "...",
+    "·": ".",
+    "○": "o",
+    "●": "*",
+    "✗": "x",
+    "─": "-",
+    "═": "=",
+    "│": "|",
+    "┊": ":",
+    "└": "`",
+    "├": "|",
+    "┤": "|",
+    "┼": "+",
+    "╪": "+",
+    "▶": ">",
+    "◀": "<",
+}
+"""What our drawings are made of where an encoding has no lines and arrows."""
+
 
 @final
 class Guarded:
@@ -31,7 +52,8 @@ class Guarded:
         try:
             return self.within.write(shown)
         except UnicodeEncodeError as error:
-            known = shown.encode(error.encoding, "backslashreplace")
+            plain = "".join(_PLAIN.get(character, character) for character in shown)
+            known = plain.encode(error.encoding, "backslashreplace")
             return self.within.write(known.decode(error.encoding))
 
     def writelines(self, lines: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ import ast
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any, final
 
 from worldline.debug.allowance import Allowance
@@ -23,6 +24,7 @@ from worldline.model.fields import Role
 from worldline.model.hidden import PendingTimer
 from worldline.model.message import Envelope
 from worldline.model.system import System
+from worldline.model.user_functions import yes_or_no
 from worldline.model.view import NodeView, View
 from worldline.trace.class_table import ClassTable
 from worldline.trace.explain import text_of
@@ -127,7 +129,8 @@ class Expressions:
     def predicate(self, text: str) -> Callable[[View], bool]:
         """Return an expression as a predicate over states, named by its text.
 
-        It is true where Python takes the value for true.
+        It is true where Python takes the value for true. A function or a generator,
+        which is so always, is refused: a method was not called.
 
         Raises
         ------
@@ -138,7 +141,10 @@ class Expressions:
         expression = self.parse(text)
 
         def holds(view: View) -> bool:
-            return bool(self._value(expression, view))
+            value = self._value(expression, view)
+            if callable(value) or isinstance(value, GeneratorType | Function):
+                return yes_or_no(value, None, f"the expression {text!r}")
+            return bool(value)
 
         holds.__name__ = text
         return holds

@@ -177,9 +177,17 @@ def _of_object(frozen: Any) -> bytes:
     return content
 
 
+_LONG = 10**4000
+"""Ints from here on are not written in decimal, which Python may refuse."""
+
+
+def _of_int(frozen: int) -> bytes:
+    return b"i%d " % frozen if -_LONG < frozen < _LONG else b"l%x " % frozen
+
+
 _encoders: dict[type, Callable[[Any], bytes]] = {
     tuple: _of_part,
-    int: b"i%d ".__mod__,
+    int: _of_int,
     str: _of_str,
     type(None): lambda frozen: b"n ",
     NodeId: attrgetter("content"),

@@ -17,6 +17,7 @@ from worldline.model.message import is_message
 from worldline.model.node import Handler, NodeType
 from worldline.model.settling import settled
 from worldline.model.time import Time
+from worldline.model.user_errors import spelt
 
 T = TypeVar("T")
 
@@ -115,12 +116,12 @@ class Context:
         """
         if dst not in self._members:
             raise ModelError(
-                f"{self._where()} sends to {dst!r}, which is no node of the system",
+                f"{self._where()} sends to {spelt(dst)}, which is no node of the system",
                 remedy=f"send to one of {', '.join(map(str, self.nodes))}",
             )
         if not is_message(message):
             raise ModelError(
-                f"{self._where()} sends {message!r}, which is not a message",
+                f"{self._where()} sends {spelt(message)}, which is not a message",
                 remedy="decorate its class with @wl.message",
             )
         router = self._kind.router if self._below else None
@@ -260,10 +261,10 @@ class Context:
                 return None
             remedy = f"write def {handler.name}(self, ctx, payload), or leave it out"
             if isinstance(payload, int | float):
-                remedy = f"a delay is written after={payload!r}; else {remedy}"
+                remedy = f"a delay is written after={spelt(payload)}; else {remedy}"
             raise ModelError(
                 f"{self._where()} gives the timer {handler.name} the payload "
-                f"{payload!r}, and its handler takes none",
+                f"{spelt(payload)}, and its handler takes none",
                 remedy=remedy,
             )
         parameter = handler.payload

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.content import Frozen
 from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
+from worldline.model.user_errors import spelt
 from worldline.model.values import freeze, register_tag, register_type, thaw
 
 
@@ -134,33 +135,25 @@ class Event:
     def __repr__(self) -> str:
         words = [self.kind.value]
         if self.kind is Kind.PARTITION:
-            words.append(f"cut {_spelt(self.payload)}")
+            words.append(f"cut {spelt(self.payload)}")
         if self.node is not None:
             words.append(f"at {self.node}")
         if self.part:
             words.append(f"({self.part})")
         if self.envelope is not None:
-            words.append(_spelt(self.payload))
+            words.append(spelt(self.payload))
         elif self.name:
             words.append(self.name)
         if self.peer is not None:
             link = "from" if self.envelope is not None else "about"
             words.append(f"{link} {self.peer}")
         if self.kind is Kind.CALL and self.payload:
-            words.append(f"with {', '.join(map(_spelt, self.payload))}")
+            words.append(f"with {', '.join(map(spelt, self.payload))}")
         elif self.kind is Kind.TIMER and self.payload is not None:
-            words.append(f"with {_spelt(self.payload)}")
+            words.append(f"with {spelt(self.payload)}")
         elif self.kind is Kind.RESET and self.payload:
-            words.append(f"unnoticed by {', '.join(map(_spelt, self.payload))}")
+            words.append(f"unnoticed by {', '.join(map(spelt, self.payload))}")
         return " ".join(words)
-
-
-def _spelt(value: Any) -> str:
-    """Return a value as Python prints it; no number is too long for that."""
-    try:
-        return repr(value)
-    except ValueError:
-        return f"a {type(value).__name__} that is too long to be printed"
 
 
 def _freeze_event(event: Event) -> Frozen:

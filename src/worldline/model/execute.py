@@ -198,8 +198,11 @@ def _perform(
         returned = found()
     finally:
         activity.door = None
+    kind = system.types[index]
+    if node.__dict__.keys() != kind.roles.keys() or kind.parts:
+        kind.check_fields(node, _handler_name(kind, event))
     if returned is not None:
-        check_ran(returned, _handler_name(system.types[index], event))
+        check_ran(returned, _handler_name(kind, event))
     return Result.HANDLED
 
 

@@ -13,6 +13,7 @@ from typing import Any, final
 from worldline.model.content import FLOAT, TUPLE, Frozen, Sealed, order_key
 from worldline.model.identity import NodeId
 from worldline.model.settling import settled
+from worldline.model.user_errors import spelt
 from worldline.model.values import freeze, register_sealed
 from worldline.model.workload import Invocation, Script
 
@@ -38,7 +39,7 @@ class PendingTimer(Sealed):
         super().__init__((PendingTimer, part, name, freeze(payload)))
 
     def __repr__(self) -> str:
-        payload = "" if self.payload is None else f"({self.payload!r})"
+        payload = "" if self.payload is None else f"({spelt(self.payload)})"
         return f"{self.part}.{self.name}{payload}".lstrip(".")
 
 

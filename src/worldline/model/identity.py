@@ -124,7 +124,7 @@ def ids(*names: str) -> tuple[NodeId, ...]:
     Raises
     ------
     ModelError
-        If a name is empty or occurs twice.
+        If a name is empty, is no Unicode text, or occurs twice.
 
     Examples
     --------
@@ -137,4 +137,12 @@ def ids(*names: str) -> tuple[NodeId, ...]:
             f"node names must be distinct and not empty, got {list(names)}",
             remedy="give each node a name of its own",
         )
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ModelError(
+                f"the node name {name!r} has half a character, which no file can hold",
+                remedy="take the lone surrogate out",
+            ) from None
     return tuple(NodeId(name) for name in names)

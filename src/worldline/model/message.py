@@ -12,6 +12,7 @@ from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
 from worldline.model.settling import as_it_is, register_settler, settle_fields
+from worldline.model.user_errors import spelt
 from worldline.model.values import (
     record_freezer,
     register_sealed,
@@ -132,7 +133,7 @@ class Envelope(Sealed):
         super().__init__((Envelope, src, part, frozen))
 
     def __repr__(self) -> str:
-        return f"{self.message!r} from {self.src}"
+        return f"{spelt(self.message)} from {self.src}"
 
 
 register_sealed(Envelope)

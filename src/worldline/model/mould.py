@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from worldline.model.canonical import CanonicalDict, CanonicalSet
 from worldline.model.content import DICT, LIST, SET, Frozen
 from worldline.model.memory import Memory
+from worldline.model.unfreezable import Unfreezable
 from worldline.model.values import (
     ITSELF,
-    Unfreezable,
     freeze,
     freeze_field,
     is_constant,
@@ -176,18 +176,6 @@ class Mould:
         return self.frozen if made == self.frozen else made
 
 
-class Raw:
-    """Reads fields past the descriptors that guard ghosts."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
-
-    def __getattr__(self, name: str) -> Any:
-        return self._values[name]
-
-
 def first_value(cls: type, prototype: Any, name: str) -> Any:
     """Return a copy of what a field of a prototype holds."""
-    return thaw(freeze_field(cls, Raw(prototype.__dict__), name))
+    return thaw(freeze_field(cls, prototype.__dict__, name))

@@ -21,13 +21,12 @@ from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
-from worldline.model.mould import Mould, Raw, first_value
+from worldline.model.mould import Mould, first_value
 from worldline.model.settling import register_settler, settle_live
+from worldline.model.unfreezable import Unfreezable
 from worldline.model.user_functions import allows
 from worldline.model.values import (
-    Unfreezable,
     freeze_all,
-    freeze_field,
     getter,
     register_type,
 )
@@ -167,10 +166,30 @@ class NodeType:
         values = node.__dict__
         try:
             return (self.cls, *freeze_all(self._identify(values)))
-        except Unfreezable:
-            for name in self.identity:
-                freeze_field(self.cls, Raw(values), name)
-            raise
+        except Unfreezable as error:
+            found = [(name, values[name]) for name in self.identity]
+            raise error.inside(node, self.cls, found) from None
+
+    def check_fields(self, node: Any, handler: str) -> None:
+        """Check, after a handler has run, that a node has the fields of its class.
+
+        Raises
+        ------
+        ModelError
+            If one has gone, or something else has come.
+        """
+        values = node.__dict__
+        for name in self.roles.keys() - values.keys():
+            raise _deleted(self.cls, name, f"{handler} deleted")
+        for name in sorted(values.keys() - self.roles.keys()):
+            raise ModelError(
+                f"{handler} gave {self.cls.__name__} the attribute {name!r}, which "
+                "is no field, so its value would be lost",
+                remedy=f"declare it in the class: {name}: TYPE = DEFAULT; and use "
+                "no functools.cached_property",
+            )
+        for name, inner in self.parts.items():
+            inner.check_fields(values[name], handler)
 
     def thaw(self, frozen: Frozen, prototype: Any) -> Any:
         """Return a fresh node; ignored fields get the prototype's value."""
@@ -235,6 +254,7 @@ def node(cls: type[C]) -> type[C]:
         if role_of(declared) is Role.GHOST:
             setattr(made, declared.name, GhostField(cls.__name__, declared.name))
     made.__setattr__ = _checked_setattr(made)
+    made.__delattr__ = _refused_delattr(made)
     made.__worldline_node__ = NodeType(made)
     register_type(made, made.__worldline_node__.freeze)
     register_settler(made, settle_live)
@@ -287,3 +307,17 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
         object.__setattr__(self, name, adopt(value))
 
     return __setattr__
+
+
+def _refused_delattr(cls: type[Any]) -> Callable[[Any, str], None]:
+    def __delattr__(self: Any, name: str) -> None:
+        raise _deleted(cls, name, f"{sys._getframe(1).f_code.co_name} deletes")
+
+    return __delattr__
+
+
+def _deleted(cls: type[Any], name: str, who: str) -> ModelError:
+    return ModelError(
+        f"{who} the field {name!r} of {cls.__name__}: a node keeps all its fields",
+        remedy="set it to None or to its default, or empty it with clear()",
+    )

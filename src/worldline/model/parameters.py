@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union
 
 from worldline.model.errors import UsageError
+from worldline.model.user_errors import shorten
 
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 """As anybody writes an int: no underscores, no digits of other scripts, no essay."""
-_LONGEST = 60
 _COLLECTIONS: dict[Any, Callable[[Any], Any]] = {
     tuple: tuple,
     list: list,
@@ -58,7 +58,8 @@ def bind(function: Callable[..., Any], given: Mapping[str, str]) -> dict[str, An
     for name in given:
         if name not in known:
             raise UsageError(
-                f"unknown parameter {_shown(name)}", remedy=_listing(known, hints)
+                f"unknown parameter {shorten(repr(name))}",
+                remedy=_listing(known, hints),
             )
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in given:
@@ -138,7 +139,7 @@ def _read(name: str, text: str, hint: Any) -> Any:
         return _parse(text, hint)
     except ValueError:
         raise UsageError(
-            f"parameter {name}={_shown(text)} is wrong",
+            f"parameter {name}={shorten(repr(text))} is wrong",
             remedy=f"expected {_expected(hint)}",
         ) from None
     except TypeError:
@@ -150,11 +151,6 @@ def _read(name: str, text: str, hint: Any) -> Any:
                 "or tuple[...] or None of those"
             ),
         ) from None
-
-
-def _shown(text: str) -> str:
-    """Return as much of a text as a message has room for."""
-    return repr(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]!r}..."
 
 
 def _expected(hint: Any) -> str:

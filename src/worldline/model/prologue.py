@@ -12,6 +12,7 @@ from typing import Any, final
 
 from worldline.model.events import Choices, Event, Kind
 from worldline.model.identity import NodeId
+from worldline.model.user_errors import spelt
 
 
 @final
@@ -51,7 +52,7 @@ class Pattern:
         words += [f"{self.name}"] if self.name else []
         words += [f"at {self.node}"] if self.node else []
         words += [f"from {self.peer}"] if self.peer else []
-        words += [f"with {self.payload!r}"] if self.payload is not None else []
+        words += [f"with {spelt(self.payload)}"] if self.payload is not None else []
         return " ".join(words)
 
 

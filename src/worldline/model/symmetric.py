@@ -66,8 +66,16 @@ def groups_of(
     """
     found: list[tuple[NodeId, ...]] = []
     seen: set[NodeId] = set()
-    for group in declared:
-        nodes = group.nodes if isinstance(group, Symmetric) else tuple(group)
+    for given in declared:
+        group: Any = given
+        if isinstance(group, NodeId):
+            raise ModelError(
+                f"System(symmetry=...) holds the node {group}, which is no group",
+                remedy="write symmetry=[wl.symmetric([a, b, ...])]",
+            )
+        nodes: tuple[NodeId, ...] = (
+            group.nodes if isinstance(group, Symmetric) else tuple(group)
+        )
         for node in nodes:
             if node not in index:
                 raise ModelError(

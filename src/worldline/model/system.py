@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
+from worldline.model.errors import UsageError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
@@ -137,16 +138,16 @@ class System:
         self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
         self.network: Network = datagrams() if network is None else network
         check_network(self.network)
-        self.workload = listed("workload", workload)
+        self.workload: tuple[Script | Whenever, ...] = listed("workload", workload)
         self.faults = Faults() if faults is None else faults
-        self.properties = listed("properties", properties)
-        self.observers = listed("observers", observers)
+        self.properties: tuple[Property, ...] = listed("properties", properties)
+        self.observers: tuple[Observer, ...] = listed("observers", observers)
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue = listed("prologue", prologue)
+        self.prologue: tuple[Pattern, ...] = listed("prologue", prologue)
         self.done = done
         self.origin: Origin | None = None
         self.injected: str | None = None
@@ -202,3 +203,17 @@ class System:
         if spec.kind is ColumnKind.HIDDEN:
             return Hidden(node, self.scripts[spec.index], timed=self.timed)
         return self.network.mailbox(node, self.ids)
+
+
+def check_system(found: Any) -> None:
+    """Check what a search is given.
+
+    Raises
+    ------
+    UsageError
+        If it is no system; perhaps it is the function that makes one.
+    """
+    if not isinstance(found, System):
+        name = getattr(found, "__name__", None) or repr(found)
+        remedy = f"call it: {name}(...)" if callable(found) else "give a wl.System(...)"
+        raise UsageError(f"{name} is no system", remedy=remedy)

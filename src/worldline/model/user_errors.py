@@ -67,6 +67,15 @@ def escaped(error: BaseException) -> InputError | None:
     )
 
 
+def spelt(value: object) -> str:
+    """Return the repr of a user's value, or what it is if Python cannot write that."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        # Of an int with thousands of digits, or of what is nested very deep.
+        return f"<{type(value).__name__}>"
+
+
 def shorten(text: str, width: int = 60) -> str:
     """Return a text, or its beginning if it is longer than `width`."""
     return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -40,6 +40,7 @@ from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
 from worldline.model.memory import Memory
 from worldline.model.time import EPOCH, Duration, Time
+from worldline.model.unfreezable import MOST_NESTED, Unfreezable
 
 ITSELF: set[type] = {type(None), int, str, bytes, NodeId}
 """Types whose values stand for themselves. Most of what is frozen is of these, so loops
@@ -67,21 +68,10 @@ _members: dict[Frozen, enum.Enum] = {}
 """The members of the enumerations met so far, by what stands for them."""
 
 
-class Unfreezable(ModelError):
-    """A value that is not plain data."""
+class _Nesting:
+    """How deep `freeze` is in a value now."""
 
-    def __init__(self, value: object, path: str = "") -> None:
-        place = f"{path} holds" if path else "got"
-        super().__init__(
-            f"{place} {value!r} of type {type(value).__name__}, "
-            "which cannot be part of a state or a message",
-            remedy=(
-                "use int, str, bytes, bool, None, float, an enum, NodeId, tuple, "
-                "list, dict, set, frozenset or a dataclass of those"
-            ),
-        )
-        self.value = value
-        self.path = path
+    level = 0
 
 
 def freeze(value: Any) -> Frozen:
@@ -90,7 +80,7 @@ def freeze(value: Any) -> Frozen:
     Raises
     ------
     Unfreezable
-        If it holds anything but plain data, or a NaN.
+        If it holds anything but plain data, or a NaN; or is nested too deep.
     """
     cls = type(value)
     if cls in ITSELF:
@@ -98,7 +88,13 @@ def freeze(value: Any) -> Frozen:
     freezer = _freezers.get(cls)
     if freezer is None:
         freezer = _adopt_type(value)
-    return freezer(value)
+    if _Nesting.level == MOST_NESTED:
+        raise Unfreezable(value, nested=True)
+    _Nesting.level += 1
+    try:
+        return freezer(value)
+    finally:
+        _Nesting.level -= 1
 
 
 def freeze_all(values: Sequence[Any]) -> Sequence[Frozen]:
@@ -251,10 +247,9 @@ def record_freezer(cls: type, names: tuple[str, ...]) -> Callable[[Any], Frozen]
     def freezer(value: Any) -> Frozen:
         try:
             return (cls, *freeze_all(fields(value)))
-        except Unfreezable:
-            for name in names:
-                freeze_field(cls, value, name)
-            raise
+        except Unfreezable as error:
+            found = zip(names, fields(value), strict=True)
+            raise error.inside(value, cls, found) from None
 
     return freezer
 
@@ -271,15 +266,13 @@ def getter(
     return lambda value: (one(value),)
 
 
-def freeze_field(cls: type, value: Any, name: str) -> Frozen:
+def freeze_field(cls: type, values: dict[str, Any], name: str) -> Frozen:
     """Freeze one field; an error names the class and the path to the culprit."""
-    item = getattr(value, name)
+    item = values[name]
     try:
         return freeze(item)
     except Unfreezable as error:
-        path = f"{cls.__name__}.{name}"
-        inner = error.path.partition(".")[2] if error.path else ""
-        raise Unfreezable(error.value, f"{path}.{inner}" if inner else path) from None
+        raise error.inside(values, cls, [(name, item)]) from None
 
 
 def _freeze_float(value: float) -> Frozen:

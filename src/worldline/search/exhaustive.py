@@ -19,7 +19,7 @@ from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.execute import Failure
 from worldline.model.identity import without_order
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System
+from worldline.model.system import System, check_system
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.assumptions import assumptions, conditions, folded
@@ -113,6 +113,7 @@ def check(
         If the options contradict each other.
     """
     refuse_no_asserts()
+    check_system(system)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(

@@ -39,6 +39,8 @@ def goals_of(system: System, until: Iterable[Goal]) -> list[Property]:
     UsageError
         If a system has no property of a name.
     """
+    if isinstance(until, str) or not isinstance(until, Iterable):
+        raise UsageError(f"until={until!r} is no list", remedy="write until=[...]")
     known = {declared.name: declared for declared in system.properties}
     found: list[Property] = []
     for goal in until:

@@ -19,7 +19,7 @@ from worldline.engine.bounds import Bounds
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System
+from worldline.model.system import System, check_system
 from worldline.search.engines import Engine, processors
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
@@ -82,6 +82,7 @@ def walk(
         search on from, and ends the search then.
     """
     refuse_no_asserts()
+    check_system(system)
     _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
     if emit_live < 0:
         raise UsageError(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import worldline as wl
 
 
-def parents_lead_up(view: wl.View) -> None:
-    """Assert that parents lead to the root, which is its own parent, or to a newcomer."""
+def loop_in(view: wl.View) -> str | None:
+    """Return parents that do not lead up: to the root, its own parent, or a newcomer."""
     for node in view:
         seen = [node]
         papa = view[node].papa
         while papa is not None and not (papa == seen[-1] == view[node].root):
-            path = " -> ".join(map(str, [*seen, papa]))
-            assert papa not in seen, f"parent pointers form a loop: {path}"
+            if papa in seen:
+                return " -> ".join(map(str, [*seen, papa]))
             seen.append(papa)
             papa = view[papa].papa
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import worldline as wl
-from worldline.zoo._trees import parents_lead_up
+from worldline.zoo._trees import loop_in
 from worldline.zoo.overcast._messages import Lock
 from worldline.zoo.overcast._states import Stage, State
 
@@ -11,7 +11,8 @@ from worldline.zoo.overcast._states import Stage, State
 @wl.safety
 def no_loops(view: wl.View) -> None:
     """OV-S1: parents lead to the root, which is its own parent, or to a newcomer."""
-    parents_lead_up(view)
+    loop = loop_in(view)
+    assert loop is None, f"parent pointers form a loop: {loop}"
 
 
 @wl.liveness
