@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import TypeVar, final
+
+from worldline.engine import interrupts
+from worldline.engine.room import Container, Room, about_to_grow
+
+T = TypeVar("T")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of a search; None means no limit.
+    """Limits of a search; None means no limit, of memory the default one.
 
     Attributes
     ----------
@@ -54,54 +57,96 @@ def bound_that_ended(work: Callable[[], object]) -> str | None:
     Ctrl-C is the bound ``interrupted``: what was learned until then is kept.
     """
     try:
-        work()
+        with interrupts.heard():
+            work()
     except BoundHit as hit:
         return hit.bound
+    except MemoryError:
+        return "memory"
     except KeyboardInterrupt:
         return "interrupted"
     return None
 
 
+_LOOK_S = 0.005
+"""Seconds between two looks at memory: a look takes longer than many a state."""
+
+_GRACE_S = 0.1
+"""Seconds for what follows a search though its time is up."""
+
+
 @final
 class Meter:
-    """Watches the limits that depend on the machine: time and memory."""
+    """Watches the limits that depend on the machine, from when it is made on.
+
+    Attributes
+    ----------
+    is_late
+        Whether the process had more than it may have from the beginning.
+    """
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
+        self._room = Room(bounds.memory_mb)
         self._began = time.monotonic()
+        self._ends = None
+        if bounds.seconds is not None:
+            self._ends = self._began + bounds.seconds
+        self._looked = 0.0
+        self._containers: list[Container] = []
+        self.is_late = not self._room.is_left
 
     @property
     def seconds(self) -> float:
         """Seconds since the search began."""
         return time.monotonic() - self._began
 
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self._ends is None else self._ends - time.monotonic()
+
+    @property
+    def ceiling(self) -> int | None:
+        """Bytes that the process may have; None if nobody tells."""
+        return self._room.ceiling
+
+    def watch(self, container: Container) -> None:
+        """Look ahead from now on to when a table doubles."""
+        self._containers.append(container)
+
+    def going_on(self) -> Meter:
+        """Return a meter for what follows a search, even if a bound was hit."""
+        seconds = self.seconds_left
+        if seconds is not None:
+            seconds = max(seconds, _GRACE_S)
+        memory_mb = self._bounds.memory_mb if self._room.is_left else None
+        return Meter(Bounds(seconds=seconds, memory_mb=memory_mb))
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield some items, with a check before each."""
+        for item in items:
+            self.check()
+            yield item
+
     def check(self) -> None:
-        """Raise `BoundHit` if time or memory is used up."""
-        bounds = self._bounds
-        if bounds.seconds is not None and self.seconds > bounds.seconds:
+        """Raise `BoundHit` if time or memory is used up, or Ctrl-C was pressed.
+
+        It may be called for every state: memory is looked at seldom.
+        """
+        if interrupts.pending():
+            raise BoundHit("interrupted")
+        now = time.monotonic()
+        if self._ends is not None and now > self._ends:
             raise BoundHit("seconds")
-        if bounds.memory_mb is not None and memory_mb() > bounds.memory_mb:
+        if now - self._looked > _LOOK_S:
+            self._looked = now
+            self._check_memory()
+
+    def _check_memory(self) -> None:
+        room = self._room
+        if not room.is_left:
             raise BoundHit("memory")
-
-
-def memory_mb() -> float:
-    """Return the resident memory of this process now, in MiB."""
-    try:
-        with open("/proc/self/statm") as statm:  # noqa: PTH123  the fast way
-            pages = int(statm.read().split()[1])
-    except OSError:
-        return peak_memory_mb()
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def peak_memory_mb() -> float:
-    """Return the largest resident memory of this process so far, in MiB.
-
-    Zero where the platform does not tell.
-    """
-    try:
-        import resource
-    except ImportError:
-        return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+        for container in self._containers:
+            if (more := about_to_grow(container)) and not room.has(more):
+                raise BoundHit("memory")

@@ -21,7 +21,7 @@ from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
-"""States expanded between two looks at the clock."""
+"""States expanded between two reports of progress."""
 
 SAMPLE = 200
 """States that are kept, at most, to check a declared symmetry on."""
@@ -154,6 +154,8 @@ class Exploration:
         For a strategy to have its own work timed.
     footprints
         What steps touch; a search with partial-order reduction needs it.
+    meter
+        Watches time and memory, if that began before.
 
     Attributes
     ----------
@@ -188,6 +190,7 @@ class Exploration:
         symmetry: Symmetry | None = None,
         profile: Untimed = UNTIMED,
         footprints: Footprints | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.profile = profile
         self.tables = tables
@@ -201,7 +204,7 @@ class Exploration:
         self.symmetry = symmetry
         self.examined, self.expanded = Sample(SAMPLE), Sample(SAMPLE)
         self.footprints = footprints
-        self.meter = Meter(bounds)
+        self.meter = meter or Meter(bounds)
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
@@ -228,11 +231,13 @@ class Exploration:
             self.periphery = []
 
     def tick(self) -> None:
-        """Count one expansion; look at the clock now and then."""
+        """Count one expansion; look at the clock, and tell now and then how far it is."""
         self._countdown -= 1
         if self._countdown <= 0:
             self._countdown = _TICK
             self.look()
+        else:
+            self.meter.check()
 
     def look(self) -> None:
         """Look at the clock and at memory, and tell how far the search has come."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from worldline.engine.bounds import Bounds, peak_memory_mb
-from worldline.engine.exploration import (
-    Exploration,
-    Hit,
-)
+from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.interrupts import held
+from worldline.engine.room import peak_memory_mb
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
@@ -110,6 +109,8 @@ def check(
     UsageError
         If the options contradict each other.
     """
+    bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
+    meter = Meter(bounds)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(
@@ -117,12 +118,13 @@ def check(
     )
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    with without_order(system.symmetry if folded else ()):
+    with held(), without_order(system.symmetry if folded else ()):
         question = Question(
             system, properties, prune, assume, from_, folded=folded, profile=profile
         )
         limits = Limits(
-            bounds=Bounds(max_depth, max_states, max_seconds, max_memory_mb),
+            bounds=bounds,
+            meter=meter,
             progress=progress,
             deadlock=deadlock,
             keep_going=keep_going,
@@ -178,7 +180,7 @@ def _report(
         rows.append(writer.violated(finding))
     numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
-    seconds = question.staged.seconds + search.meter.seconds
+    seconds = search.meter.seconds
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
     live = wish.judge(question.properties, question.world, search, writer, bound)

@@ -12,11 +12,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.engine.bounds import BoundHit, memory_mb
+from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, few_collections
 from worldline.engine.graph import Graph, Space, TooLarge
+from worldline.engine.interrupts import heard
 from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
+from worldline.engine.room import memory_mb
 from worldline.engine.tables import Entry
 from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
@@ -95,7 +97,7 @@ class Liveness:
             return _all(known, Verdict.NOT_SEARCHED, reason)
         began = time.monotonic()
         try:
-            with few_collections():
+            with few_collections(), heard():
                 judge = search.profile.timed(REST, self._judge)
                 rows, notes = judge(known, world, search, writer)
         except TooLarge:
@@ -103,6 +105,8 @@ class Liveness:
             return _all(known, Verdict.NOT_SEARCHED, reason)
         except BoundHit as hit:
             return _ended(known, hit.bound)
+        except MemoryError:
+            return _ended(known, "memory")
         except KeyboardInterrupt:
             return _ended(known, "interrupted")
         return Answer(rows, notes, None, time.monotonic() - began)

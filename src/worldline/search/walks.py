@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds
+from worldline.engine.interrupts import held
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
@@ -44,6 +45,7 @@ def walk(
     walk_faults: bool = False,
     certify: int = 20_000,
     max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     properties: list[str] | None = None,
     engine: Engine = "auto",
     threads: int | None = None,
@@ -73,6 +75,8 @@ def walk(
         message class, timer or call, or by a kind of event.
     walk_faults
         Whether the faults that are left happen in walks, too.
+    max_seconds, max_memory_mb
+        Bounds; see `check`.
     seed, threads
         Same seed, same result, with any engine on any number of threads.
     from_, until
@@ -93,7 +97,7 @@ def walk(
         most_steps=max_steps,
         weigh=weigher(system, unbiased=unbiased, weights=weights),
         threads=threads or processors(),
-        bounds=Bounds(depth=depth, seconds=max_seconds),
+        bounds=Bounds(depth, None, max_seconds, max_memory_mb),
         engine=engine,
         progress=progress,
         faults=walk_faults,
@@ -103,8 +107,7 @@ def walk(
         most_states=certify,
         emit_live=emit_live,
     )
-    search = Search(system, plan)
-    with watched(), contextlib.closing(search):
+    with held(), watched(), contextlib.closing(Search(system, plan)) as search:
         search.run()
         return search.answer(None if out is None else Path(out), traces=traces)
 

@@ -6,6 +6,7 @@ violation is confirmed by running it again; the audit looks where none was found
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from worldline.engine.tables import Entry, Leaf
@@ -19,10 +20,20 @@ SAMPLE = 200
 """Handler executions that are repeated, at most."""
 
 
-def audit(world: TabulatedWorld, sample: int = SAMPLE) -> int:
+def audit(
+    world: TabulatedWorld,
+    sample: int = SAMPLE,
+    *,
+    look: Callable[[], None] | None = None,
+) -> int:
     """Run a sample of remembered handlers again.
 
     Executions that ask the state are left out; so are those that diverged.
+
+    Parameters
+    ----------
+    look
+        Called before each; raises if time is up.
 
     Returns
     -------
@@ -43,6 +54,8 @@ def audit(world: TabulatedWorld, sample: int = SAMPLE) -> int:
     ]
     chosen = known[:: max(1, len(known) // sample)][:sample]
     for entry, number, leaves in chosen:
+        if look is not None:
+            look()
         _compare(world, entry, number, leaves)
     return len(chosen)
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -100,6 +101,20 @@ class alignas(128) VisitedShard {
         if (homes > homes_) grow(homes);
     }
 
+    // The same within some bytes that are left, from which it takes what it needs. False
+    // if they do not suffice.
+    bool grow_for(size_t added, std::atomic<int64_t>& left) {
+        size_t homes = homes_;
+        while (most(homes) < count_ + added) homes += homes / (homes < kSmall ? 1 : 3) + 64;
+        if (homes == homes_) return true;
+        if (!take(left, homes)) {
+            homes = (count_ + added) * 10 / 7 + 64;  // as little as will do
+            if (!take(left, homes)) return false;
+        }
+        grow(homes);
+        return true;
+    }
+
     size_t bytes() const { return slots_.bytes(); }
 
   private:
@@ -109,6 +124,16 @@ class alignas(128) VisitedShard {
     static constexpr uint32_t kBusy = ~0U;  // instead of the depth: a thread writes here
 
     static size_t most(size_t homes) { return 7 * homes / 10; }
+
+    // Takes the bytes that more slots need, in large pages, if there are so many.
+    bool take(std::atomic<int64_t>& left, size_t homes) const {
+        const size_t size = (homes + kTail) * sizeof(State);
+        const size_t page = size < kHuge ? 1 : kHuge;
+        const auto more = static_cast<int64_t>((size + page - 1) / page * page - slots_.bytes());
+        if (left.fetch_sub(more) >= more) return true;
+        left += more;
+        return false;
+    }
 
     State* after(State* slot) {
         if (++slot == &slots_[0] + slots_.size()) throw std::bad_alloc();
