@@ -9,8 +9,11 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
+from worldline import _command
+from worldline._command import INTERRUPTED
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
+from worldline.engine.interrupts import at_the_second
 from worldline.model.errors import InternalError, WorldlineError
 from worldline.model.user_errors import escaped
 
@@ -25,7 +28,6 @@ VERBS = {
 }
 
 BAD_INPUT = 2
-INTERRUPTED = 3
 BROKEN_PIPE = 141
 """What a shell reports for a program ended by SIGPIPE."""
 
@@ -104,16 +106,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         With code 2 if the arguments are not understood, with 0 after ``--help`` and
         ``--version``.
     """
+    status = _answered(argv)
+    _command.end(status)
+    return status
+
+
+def _answered(argv: Sequence[str] | None) -> int:
+    """Run one command; turn every error into one message and an exit code."""
     try:
+        _command.begin()
+        at_the_second(_command.quit_at_once)
         arguments = build_parser().parse_args(argv)
         status: int = arguments.run(arguments)
         sys.stdout.flush()
+        _command.end(status)
     except BrokenPipeError:
         # Whoever read the output has gone. Python flushes once more at its end, and
         # must not fail then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except KeyboardInterrupt:
+        _command.interrupted()
         print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED
     except InternalError:

@@ -8,10 +8,13 @@ from pathlib import Path
 from worldline.cli.options import (
     add_beginning,
     add_json,
+    add_machine_bounds,
+    add_seed,
     add_system,
+    add_threads,
     assignments,
+    count,
     positive,
-    positive_seconds,
 )
 from worldline.model.errors import UsageError
 
@@ -65,9 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
-    )
+    bounds = parser.add_argument_group("bounds", "A search that hits one ends.")
+    add_machine_bounds(bounds)
     parser.add_argument(
         "--engine",
         choices=["auto", "native", "python"],
@@ -75,16 +77,8 @@ def _configure_run(parser: argparse.ArgumentParser) -> None:
         help="what walks: compiled, or the reference (default: native where it was "
         "built)",
     )
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        metavar="N",
-        help="threads of the native engine; no result depends on it (default: one for "
-        "each processor)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
-    )
+    add_threads(parser)
+    add_seed(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -114,7 +108,7 @@ def _configure_walks(parser: argparse.ArgumentParser) -> None:
     )
     walks.add_argument(
         "--certify",
-        type=_states,
+        type=count,
         default=20_000,
         metavar="N",
         help="states to visit at most for a proof; 0 for none (default: %(default)s)",
@@ -150,11 +144,12 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
+    from worldline.engine.interrupts import held
     from worldline.model.loader import load
     from worldline.search.walks import walk
 
     system = load(arguments.target, assignments(arguments.parameters))
-    with shown(system.name) as progress:
+    with held(), shown(system.name) as progress:
         report = walk(
             system,
             depth=arguments.depth,
@@ -166,6 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
             walk_faults=arguments.walk_faults,
             certify=arguments.certify,
             max_seconds=arguments.max_seconds,
+            max_memory_mb=arguments.max_memory,
             properties=arguments.properties,
             engine=arguments.engine,
             threads=arguments.threads,
@@ -175,20 +171,17 @@ def run(arguments: argparse.Namespace) -> int:
             until=goals(system, arguments.until),
             emit_live=arguments.emit_live,
         )
-    return answered(report, as_json=arguments.json)
-
-
-def _states(text: str) -> int:
-    return 0 if text == "0" else positive(text)
+        return answered(report, as_json=arguments.json)
 
 
 def _weights(texts: list[str]) -> dict[str, int]:
     found = {}
     for text in texts:
         name, _, weight = text.partition("=")
-        if not name or not weight.isdecimal():
+        try:
+            found[name] = count(weight)
+        except argparse.ArgumentTypeError as error:
             raise UsageError(
-                f"--weight {text!r} is not understood", remedy="write --weight NAME=N"
-            )
-        found[name] = int(weight)
+                f"--weight {name[:40]}: {error}", remedy="write --weight NAME=N"
+            ) from None
     return found

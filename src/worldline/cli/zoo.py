@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline._command import INTERRUPTED
 from worldline.cli.options import add_json, positive_seconds, print_json
 from worldline.model.errors import UsageError
 
@@ -35,7 +36,6 @@ Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so
 2 bad usage, 3 interrupted.
 """
 
-INTERRUPTED = 3
 OUT = Path("worldline-out")
 
 _TECHNIQUES = {"check": "exhaustive", "walk": "random walks"}

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import TypeVar, final
 
 from worldline.engine import interrupts
-from worldline.engine.room import Container, Room, about_to_grow
+from worldline.engine.room import (
+    MIB,
+    Container,
+    Room,
+    about_to_grow,
+    memory_mb,
+    resident,
+)
 
 T = TypeVar("T")
 
@@ -93,7 +100,6 @@ class Meter:
         if bounds.seconds is not None:
             self._ends = self._began + bounds.seconds
         self._looked = 0.0
-        self._containers: list[Container] = []
         self.is_late = not self._room.is_left
 
     @property
@@ -106,14 +112,24 @@ class Meter:
         """Seconds that are left; None without a limit."""
         return None if self._ends is None else self._ends - time.monotonic()
 
+    def spent_words(self) -> str:
+        """Say what a search that ran out of memory had, and how it can have more."""
+        most = self.ceiling or resident()
+        remedy = "give more (--max-memory MB, max_memory_mb=), or search less"
+        if self.is_late:
+            return (
+                f"the process had {memory_mb():,.0f} MiB before the search began, and "
+                f"may have {most / MIB:,.0f} MiB: {remedy}"
+            )
+        which = "three quarters of what was free"
+        if self._bounds.memory_mb is not None:
+            which = "the bound"
+        return f"memory was used up at {most / MIB:,.0f} MiB, {which}: {remedy}"
+
     @property
     def ceiling(self) -> int | None:
         """Bytes that the process may have; None if nobody tells."""
         return self._room.ceiling
-
-    def watch(self, container: Container) -> None:
-        """Look ahead from now on to when a table doubles."""
-        self._containers.append(container)
 
     def going_on(self) -> Meter:
         """Return a meter for what follows a search, even if a bound was hit."""
@@ -123,16 +139,27 @@ class Meter:
         memory_mb = self._bounds.memory_mb if self._room.is_left else None
         return Meter(Bounds(seconds=seconds, memory_mb=memory_mb))
 
+    def within(self, seconds: float) -> Meter:
+        """Return a meter with less time, from now on."""
+        if (left := self.seconds_left) is not None:
+            seconds = min(seconds, left)
+        return Meter(Bounds(seconds=seconds, memory_mb=self._bounds.memory_mb))
+
     def each(self, items: Iterable[T]) -> Iterator[T]:
         """Yield some items, with a check before each."""
         for item in items:
             self.check()
             yield item
 
-    def check(self) -> None:
+    def check(self, large: Iterable[Container] = ()) -> None:
         """Raise `BoundHit` if time or memory is used up, or Ctrl-C was pressed.
 
         It may be called for every state: memory is looked at seldom.
+
+        Parameters
+        ----------
+        large
+            Tables that have to have room to double.
         """
         if interrupts.pending():
             raise BoundHit("interrupted")
@@ -141,12 +168,12 @@ class Meter:
             raise BoundHit("seconds")
         if now - self._looked > _LOOK_S:
             self._looked = now
-            self._check_memory()
+            self._check_memory(large)
 
-    def _check_memory(self) -> None:
+    def _check_memory(self, large: Iterable[Container]) -> None:
         room = self._room
         if not room.is_left:
             raise BoundHit("memory")
-        for container in self._containers:
+        for container in large:
             if (more := about_to_grow(container)) and not room.has(more):
                 raise BoundHit("memory")

@@ -16,6 +16,7 @@ from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
+from worldline.engine.room import Container
 from worldline.engine.sample import Sample
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
@@ -170,6 +171,8 @@ class Exploration:
         Where a deadlock was found.
     bound
         The limit that ended the search, if one did.
+    large
+        Tables that grow with the space; memory is kept for when they double.
     periphery
         With `Options.periphery`, and unless another bound than that on depth, or a
         violation, ended the search: the states at the bound, then level by level those
@@ -205,6 +208,7 @@ class Exploration:
         self.examined, self.expanded = Sample(SAMPLE), Sample(SAMPLE)
         self.footprints = footprints
         self.meter = meter or Meter(bounds)
+        self.large: list[Container] = [one.numbers for one in tables.interners]
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
@@ -237,11 +241,15 @@ class Exploration:
             self._countdown = _TICK
             self.look()
         else:
-            self.meter.check()
+            self.check()
+
+    def check(self) -> None:
+        """Raise `BoundHit` if time or memory is used up, or Ctrl-C was pressed."""
+        self.meter.check(self.large)
 
     def look(self) -> None:
         """Look at the clock and at memory, and tell how far the search has come."""
-        self.meter.check()
+        self.check()
         if self._progress is not None:
             self._progress(self.statistics, self.meter.seconds)
 

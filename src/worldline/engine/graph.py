@@ -202,6 +202,7 @@ class Space:
         """
         search, graph = self._search, self.graph
         numbers: dict[int, int] = {}
+        search.large.append(numbers)
         rows: deque[Row] = deque()
 
         def meet(fingerprint: int, row: Row, parent: int) -> int:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
@@ -52,6 +53,7 @@ def answer(
         If a falsifier that an engine found breaks nothing when it is run.
     """
     _refuse_in_vain(target, question, folder)
+    question = replace(question, budget=question.budget.begun())
     engine = question.engine or target.engine
     scope = scope_of(target, question)
     swept = _sweep(target, question, scope, progress)
@@ -67,19 +69,29 @@ def answer(
         recorded = target.trace(scope, runs[0].faults, engine, question.seed)
         # With losses until the end, so that supports name all messages.
         widest = replace(scope, eff=scope.eot)
+        patience = question.budget.started().going_on()
         good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope))
+        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope, patience))
         if traces:
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
             write(recorded, trace)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     edges: tuple[Edge, ...] = ()
     hardening: tuple[str, ...] | None = None
-    try:
+    meter = question.budget.started()
+
+    def ask_more() -> None:
+        nonlocal edges, hardening
         edges = _frontier(target, question, scope) if question.frontier else ()
         hardening = _hardening(target, question, scope, outcome)
-    except KeyboardInterrupt:
+
+    ended = bound_that_ended(ask_more)
+    if ended == "interrupted":
         notes.append("interrupted: the verdict stands, but not all was found out")
+    elif ended is not None:
+        notes.append(f"{ended} used up: the verdict stands, but not all was found out")
+    if "memory" in (outcome.bound, ended):
+        notes.append(meter.spent_words())
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from worldline.engine.interrupts import held
 from worldline.lineage.answering import answer
 from worldline.lineage.deciding import question_of
 from worldline.lineage.explaining.report import FaultsReport
@@ -34,6 +35,7 @@ def find_faults(
     every: bool = False,
     max_executions: int | None = None,
     max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     seed: int = 0,
     sweep: float | None = None,
     frontier: bool = False,
@@ -71,7 +73,7 @@ def find_faults(
         ``all``, or ``failure-free``: only what the run without faults keeps.
     every
         Whether all falsifiers are wanted from which nothing can be left out.
-    max_executions, max_seconds
+    max_executions, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN, unless a falsifier is found.
     sweep
         Seconds in which to try scope after scope, from the smallest; `eot` and `eff` are
@@ -109,17 +111,19 @@ def find_faults(
         every=every,
         max_executions=max_executions,
         max_seconds=max_seconds,
+        max_memory_mb=max_memory_mb,
         seed=seed,
         sweep=sweep,
         frontier=frontier,
         harden=harden,
     )
     opened = open_target(target, parameters or {}, question.nodes)
-    return answer(
-        opened,
-        question,
-        out=None if out is None else Path(out),
-        traces=traces,
-        folder=None if report is None else Path(report),
-        progress=progress,
-    )
+    with held():
+        return answer(
+            opened,
+            question,
+            out=None if out is None else Path(out),
+            traces=traces,
+            folder=None if report is None else Path(report),
+            progress=progress,
+        )

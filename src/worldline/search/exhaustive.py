@@ -13,6 +13,10 @@ from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.interrupts import held
 from worldline.engine.room import peak_memory_mb
+from worldline.model.amounts import (
+    refuse_other_than_seconds,
+    refuse_other_than_whole,
+)
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.execute import Failure
@@ -23,7 +27,7 @@ from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.assumptions import assumptions, folded
 from worldline.search.counterexample import Counterexamples, Finding
-from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
+from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.prefix import Prefix
@@ -109,6 +113,14 @@ def check(
     UsageError
         If the options contradict each other.
     """
+    refuse_other_than_whole(
+        max_depth=max_depth,
+        max_states=max_states,
+        max_memory_mb=max_memory_mb,
+        max_liveness_states=max_liveness_states,
+        threads=threads,
+    )
+    refuse_other_than_seconds(max_seconds=max_seconds)
     bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
     meter = Meter(bounds)
     folded = symmetry and bool(system.symmetry)
@@ -128,7 +140,7 @@ def check(
             progress=progress,
             deadlock=deadlock,
             keep_going=keep_going,
-            threads=threads or processors(),
+            threads=threads_of(threads),
             exact=exact,
         )
         if goals := goals_of(system, until):
@@ -265,6 +277,8 @@ def _notes(
     found += question.staged.notes
     if search.bound == "fingerprints":
         found.append("two states have the same fingerprint: use the engine 'python'")
+    if search.bound == "memory":
+        found.append(search.meter.spent_words())
     if search.bound in _GROWTH_BOUNDS:
         found += growing(question.world)
     if complete or search.bound in (*_GROWTH_BOUNDS, NO_GOAL):

@@ -147,7 +147,7 @@ class Liveness:
         space = Space(search, [world.decision(p) for p in known], _fairness)
 
         def tick(graph: Graph) -> None:
-            search.meter.check()
+            search.check()
             if self.progress is not None:
                 self.progress(_progress(graph, search))
 

@@ -17,11 +17,15 @@ from pathlib import Path
 
 from worldline.engine.bounds import Bounds
 from worldline.engine.interrupts import held
+from worldline.model.amounts import (
+    refuse_other_than_seconds,
+    refuse_other_than_whole,
+)
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.search.engines import Engine, processors
+from worldline.search.engines import Engine, threads_of
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
@@ -85,18 +89,18 @@ def walk(
         Writes the traces of so many runs that become live into the folder `out`, to
         search on from, and ends the search then.
     """
-    _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
-    if emit_live < 0:
-        raise UsageError(
-            f"emit_live={emit_live} is no number of runs", remedy="give 0 for none"
-        )
+    refuse_other_than_whole(
+        depth=depth, max_steps=max_steps, walks=walks, max_memory_mb=max_memory_mb
+    )
+    refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
+    refuse_other_than_seconds(max_seconds=max_seconds)
     wanted = _wanted(system, properties)
     plan = Plan(
         wanted=wanted,
         seed=seed,
         most_steps=max_steps,
         weigh=weigher(system, unbiased=unbiased, weights=weights),
-        threads=threads or processors(),
+        threads=threads_of(threads),
         bounds=Bounds(depth, None, max_seconds, max_memory_mb),
         engine=engine,
         progress=progress,
@@ -110,12 +114,6 @@ def walk(
     with held(), watched(), contextlib.closing(Search(system, plan)) as search:
         search.run()
         return search.answer(None if out is None else Path(out), traces=traces)
-
-
-def _refuse_too_little(**numbers: int) -> None:
-    for name, number in numbers.items():
-        if number < 1:
-            raise UsageError(f"{name}={number} is too little", remedy="give at least 1")
 
 
 def _wanted(system: System, names: list[str] | None) -> list[Property]:

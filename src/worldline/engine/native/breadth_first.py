@@ -19,6 +19,7 @@ from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.profile import KERNEL
 from worldline.engine.tables import Entry, Leaf, Tables
+from worldline.model.amounts import MOST
 
 _QUOTA = 262_144
 """States expanded before the kernel comes back, if its gate stays open."""
@@ -26,7 +27,6 @@ _QUOTA = 262_144
 WORTH_THREADS = 4096
 """States of a level from which on a second thread pays."""
 
-_UNLIMITED = 2**62
 _UNSET = -1
 
 
@@ -93,7 +93,7 @@ class _Levels:
             search.tables,
             search.service,
             search.symmetry,
-            look=search.meter.check,
+            look=search.check,
         )
         options, limit = search.options, search.bounds.states
         decisions = [
@@ -107,7 +107,7 @@ class _Levels:
             # Several would meet other states before the bound each time.
             options.threads if limit is None else 1,
             WORTH_THREADS,
-            _UNLIMITED if limit is None else limit,
+            MOST if limit is None else min(limit, MOST),
             *decisions,
         )
         self._ways = Ways(self._library, self._handle, search.tables, search.statistics)
@@ -182,7 +182,7 @@ class _Levels:
         fingerprint = c_uint64()
         numbers = (c_int32 * len(self._search.tables.interners))()
         for at in range(count):
-            self._search.meter.check()
+            self._search.check()
             self._library.wl_outermost(self._handle, at, byref(fingerprint), numbers)
             locate = partial(self._ways.locate, fingerprint.value)
             found.append((translated(numbers[:]), locate))

@@ -11,12 +11,13 @@ from worldline.engine.native.gate import Gate
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.profile import KERNEL
+from worldline.model.amounts import MOST
 from worldline.model.errors import InternalError
 
 _QUOTA = 65_536
 """States visited before the kernel comes back, if its gate stays open."""
 
-_UNLIMITED = 2**62
+_DEEPEST = 2**31 - 1
 _UNSET = -1
 _FAILED, _DEADLOCK = -1, -2
 
@@ -44,7 +45,7 @@ class _Dive:
         self._library = search.profile.all_timed(KERNEL, self._mirror.library)
         self._gate = Gate(self._library, search.meter)
         self._server = Server(
-            self._mirror, search.tables, search.service, look=search.meter.check
+            self._mirror, search.tables, search.service, look=search.check
         )
         options, bounds = search.options, search.bounds
         if bounds.depth is None:
@@ -57,8 +58,8 @@ class _Dive:
         self._mirror.send()
         self._handle = self._library.wl_dive(
             self._mirror.handle,
-            bounds.depth,
-            _UNLIMITED if bounds.states is None else bounds.states,
+            min(bounds.depth, _DEEPEST),
+            MOST if bounds.states is None else min(bounds.states, MOST),
             options.keep_going,
             *decisions,
         )

@@ -16,6 +16,7 @@ from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.tables import Row, Service, Tables
 from worldline.engine.walks import End, Ended, WalkOptions
+from worldline.model.amounts import MOST
 
 _BATCH = 512
 """Walks under way at once, at least, if there are so many."""
@@ -52,7 +53,7 @@ class Walks:
             self._mirror.handle,
             options.threads,
             options.seed & 0xFFFFFFFFFFFFFFFF,
-            options.most_steps,
+            min(options.most_steps, MOST),
             goal,
         )
         for decision, target in options.checks:

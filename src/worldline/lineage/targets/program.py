@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
@@ -14,6 +14,8 @@ from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
+from worldline.engine.bounds import BoundHit
+from worldline.engine.interrupts import heard
 from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
@@ -100,7 +102,7 @@ class DedalusTarget:
         """Return the resilience frontier, as far as time allows."""
         edges: list[Edge] = []
         try:
-            edges.extend(frontier(self.checked, scope, seconds=budget.seconds))
+            edges.extend(frontier(self.checked, scope, look=_look(budget)))
         except OutOfTime:
             first = len(edges)
             edges += [
@@ -159,7 +161,14 @@ def _solved(
         if report is not None:
             report(Progress(executions=0, found=0, seconds=0.0, phase=phase))
 
-    found = search(checked, scope, every=every, seconds=budget.seconds, progress=tell)
+    try:
+        with heard():
+            found = search(
+                checked, scope, every=every, look=_look(budget), progress=tell
+            )
+    except (KeyboardInterrupt, MemoryError, OutOfTime) as end:
+        # Before there was a question to be asked of the solver.
+        return Outcome(verdict=Verdict.UNKNOWN, bound=_bound_of(end))
     return Outcome(
         verdict=found.verdict,
         falsifiers=found.falsifiers,
@@ -169,6 +178,25 @@ def _solved(
         vacuous=found.vacuous,
         notes=found.notes,
     )
+
+
+def _look(budget: Budget) -> Callable[[], None]:
+    """Return what tells a solver that a bound was hit."""
+    meter = budget.started()
+
+    def look() -> None:
+        try:
+            meter.check()
+        except BoundHit as hit:
+            raise OutOfTime(hit.bound) from None
+
+    return look
+
+
+def _bound_of(end: BaseException) -> str:
+    if isinstance(end, OutOfTime):
+        return end.bound
+    return "memory" if isinstance(end, MemoryError) else "interrupted"
 
 
 def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage:
