@@ -29,7 +29,7 @@ COMMANDS = (
     "faults zoo:3pc --eot 30 --eff 28 --json --frontier",
     "faults zoo:retry-deliv --out OUT/a.wl --report OUT/report",
     "faults zoo:replication --json",
-    "zoo run bt1 bt2",
+    "zoo run brokentree-bt1 brokentree-bt2",
     "zoo list --json",
     "show OUT/seen.wl",
     "replay OUT/seen.wl --json",

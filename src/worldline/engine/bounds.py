@@ -170,6 +170,11 @@ class Meter:
             self._looked = now
             self._check_memory(large)
 
+    def need(self, more: int) -> None:
+        """Raise `BoundHit` if there is no room for so many bytes at once."""
+        if not self._room.has(more):
+            raise BoundHit("memory")
+
     def _check_memory(self, large: Iterable[Container]) -> None:
         room = self._room
         if not room.is_left:

@@ -51,6 +51,8 @@ class Graph:
         The state from which each one was met first; ``-1 - r`` for root `r`.
     cut
         1 for a state whose successors nobody asks about.
+    pulse
+        Called from time to time while something is worked out; what it raises ends that.
     """
 
     def __init__(self) -> None:
@@ -59,6 +61,8 @@ class Graph:
         self.labels = array("i")
         self.parents = array("i")
         self.cut = bytearray()
+        self.pulse: Callable[[], None] = _nothing
+        self._breath = 0
 
     @property
     def states(self) -> int:
@@ -80,15 +84,24 @@ class Graph:
 
     def edges(self, state: int) -> Iterator[tuple[int, int]]:
         """Yield target and label of every edge of a state."""
+        self._breathe()
         low, high = self.first[state], self.first[state + 1]
         return zip(self.targets[low:high], self.labels[low:high], strict=True)
 
     def enabled(self, state: int) -> set[int]:
         """Return the classes of which something can happen, without faults."""
+        self._breathe()
         low, high = self.first[state], self.first[state + 1]
         found = set(self.labels[low:high])
         found.discard(FAULT)
         return found
+
+    def _breathe(self) -> None:
+        """Call `pulse` from time to time: what is worked out of a graph takes long."""
+        self._breath -= 1
+        if self._breath < 0:
+            self._breath = _TICK
+            self.pulse()
 
     def is_final(self, state: int) -> bool:
         """Say whether a run may stop in a state: nothing but faults can happen."""
@@ -121,6 +134,7 @@ class Graph:
         for root in range(total):
             path = array("i", () if met[root] else (root,))
             while path:
+                self._breathe()
                 state = path[-1]
                 if not met[state]:
                     clock += 1
@@ -145,6 +159,10 @@ class Graph:
                         found[waiting.pop()] = components
                     components += 1
         return found
+
+
+def _nothing() -> None:
+    """Do nothing: nobody looks at the clock."""
 
 
 @final

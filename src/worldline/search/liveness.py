@@ -27,6 +27,9 @@ from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.report import Progress, PropertyReport
 from worldline.worlds.tabulated import TabulatedWorld
 
+_BYTES_PER_STATE = 24
+"""What the components of a graph take, about."""
+
 MOST_STATES = 2_000_000
 """States, by default, of the largest space that is visited for liveness."""
 
@@ -151,8 +154,10 @@ class Liveness:
             if self.progress is not None:
                 self.progress(_progress(graph, search))
 
+        space.graph.pulse = lambda: tick(space.graph)
         space.build(self.limit, tick)
         tick(space.graph)
+        search.meter.need(_BYTES_PER_STATE * space.graph.states)
         fairness = Fairness(space.graph)
         found = [
             self._verdict(p, space, fairness, bad, writer)
