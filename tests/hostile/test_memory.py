@@ -46,7 +46,7 @@ DEEP = (
 )
 PLAIN = ("check", "zoo:randtree", {"bugs": "rt14"}, {"engine": "python"})
 FOLDED = ("check", "zoo:randtree", {"bugs": "rt14"}, {"partial_order": True})
-WALKED = ("walk", "zoo:randtree", {"resets": "1"}, {"depth": 14, "certify": 0})
+WALKED = ("walk", "zoo:randtree", {"size": "5", "resets": "2"}, {"depth": 40})
 WALKED_PLAIN = (*WALKED[:3], {**WALKED[3], "engine": "python"})
 
 Case = tuple[str, str, dict[str, str], Mapping[str, object]]

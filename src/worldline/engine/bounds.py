@@ -121,10 +121,14 @@ class Meter:
                 f"the process had {memory_mb():,.0f} MiB before the search began, and "
                 f"may have {most / MIB:,.0f} MiB: {remedy}"
             )
-        which = "three quarters of what was free"
-        if self._bounds.memory_mb is not None:
-            which = "the bound"
-        return f"memory was used up at {most / MIB:,.0f} MiB, {which}: {remedy}"
+        given = self._bounds.memory_mb
+        if given is None:
+            which = f"{most / MIB:,.0f} MiB, three quarters of what was free"
+        elif self._room.is_given:
+            which = f"the {given:,} MiB that were given"
+        else:
+            which = f"{most / MIB:,.0f} MiB, all that the machine has left"
+        return f"memory was used up, {which}: {remedy}"
 
     @property
     def ceiling(self) -> int | None:

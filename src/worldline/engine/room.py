@@ -29,6 +29,9 @@ _SHARE = 0.75
 _SHARE_GIVEN = 0.97
 """The same where a bound is given: it may be too high for the machine."""
 
+_LAST = 0.01
+"""How much of a given bound is kept for what follows a search: its report takes some."""
+
 _LOOK_S = 1.0
 """Seconds between two looks at what others have left."""
 
@@ -102,11 +105,20 @@ class Room:
     ----------
     given_mb
         A bound on the resident memory of the process, in MiB; None for the default.
+
+    Attributes
+    ----------
+    is_given
+        Whether the bound that was given decides, not what the machine has.
     """
 
     def __init__(self, given_mb: int | None = None) -> None:
-        # A bound beyond all machines must fit the kernel's integers, too.
-        most = None if given_mb is None else min(given_mb * MIB, _BOUNDLESS)
+        most = None
+        if given_mb is not None:
+            # A bound beyond all machines must fit the kernel's integers, too.
+            given = min(given_mb * MIB, _BOUNDLESS)
+            most = given - int(given * _LAST)
+        bound = most
         self._reserve = 0
         self._looked = time.monotonic()
         begun, left = resident(), free()
@@ -117,6 +129,7 @@ class Room:
             room = begun + int(mine * share)
             most = room if most is None else min(most, room)
         self._most = self._now = most
+        self.is_given = bound is not None and most == bound
 
     @property
     def ceiling(self) -> int | None:

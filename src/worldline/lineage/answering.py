@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,19 +67,14 @@ def answer(
     trace = None
     shown: tuple[str, ...] = ()
     if runs:
-        recorded = target.trace(scope, runs[0].faults, engine, question.seed)
-        # With losses until the end, so that supports name all messages.
-        widest = replace(scope, eff=scope.eot)
-        patience = question.budget.started().going_on()
-        good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-        shown = (*diagram(recorded), "", *lineage_lines(good, runs[0], scope, patience))
         if traces:
             trace = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
-            write(recorded, trace)
+        shown = _write_trace(
+            target, question, scope, runs[0], engine=engine, path=trace
+        )
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     edges: tuple[Edge, ...] = ()
     hardening: tuple[str, ...] | None = None
-    meter = question.budget.started()
 
     def ask_more() -> None:
         nonlocal edges, hardening
@@ -86,12 +82,7 @@ def answer(
         hardening = _hardening(target, question, scope, outcome)
 
     ended = bound_that_ended(ask_more)
-    if ended == "interrupted":
-        notes.append("interrupted: the verdict stands, but not all was found out")
-    elif ended is not None:
-        notes.append(f"{ended} used up: the verdict stands, but not all was found out")
-    if "memory" in (outcome.bound, ended):
-        notes.append(meter.spent_words())
+    notes += _words_for(ended, outcome, question)
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,
@@ -114,6 +105,38 @@ def answer(
     if folder is not None:
         _write_page(folder, report, target, subject, runs)
     return report
+
+
+def _words_for(
+    ended: str | None, outcome: Outcome, question: Question
+) -> Iterator[str]:
+    """Say what was not found out, and what more memory would take."""
+    if ended is not None:
+        used = "interrupted" if ended == "interrupted" else f"{ended} used up"
+        yield f"{used}: the verdict stands, but not all was found out"
+    if "memory" in (outcome.bound, ended):
+        yield question.budget.started().spent_words()
+
+
+def _write_trace(
+    target: Target,
+    question: Question,
+    scope: Scope,
+    run: Run,
+    *,
+    engine: str,
+    path: Path | None,
+) -> tuple[str, ...]:
+    """Write a run if there is a place for it; return how it is shown."""
+    recorded = target.trace(scope, run.faults, engine, question.seed)
+    # With losses until the end, so that supports name all messages.
+    widest = replace(scope, eff=scope.eot)
+    patience = question.budget.started().going_on()
+    good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+    shown = (*diagram(recorded), "", *lineage_lines(good, run, scope, patience))
+    if path is not None:
+        write(recorded, path)
+    return shown
 
 
 def _refuse_in_vain(target: Target, question: Question, folder: Path | None) -> None:

@@ -113,15 +113,8 @@ def check(
     UsageError
         If the options contradict each other.
     """
-    refuse_other_than_whole(
-        max_depth=max_depth,
-        max_states=max_states,
-        max_memory_mb=max_memory_mb,
-        max_liveness_states=max_liveness_states,
-        threads=threads,
-    )
-    refuse_other_than_seconds(max_seconds=max_seconds)
-    bounds = Bounds(max_depth, max_states, max_seconds, max_memory_mb)
+    refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
+    bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
     meter = Meter(bounds)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
@@ -151,6 +144,17 @@ def check(
         )
         file = None if out is None else Path(out)
         return _answer(question, limits, chosen, wish, file, write=traces, seed=seed)
+
+
+def _bounds(
+    depth: int | None,
+    states: int | None,
+    seconds: float | None,
+    memory_mb: int | None,
+) -> Bounds:
+    refuse_other_than_whole(max_depth=depth, max_states=states, max_memory_mb=memory_mb)
+    refuse_other_than_seconds(max_seconds=seconds)
+    return Bounds(depth, states, seconds, memory_mb)
 
 
 def _answer(

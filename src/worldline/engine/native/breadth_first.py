@@ -110,6 +110,8 @@ class _Levels:
             MOST if limit is None else min(limit, MOST),
             *decisions,
         )
+        if not self._handle:
+            raise MemoryError
         self._ways = Ways(self._library, self._handle, search.tables, search.statistics)
         self._misses = self._library.wl_search_misses(self._handle)
         for number, check in zip(watched, search.checks, strict=True):

@@ -63,6 +63,8 @@ class _Dive:
             options.keep_going,
             *decisions,
         )
+        if not self._handle:
+            raise MemoryError
         self._misses = self._library.wl_dive_misses(self._handle)
         for number, check in checks:
             add = self._library.wl_dive_check

@@ -32,6 +32,16 @@ int64_t guarded(const Work& work) {
     }
 }
 
+// The same for what is made; null if there is no more memory.
+template <typename Work>
+auto made(const Work& work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
 void put_long(int32_t* out, uint64_t word) {
     out[0] = static_cast<int32_t>(word & 0xffffffff);
     out[1] = static_cast<int32_t>(word >> 32);
@@ -44,7 +54,9 @@ extern "C" {
 // Changes whenever a function here changes its meaning or its arguments.
 int32_t wl_interface() { return 8; }
 
-Tables* wl_tables(int32_t width) { return new Tables(width); }
+Tables* wl_tables(int32_t width) {
+    return made([=] { return new Tables(width); });
+}
 void wl_tables_free(Tables* tables) { delete tables; }
 
 // Lets whatever explores go on for so many seconds, up to so many resident bytes of the
@@ -94,7 +106,9 @@ void wl_clock(Tables* tables, int32_t depth) { tables->set_clock(depth); }
 // decisions, or -1.
 BreadthFirst* wl_search(Tables* tables, int32_t threads, int64_t worth_threads,
                         int64_t most_states, int32_t prune, int32_t done) {
-    return new BreadthFirst(*tables, threads, worth_threads, most_states, prune, done);
+    return made([=] {
+        return new BreadthFirst(*tables, threads, worth_threads, most_states, prune, done);
+    });
 }
 void wl_search_free(BreadthFirst* search) { delete search; }
 
@@ -206,7 +220,9 @@ void wl_statistics(BreadthFirst* search, int64_t* out) {
 
 DepthFirst* wl_dive(Tables* tables, int32_t most_depth, int64_t most_states, int32_t keeps_going,
                     int32_t prune, int32_t done) {
-    return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
+    return made([=] {
+        return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
+    });
 }
 void wl_dive_free(DepthFirst* dive) { delete dive; }
 Misses* wl_dive_misses(DepthFirst* dive) { return &dive->misses(); }
@@ -242,7 +258,8 @@ int32_t wl_dive_finding(DepthFirst* dive, int32_t number, int32_t most, int32_t*
 }
 
 Walks* wl_walks(Tables* tables, int32_t threads, uint64_t seed, int64_t most_steps, int32_t goal) {
-    auto* walks = new Walks(*tables, threads);
+    auto* walks = made([=] { return new Walks(*tables, threads); });
+    if (walks == nullptr) return nullptr;
     walks->options.seed = seed;
     walks->options.most_steps = most_steps;
     walks->options.goal = goal;

@@ -56,6 +56,8 @@ class Walks:
             min(options.most_steps, MOST),
             goal,
         )
+        if not self._handle:
+            raise MemoryError
         for decision, target in options.checks:
             number = self._mirror.decision(decision)
             self._library.wl_walks_check(self._handle, number, target)

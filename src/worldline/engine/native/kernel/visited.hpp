@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "gate.hpp"
 #include "memory.hpp"
 
 namespace worldline {
@@ -94,21 +95,15 @@ class alignas(128) VisitedShard {
 
     size_t size() const { return homes_; }
 
-    // Makes room for so many more.
-    void grow_for(size_t added) {
-        size_t homes = homes_;
-        while (most(homes) < count_ + added) homes += homes / (homes < kSmall ? 1 : 3) + 64;
-        if (homes > homes_) grow(homes);
-    }
-
-    // The same within some bytes that are left, from which it takes what it needs. False
-    // if they do not suffice.
+    // Makes room for so many more within some bytes that are left, from which it takes what
+    // it needs. False if they do not suffice.
     bool grow_for(size_t added, std::atomic<int64_t>& left) {
         size_t homes = homes_;
         while (most(homes) < count_ + added) homes += homes / (homes < kSmall ? 1 : 3) + 64;
         if (homes == homes_) return true;
         if (!take(left, homes)) {
-            homes = (count_ + added) * 10 / 7 + 64;  // as little as will do
+            // As little as will do, but not for a few only: all of them are moved.
+            homes = std::max((count_ + added) * 10 / 7 + 64, homes_ + homes_ / 16);
             if (!take(left, homes)) return false;
         }
         grow(homes);
@@ -215,7 +210,11 @@ class Visited {
     void note(uint64_t fingerprint) {
         VisitedShard& shard = shards_[shard_of(fingerprint)];
         shard.count(1);
-        if (shard.spare() == 0) shard.grow_for(1);
+        if (shard.spare() > 0) return;
+        std::atomic<int64_t> left{gate().room()};
+        if (shard.grow_for(1, left)) return;
+        gate().starve();
+        throw std::bad_alloc();
     }
 
     VisitedShard& shard(size_t number) { return shards_[number]; }
