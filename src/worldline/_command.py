@@ -35,7 +35,10 @@ def quit_at_once(signum: int = 0, frame: FrameType | None = None) -> None:
 
 
 def begin() -> None:
-    """Let Ctrl-C be raised from now on: there is somebody who catches it."""
+    """Let Ctrl-C be raised from now on: there is somebody who catches it.
+
+    Not before all is imported: Python drops some of what is raised meanwhile.
+    """
     if IS_COMMAND:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from worldline import _command
 from worldline.cli.options import (
     add_beginning,
     add_json,
@@ -170,6 +171,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{system.name} declares no symmetric nodes",
             remedy="leave --symmetry out, or declare them: System(symmetry=[...])",
         )
+    _command.begin()
     with held(), shown(system.name) as progress:
         report = check(
             system,

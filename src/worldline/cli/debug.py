@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from worldline import _command
 from worldline.cli.options import add_json, add_partial, print_json
 from worldline.model.errors import InternalError, WorldlineError
 
@@ -75,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.commands is None and sys.stdin.isatty():
         from worldline.debug.repl import Repl
 
+        _command.begin()
         Repl(session, sys.stdout).run()
         return 0
     return _print_lines(session, arguments.commands)

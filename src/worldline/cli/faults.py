@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from worldline import _command
 from worldline.cli.options import (
     add_json,
     add_machine_bounds,
@@ -216,6 +217,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     given = assignments(arguments.parameters)
     target = open_target(arguments.targets, given, question.nodes)
+    _command.begin()
     with held(), shown_faults(target.name) as progress:
         report = answer(
             target,

@@ -114,7 +114,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _answered(argv: Sequence[str] | None) -> int:
     """Run one command; turn every error into one message and an exit code."""
     try:
-        _command.begin()
         at_the_second(_command.quit_at_once)
         arguments = build_parser().parse_args(argv)
         status: int = arguments.run(arguments)

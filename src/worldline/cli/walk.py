@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from worldline import _command
 from worldline.cli.options import (
     add_beginning,
     add_json,
@@ -149,6 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.search.walks import walk
 
     system = load(arguments.target, assignments(arguments.parameters))
+    _command.begin()
     with held(), shown(system.name) as progress:
         report = walk(
             system,

@@ -71,6 +71,7 @@ def bound_that_ended(work: Callable[[], object]) -> str | None:
     except MemoryError:
         return "memory"
     except KeyboardInterrupt:
+        interrupts.pending()  # it is heeded now
         return "interrupted"
     return None
 

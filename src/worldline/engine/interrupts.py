@@ -126,9 +126,10 @@ def _take(signum: int, frame: FrameType | None) -> None:
     if _Keys.pressed:
         _Keys.last()
         return
-    _Keys.pressed = True
+    # Also where it is raised, until it is caught: Python drops what is raised while it
+    # takes objects apart.
+    _Keys.pressed = _Keys.pending = True
     if _Keys.heard:
         # Once: what the search cleans up, and the answer, are not to be torn.
         _Keys.heard = False
         raise KeyboardInterrupt
-    _Keys.pending = True

@@ -81,8 +81,7 @@ def answer(
         edges = _frontier(target, question, scope) if question.frontier else ()
         hardening = _hardening(target, question, scope, outcome)
 
-    ended = bound_that_ended(ask_more)
-    notes += _words_for(ended, outcome, question)
+    notes += _words_for(bound_that_ended(ask_more), outcome, question)
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,

@@ -15,7 +15,7 @@ from typing import final
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, few_collections
 from worldline.engine.graph import Graph, Space, TooLarge
-from worldline.engine.interrupts import heard
+from worldline.engine.interrupts import heard, pending
 from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
 from worldline.engine.room import memory_mb
@@ -111,6 +111,7 @@ class Liveness:
         except MemoryError:
             return _ended(known, "memory")
         except KeyboardInterrupt:
+            pending()  # it is heeded now
             return _ended(known, "interrupted")
         return Answer(rows, notes, None, time.monotonic() - began)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.engine.interrupts import heard
+from worldline.engine.interrupts import heard, pending
 from worldline.lineage.engines.trials import Outcome
 from worldline.model.injection.scope import MOST_ROUNDS, FaultSet
 from worldline.model.verdicts import Verdict
@@ -105,6 +105,7 @@ def sweep(
             with heard():
                 found = decide(eot, eff, left)
         except KeyboardInterrupt:
+            pending()  # it is heeded now
             return Swept(tuple(tried), "interrupted")
         tried.append(_tried(eot, eff, found))
         if report is not None:

@@ -15,7 +15,7 @@ from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
 from worldline.engine.bounds import BoundHit
-from worldline.engine.interrupts import heard
+from worldline.engine.interrupts import heard, pending
 from worldline.lineage.engines.trials import Budget, Outcome, Progress
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
@@ -166,8 +166,11 @@ def _solved(
             found = search(
                 checked, scope, every=every, look=_look(budget), progress=tell
             )
+        if found.bound == "interrupted":
+            pending()  # it is heeded now
     except (KeyboardInterrupt, MemoryError, OutOfTime) as end:
         # Before there was a question to be asked of the solver.
+        pending()
         return Outcome(verdict=Verdict.UNKNOWN, bound=_bound_of(end))
     return Outcome(
         verdict=found.verdict,
