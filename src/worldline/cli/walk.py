@@ -182,8 +182,9 @@ def _weights(texts: list[str]) -> dict[str, int]:
         name, _, weight = text.partition("=")
         try:
             found[name] = count(weight)
-        except argparse.ArgumentTypeError as error:
+        except argparse.ArgumentTypeError:
+            shown = repr(text if len(text) <= 40 else f"{text[:40]}...")
             raise UsageError(
-                f"--weight {name[:40]}: {error}", remedy="write --weight NAME=N"
+                f"--weight {shown} is not understood", remedy="write --weight NAME=N"
             ) from None
     return found
