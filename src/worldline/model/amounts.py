@@ -44,7 +44,7 @@ def refuse_other_than_whole(*, least: int = 1, **numbers: Any) -> None:
 
 
 def refuse_other_than_seconds(**numbers: Any) -> None:
-    """Refuse options that are no positive, finite times; None is no time given.
+    """Refuse options that are no times from 0 on, or infinite; None is no time given.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def refuse_other_than_seconds(**numbers: Any) -> None:
         if number is None:
             continue
         is_time = isinstance(number, int | float) and not isinstance(number, bool)
-        if not is_time or not 0 < number <= sys.float_info.max:
+        if not is_time or not 0 <= number <= sys.float_info.max:
             raise UsageError(
-                f"{name}={short(number)} is not a positive number of seconds",
+                f"{name}={short(number)} is not a finite number of seconds",
                 remedy="give seconds, or leave it out",
             )
