@@ -8,6 +8,10 @@ Imports go down only. This file is the public face: ``import worldline as wl``.
 
 from __future__ import annotations
 
+# First of all: Ctrl-C may come while the rest is loaded.
+from worldline import _command as _command
+
+# isort: split
 import importlib
 from typing import TYPE_CHECKING, Any
 

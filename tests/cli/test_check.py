@@ -271,7 +271,7 @@ def test_ctrl_c_prints_what_was_learned(folder: Path):
         (["counter.py", "--max-states", "x"], "argument --max-states: 'x' is not a"),
         (["counter.py", "--max-seconds", "nan"], "not a positive number of seconds"),
         (["counter.py", "--engine", "steam"], "invalid choice: 'steam'"),
-        (["counter.py", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
+        (["counter.py", "--seed", "x"], "argument --seed: 'x' is no seed of 64 bits"),
         (["counter.py", "--unknown"], "unrecognized arguments: --unknown"),
     ],
 )

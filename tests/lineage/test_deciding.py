@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from worldline.engine.bounds import Bounds
+from worldline.engine.bounds import Bounds, Meter
 from worldline.lineage import deciding
 from worldline.lineage.deciding import decide, question_of, scope_of
 from worldline.lineage.engines.trials import Outcome
@@ -27,8 +27,8 @@ def test_a_falsifier_that_time_did_not_allow_to_make_smaller_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ):
     whole, _ = asked("simple-deliv", engine="random", eot=8, eff=7, seed=3)
-    spent = Bounds(seconds=-1.0)
-    monkeypatch.setattr(deciding, "Bounds", lambda seconds: spent)
+    spent = Meter(Bounds(seconds=-1.0))
+    monkeypatch.setattr(deciding, "_meter", lambda budget: spent)
     found, _ = asked("simple-deliv", engine="random", eot=8, eff=7, seed=3)
     (faults,), (fewest,) = found.falsifiers, whole.falsifiers
     assert (found.verdict, found.bound) == (Verdict.VIOLATED, "seconds")

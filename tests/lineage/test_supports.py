@@ -71,7 +71,7 @@ def test_an_explanation_that_takes_too_long_is_given_up(
         supports(Injected(AB), Scope(ABC, 4), 5, hurry)
     subject = Broadcast(Scope(ABC, eot=3, eff=3, crashes=1), "retry")
     bad = subject.run(frozenset({AC, Crash(2, "a")}))
-    monkeypatch.setattr(explained, "_patience", lambda: hurry)
+    monkeypatch.setattr(explained, "_PATIENCE_S", -1.0)
     assert list(lineage_lines(subject.run(frozenset()), bad, subject.scope)) == [
         "c is owed, and missing",
         "  what keeps it without faults is too much to work out",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 
+from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import (
     add_beginning,
     add_json,
+    add_machine_bounds,
+    add_seed,
     add_system,
+    add_threads,
     file_place,
     positive,
-    positive_seconds,
 )
 
 SUMMARY = "search every run of a system for violations"
@@ -80,9 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="measure where the time goes, and show it after the result",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
-    )
+    add_seed(parser)
     parser.add_argument(
         "--out",
         type=file_place,
@@ -100,13 +101,7 @@ def _configure_engine(parser: argparse.ArgumentParser) -> None:
         help="the loop that explores: compiled, or the reference (default: native "
         "where it was built)",
     )
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        metavar="N",
-        help="threads of the native engine; no result depends on it (default: one for "
-        "each processor)",
-    )
+    add_threads(parser)
 
 
 def _configure_bounds(parser: argparse.ArgumentParser) -> None:
@@ -125,15 +120,7 @@ def _configure_bounds(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="distinct states; on one thread",
     )
-    bounds.add_argument(
-        "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
-    )
-    bounds.add_argument(
-        "--max-memory",
-        type=positive,
-        metavar="MB",
-        help="memory of the process, in MiB",
-    )
+    add_machine_bounds(bounds)
     liveness = parser.add_argument_group(
         "liveness", "Judged if the space is exhausted; it is then visited once more."
     )
@@ -178,6 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
     from worldline.model.errors import UsageError
+    from worldline.model.interrupts import held
     from worldline.search.exhaustive import check
 
     system = load_of_search("check", arguments)
@@ -186,7 +174,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{system.name} declares no symmetric nodes",
             remedy="leave --symmetry out, or declare them: System(symmetry=[...])",
         )
-    with shown(system.name) as progress:
+    _command.begin()
+    with held(), shown(system.name) as progress:
         report = check(
             system,
             strategy="depth-first" if arguments.depth_first else "breadth-first",
@@ -211,4 +200,4 @@ def run(arguments: argparse.Namespace) -> int:
             from_=arguments.prefix,
             until=goals(system, arguments.until),
         )
-    return answered(report, as_json=arguments.json)
+        return answered(report, as_json=arguments.json)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from worldline import _command
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_partial, assignments, print_json
 from worldline.cli.terminal import print_lines, unguarded
@@ -85,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.commands is None and _piped().isatty():
         from worldline.debug.repl import Repl
 
+        _command.begin()
         Repl(session, sys.stdout).run()
         return 0
     return _print_lines(session, arguments.commands)

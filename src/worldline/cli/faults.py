@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from worldline import _command
 from worldline.cli.options import (
     add_json,
+    add_machine_bounds,
+    add_seed,
     assignments,
+    count,
     file_place,
     place,
     positive,
@@ -89,13 +93,13 @@ def _configure_scope(parser: argparse.ArgumentParser) -> None:
     )
     scope.add_argument(
         "--eff",
-        type=_count,
+        type=count,
         metavar="N",
         help="messages may be lost in rounds 1 to N - 1 (default: 4)",
     )
     scope.add_argument(
         "--crashes",
-        type=_count,
+        type=count,
         metavar="N",
         help="how many nodes may crash (default: 1); the programs of the zoo have "
         "defaults of their own",
@@ -114,7 +118,7 @@ def _configure_scope(parser: argparse.ArgumentParser) -> None:
     )
     scope.add_argument(
         "--delay",
-        type=_count,
+        type=count,
         default=0,
         metavar="D",
         help="messages of programs may be up to D rounds late (default: %(default)s)",
@@ -151,12 +155,8 @@ def _configure_search(parser: argparse.ArgumentParser) -> None:
     search.add_argument(
         "--max-executions", type=positive, metavar="N", help="runs to make at most"
     )
-    search.add_argument(
-        "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
-    )
-    search.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
-    )
+    add_machine_bounds(search)
+    add_seed(search)
 
 
 def _configure_more(parser: argparse.ArgumentParser) -> None:
@@ -198,6 +198,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.lineage.answering import answer
     from worldline.lineage.deciding import question_of
     from worldline.lineage.targets.opening import open_target
+    from worldline.model.interrupts import held
 
     question = question_of(
         nodes=None if arguments.nodes is None else arguments.nodes.split(","),
@@ -213,6 +214,7 @@ def run(arguments: argparse.Namespace) -> int:
         every=arguments.every,
         max_executions=arguments.max_executions,
         max_seconds=arguments.max_seconds,
+        max_memory_mb=arguments.max_memory,
         seed=arguments.seed,
         sweep=arguments.sweep,
         frontier=arguments.frontier,
@@ -220,7 +222,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     given = assignments(arguments.parameters)
     target = open_target(arguments.targets, given, question.nodes)
-    with shown_faults(target.name) as progress:
+    _command.begin()
+    with held(), shown_faults(target.name) as progress:
         report = answer(
             target,
             question,
@@ -228,12 +231,8 @@ def run(arguments: argparse.Namespace) -> int:
             folder=arguments.report,
             progress=progress,
         )
-    if arguments.json:
-        print_json(report.to_json())
-    else:
-        print(report)
-    return report.verdict.exit_code
-
-
-def _count(text: str) -> int:
-    return 0 if text == "0" else positive(text)
+        if arguments.json:
+            print_json(report.to_json())
+        else:
+            print(report)
+        return report.verdict.exit_code

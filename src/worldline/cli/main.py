@@ -8,16 +8,18 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
+from worldline import _command
+from worldline._command import INTERRUPTED
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
 from worldline.cli.terminal import give_up_output, guarded
-from worldline.model.ending import will_end_with
 from worldline.model.errors import (
     InternalError,
     UsageError,
     WorldlineError,
     refuse_no_asserts,
 )
+from worldline.model.interrupts import at_the_second
 from worldline.model.printable import one_line
 from worldline.model.user_errors import escaped
 
@@ -32,7 +34,6 @@ VERBS = {
 }
 
 BAD_INPUT = 2
-INTERRUPTED = 3
 BROKEN_PIPE = 141
 """What a shell reports for a program ended by SIGPIPE."""
 
@@ -112,24 +113,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         ``--version``.
     """
     with guarded():
-        return _answered(argv)
+        status = _answered(argv)
+        _command.end(status)
+    return status
 
 
 def _answered(argv: Sequence[str] | None) -> int:
     """Run one command, and turn every error into a message and an exit code."""
     arguments: argparse.Namespace | None = None
     try:
+        at_the_second(_command.quit_at_once)
         given = sys.argv[1:] if argv is None else list(argv)
         _refuse_null(given)
         arguments = build_parser().parse_args(given)
         refuse_no_asserts()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
-        will_end_with(status)
     except BrokenPipeError:
         give_up_output()  # whoever read it has gone
         return BROKEN_PIPE
     except KeyboardInterrupt:
+        _command.interrupted()
         print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED
     except InternalError:

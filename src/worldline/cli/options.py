@@ -6,12 +6,14 @@ import argparse
 import contextlib
 import json
 import math
+import re
 import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from worldline.model.amounts import MOST
 from worldline.model.errors import UsageError
 
 
@@ -80,6 +82,34 @@ def add_partial(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_machine_bounds(group: argparse._ArgumentGroup) -> None:
+    """Let a verb bound the time and the memory of a search."""
+    group.add_argument(
+        "--max-seconds",
+        type=positive_seconds,
+        metavar="S",
+        help="seconds of searching, and of what follows",
+    )
+    group.add_argument(
+        "--max-memory",
+        type=positive,
+        metavar="MB",
+        help="memory of the process, in MiB (default: three quarters of what is free "
+        "when the search begins)",
+    )
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Let a verb use several threads."""
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="threads of the native engine; no result depends on it (default: one for "
+        "each processor)",
+    )
+
+
 def print_json(value: dict[str, Any]) -> None:
     """Print the one object of a command."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
@@ -92,18 +122,57 @@ def print_json(value: dict[str, Any]) -> None:
 
 def positive(text: str) -> int:
     """Read an option's value that is an int of at least 1."""
-    with contextlib.suppress(ValueError):
-        if (value := int(text)) >= 1:
+    return _whole(text, 1)
+
+
+def count(text: str) -> int:
+    """Read an option's value that is an int of at least 0."""
+    return _whole(text, 0)
+
+
+def seed(text: str) -> int:
+    """Read a seed: any int within 64 bits."""
+    number = _WHOLE.fullmatch(text.removeprefix("-")) and int(text)
+    if number is None or abs(number) >= 2**63:
+        raise argparse.ArgumentTypeError(f"{_short(text)} is no seed of 64 bits")
+    return number
+
+
+def add_seed(parser: argparse._ActionsContainer) -> None:
+    """Let a verb take a seed."""
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="(default: %(default)s)"
+    )
+
+
+_WHOLE = re.compile("[0-9]{1,20}")
+"""Digits as everybody reads them: Python would take `1_0` and digits of all scripts."""
+
+
+def _whole(text: str, least: int) -> int:
+    if _WHOLE.fullmatch(text):
+        if least <= (value := int(text)) <= MOST:
             return value
-    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    elif _WHOLE.fullmatch(text[:20]) and text.isascii() and text.isdigit():
+        value = MOST + 1
+    else:
+        value = least - 1
+    wanted = "too large" if value > MOST else f"not a whole number of at least {least}"
+    raise argparse.ArgumentTypeError(f"{_short(text)} is {wanted}")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 def positive_seconds(text: str) -> float:
     """Read an option's value that is a positive, finite number of seconds."""
     with contextlib.suppress(ValueError):
-        if 0 < (value := float(text)) < math.inf:
+        if text.isascii() and "_" not in text and 0 < (value := float(text)) < math.inf:
             return value
-    raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    raise argparse.ArgumentTypeError(
+        f"{_short(text)} is not a positive number of seconds"
+    )
 
 
 def place(text: str) -> Path:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 
+from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import (
     add_beginning,
     add_json,
+    add_machine_bounds,
+    add_seed,
     add_system,
+    add_threads,
+    count,
     place,
     positive,
-    positive_seconds,
     refuse_folder,
 )
 from worldline.model.errors import UsageError
@@ -68,9 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--max-seconds", type=positive_seconds, metavar="S", help="seconds of searching"
-    )
+    bounds = parser.add_argument_group("bounds", "A search that hits one ends.")
+    add_machine_bounds(bounds)
     parser.add_argument(
         "--engine",
         choices=["auto", "native", "python"],
@@ -78,16 +81,8 @@ def _configure_run(parser: argparse.ArgumentParser) -> None:
         help="what walks: compiled, or the reference (default: native where it was "
         "built)",
     )
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        metavar="N",
-        help="threads of the native engine; no result depends on it (default: one for "
-        "each processor)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="(default: %(default)s)"
-    )
+    add_threads(parser)
+    add_seed(parser)
     parser.add_argument(
         "--out",
         type=place,
@@ -117,7 +112,7 @@ def _configure_walks(parser: argparse.ArgumentParser) -> None:
     )
     walks.add_argument(
         "--certify",
-        type=_states,
+        type=count,
         default=20_000,
         metavar="N",
         help="states to visit at most for a proof; 0 for none (default: %(default)s)",
@@ -153,12 +148,14 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
+    from worldline.model.interrupts import held
     from worldline.search.walks import walk
 
     if arguments.out is not None and not arguments.emit_live:
         refuse_folder(arguments.out)
     system = load_of_search("walk", arguments)
-    with shown(system.name) as progress:
+    _command.begin()
+    with held(), shown(system.name) as progress:
         report = walk(
             system,
             depth=arguments.depth,
@@ -170,6 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
             walk_faults=arguments.walk_faults,
             certify=arguments.certify,
             max_seconds=arguments.max_seconds,
+            max_memory_mb=arguments.max_memory,
             properties=arguments.properties,
             engine=arguments.engine,
             threads=arguments.threads,
@@ -179,20 +177,18 @@ def run(arguments: argparse.Namespace) -> int:
             until=goals(system, arguments.until),
             emit_live=arguments.emit_live,
         )
-    return answered(report, as_json=arguments.json)
-
-
-def _states(text: str) -> int:
-    return 0 if text == "0" else positive(text)
+        return answered(report, as_json=arguments.json)
 
 
 def _weights(texts: list[str]) -> dict[str, int]:
     found = {}
     for text in texts:
         name, _, weight = text.partition("=")
-        if not name or not weight.isdecimal():
+        try:
+            found[name] = count(weight)
+        except argparse.ArgumentTypeError:
+            shown = repr(text if len(text) <= 40 else f"{text[:40]}...")
             raise UsageError(
-                f"--weight {text!r} is not understood", remedy="write --weight NAME=N"
-            )
-        found[name] = int(weight)
+                f"--weight {shown} is not understood", remedy="write --weight NAME=N"
+            ) from None
     return found

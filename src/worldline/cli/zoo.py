@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline import _command
+from worldline._command import INTERRUPTED
 from worldline.cli.options import add_json, positive_seconds, print_json
 from worldline.model.errors import UsageError
 
@@ -35,7 +37,6 @@ Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so
 2 bad usage, 3 interrupted.
 """
 
-INTERRUPTED = 3
 OUT = Path("worldline-out")
 
 _TECHNIQUES = {"check": "exhaustive", "walk": "random walks"}
@@ -139,6 +140,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     commands = _chosen(zoo.bugs(), arguments.bugs)
     findings: list[Finding] = []
     interrupted = False
+    _command.begin()
     try:
         for bug, command in commands.items():
             text = control(command) if arguments.controls else command
@@ -152,6 +154,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     else:
         _print_summary(findings, len(commands), accusing=arguments.controls)
     if interrupted:
+        print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0 if _is_good(findings, controls=arguments.controls) else 1
 

@@ -16,6 +16,7 @@ from worldline.debug.answers import Answer
 from worldline.debug.session import Session
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
+from worldline.model.interrupts import listening
 
 
 @final
@@ -74,7 +75,7 @@ def answer(session: Session, line: str) -> Answer:
     elif line.startswith("?"):
         line = f"help {line[1:]}"
     name, _, rest = line.partition(" ")
-    with watched():
+    with listening(), watched():
         return find(name).run(session, rest.strip())
 
 

@@ -15,6 +15,7 @@ from typing import TypeAlias, final
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
+from worldline.model.interrupts import listening
 from worldline.model.system import System
 from worldline.trace.records import PROLOGUE, StepRecord, Trace
 from worldline.trace.replayed import Divergence
@@ -82,7 +83,7 @@ class Timeline:
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
-        with watched():
+        with listening(), watched():
             self._open(report)
         self.last = self.first + len(self._events)
 
@@ -132,7 +133,7 @@ class Timeline:
             raise InternalError(f"no state is known at step {position}")
         wanted = position - self.first - self.is_void(position)
         if self._at != wanted:
-            with watched():
+            with listening(), watched():
                 self._go(wanted)
         return self._rerun.world
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import TypeVar, final
+
+from worldline.engine.room import (
+    MIB,
+    Container,
+    Room,
+    about_to_grow,
+    memory_mb,
+    resident,
+)
+from worldline.model import interrupts
+
+T = TypeVar("T")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of a search; None means no limit.
+    """Limits of a search; None means no limit, of memory the default one.
 
     Attributes
     ----------
@@ -54,54 +64,126 @@ def bound_that_ended(work: Callable[[], object]) -> str | None:
     Ctrl-C is the bound ``interrupted``: what was learned until then is kept.
     """
     try:
-        work()
+        with interrupts.heard():
+            work()
     except BoundHit as hit:
         return hit.bound
+    except MemoryError:
+        return "memory"
     except KeyboardInterrupt:
+        interrupts.pending()  # it is heeded now
         return "interrupted"
     return None
 
 
+_LOOK_S = 0.005
+"""Seconds between two looks at memory: a look takes longer than many a state."""
+
+_GRACE_S = 0.1
+"""Seconds for what follows a search though its time is up."""
+
+
 @final
 class Meter:
-    """Watches the limits that depend on the machine: time and memory."""
+    """Watches the limits that depend on the machine, from when it is made on.
+
+    Attributes
+    ----------
+    is_late
+        Whether the process had more than it may have from the beginning.
+    """
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
+        self._room = Room(bounds.memory_mb)
         self._began = time.monotonic()
+        self._ends = None
+        if bounds.seconds is not None:
+            self._ends = self._began + bounds.seconds
+        self._looked = 0.0
+        self.is_late = not self._room.is_left
 
     @property
     def seconds(self) -> float:
         """Seconds since the search began."""
         return time.monotonic() - self._began
 
-    def check(self) -> None:
-        """Raise `BoundHit` if time or memory is used up."""
-        bounds = self._bounds
-        if bounds.seconds is not None and self.seconds > bounds.seconds:
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self._ends is None else self._ends - time.monotonic()
+
+    def spent_words(self) -> str:
+        """Say what a search that ran out of memory had, and how it can have more."""
+        most = self.ceiling or resident()
+        remedy = "give more (--max-memory MB, max_memory_mb=), or search less"
+        if self.is_late:
+            return (
+                f"the process had {memory_mb():,.0f} MiB before the search began, and "
+                f"may have {most / MIB:,.0f} MiB: {remedy}"
+            )
+        given = self._bounds.memory_mb
+        if given is None:
+            which = f"{most / MIB:,.0f} MiB, three quarters of what was free"
+        elif self._room.is_given:
+            which = f"the {given:,} MiB that were given"
+        else:
+            which = f"{most / MIB:,.0f} MiB, all that the machine has left"
+        return f"memory was used up, {which}: {remedy}"
+
+    @property
+    def ceiling(self) -> int | None:
+        """Bytes that the process may have; None if nobody tells."""
+        return self._room.ceiling
+
+    def going_on(self) -> Meter:
+        """Return a meter for what follows a search, even if a bound was hit."""
+        seconds = self.seconds_left
+        if seconds is not None:
+            seconds = max(seconds, _GRACE_S)
+        memory_mb = self._bounds.memory_mb if self._room.is_left else None
+        return Meter(Bounds(seconds=seconds, memory_mb=memory_mb))
+
+    def within(self, seconds: float) -> Meter:
+        """Return a meter with less time, from now on."""
+        if (left := self.seconds_left) is not None:
+            seconds = min(seconds, left)
+        return Meter(Bounds(seconds=seconds, memory_mb=self._bounds.memory_mb))
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield some items, with a check before each."""
+        for item in items:
+            self.check()
+            yield item
+
+    def check(self, large: Iterable[Container] = ()) -> None:
+        """Raise `BoundHit` if time or memory is used up, or Ctrl-C was pressed.
+
+        It may be called for every state: memory is looked at seldom.
+
+        Parameters
+        ----------
+        large
+            Tables that have to have room to double.
+        """
+        if interrupts.pending():
+            raise BoundHit("interrupted")
+        now = time.monotonic()
+        if self._ends is not None and now > self._ends:
             raise BoundHit("seconds")
-        if bounds.memory_mb is not None and memory_mb() > bounds.memory_mb:
+        if now - self._looked > _LOOK_S:
+            self._looked = now
+            self._check_memory(large)
+
+    def need(self, more: int) -> None:
+        """Raise `BoundHit` if there is no room for so many bytes at once."""
+        if not self._room.has(more):
             raise BoundHit("memory")
 
-
-def memory_mb() -> float:
-    """Return the resident memory of this process now, in MiB."""
-    try:
-        with open("/proc/self/statm") as statm:  # noqa: PTH123  the fast way
-            pages = int(statm.read().split()[1])
-    except OSError:
-        return peak_memory_mb()
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def peak_memory_mb() -> float:
-    """Return the largest resident memory of this process so far, in MiB.
-
-    Zero where the platform does not tell.
-    """
-    try:
-        import resource
-    except ImportError:
-        return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+    def _check_memory(self, large: Iterable[Container]) -> None:
+        room = self._room
+        if not room.is_left:
+            raise BoundHit("memory")
+        for container in large:
+            if (more := about_to_grow(container)) and not room.has(more):
+                raise BoundHit("memory")

@@ -70,6 +70,7 @@ def levels(search: Exploration, next_level: NextLevel) -> None:
     """Explore level by level, with what expands a level."""
     tree, tables, statistics = Ancestry(), search.tables, search.statistics
     seen: set[Any] = set()
+    search.large.append(seen)
     level: list[State] = []
     for number, row in enumerate(search.roots):
         statistics.generated += 1

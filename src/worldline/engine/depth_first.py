@@ -46,6 +46,7 @@ class _Dive:
         self._root = 0
         self._path: Path = []
         self.depths: dict[Hashable, int] = {}
+        search.large.append(self.depths)
         self.is_cut = False
 
     def from_root(self, number: int, row: Row) -> None:

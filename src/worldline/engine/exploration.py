@@ -16,12 +16,13 @@ from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
+from worldline.engine.room import Container
 from worldline.engine.sample import Sample
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 _TICK = 512
-"""States expanded between two looks at the clock."""
+"""States expanded between two reports of progress."""
 
 SAMPLE = 200
 """States that are kept, at most, to check a declared symmetry on."""
@@ -154,6 +155,8 @@ class Exploration:
         For a strategy to have its own work timed.
     footprints
         What steps touch; a search with partial-order reduction needs it.
+    meter
+        Watches time and memory, if that began before.
 
     Attributes
     ----------
@@ -168,6 +171,8 @@ class Exploration:
         Where a deadlock was found.
     bound
         The limit that ended the search, if one did.
+    large
+        Tables that grow with the space; memory is kept for when they double.
     periphery
         With `Options.periphery`, and unless another bound than that on depth, or a
         violation, ended the search: the states at the bound, then level by level those
@@ -188,6 +193,7 @@ class Exploration:
         symmetry: Symmetry | None = None,
         profile: Untimed = UNTIMED,
         footprints: Footprints | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.profile = profile
         self.tables = tables
@@ -201,7 +207,8 @@ class Exploration:
         self.symmetry = symmetry
         self.examined, self.expanded = Sample(SAMPLE), Sample(SAMPLE)
         self.footprints = footprints
-        self.meter = Meter(bounds)
+        self.meter = meter or Meter(bounds)
+        self.large: list[Container] = [one.numbers for one in tables.interners]
         self.hits: dict[int, Hit] = {}
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
@@ -228,15 +235,21 @@ class Exploration:
             self.periphery = []
 
     def tick(self) -> None:
-        """Count one expansion; look at the clock now and then."""
+        """Count one expansion; look at the clock, and tell now and then how far it is."""
         self._countdown -= 1
         if self._countdown <= 0:
             self._countdown = _TICK
             self.look()
+        else:
+            self.check()
+
+    def check(self) -> None:
+        """Raise `BoundHit` if time or memory is used up, or Ctrl-C was pressed."""
+        self.meter.check(self.large)
 
     def look(self) -> None:
         """Look at the clock and at memory, and tell how far the search has come."""
-        self.meter.check()
+        self.check()
         if self._progress is not None:
             self._progress(self.statistics, self.meter.seconds)
 

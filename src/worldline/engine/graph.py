@@ -55,6 +55,8 @@ class Graph:
         The state from which each one was met first; ``-1 - r`` for root `r`.
     cut
         1 for a state whose successors nobody asks about.
+    pulse
+        Called from time to time while something is worked out; what it raises ends that.
     """
 
     def __init__(self) -> None:
@@ -66,6 +68,8 @@ class Graph:
         self.parents = array("i")
         self.cut = bytearray()
         self._known: dict[tuple[int, frozenset[int]], int] = {}
+        self.pulse: Callable[[], None] = _nothing
+        self._breath = 0
 
     @property
     def states(self) -> int:
@@ -96,15 +100,24 @@ class Graph:
 
     def edges(self, state: int) -> Iterator[tuple[int, int]]:
         """Yield target and label of every edge of a state."""
+        self._breathe()
         low, high = self.first[state], self.first[state + 1]
         return zip(self.targets[low:high], self.labels[low:high], strict=True)
 
     def enabled(self, state: int) -> set[int]:
         """Return the events that can happen, without faults."""
+        self._breathe()
         low, high = self.first[state], self.first[state + 1]
         found = set(map(self.events.__getitem__, self.labels[low:high]))
         found.discard(FAULT)
         return found
+
+    def _breathe(self) -> None:
+        """Call `pulse` from time to time: what is worked out of a graph takes long."""
+        self._breath -= 1
+        if self._breath < 0:
+            self._breath = _TICK
+            self.pulse()
 
     def is_final(self, state: int) -> bool:
         """Say whether a run may stop in a state: nothing but faults can happen."""
@@ -137,6 +150,7 @@ class Graph:
         for root in range(total):
             path = array("i", () if met[root] else (root,))
             while path:
+                self._breathe()
                 state = path[-1]
                 if not met[state]:
                     clock += 1
@@ -161,6 +175,10 @@ class Graph:
                         found[waiting.pop()] = components
                     components += 1
         return found
+
+
+def _nothing() -> None:
+    """Do nothing: nobody looks at the clock."""
 
 
 @final
@@ -216,6 +234,7 @@ class Space:
         """
         search, graph = self._search, self.graph
         numbers: dict[int, int] = {}
+        search.large.append(numbers)
         rows: deque[Row] = deque()
 
         def meet(fingerprint: int, row: Row, parent: int) -> int:

@@ -23,21 +23,21 @@ class Interner:
 
     Attributes
     ----------
-    values
-        The value of each integer.
+    values, numbers
+        The value of each integer, and the integer of each value.
     mixes
         For each column, each integer's contribution to a state's fingerprint.
     clock, births
         The depth at which the search is, and at which each value was first met.
     """
 
-    __slots__ = ("_fingerprint", "_ids", "births", "clock", "mixes", "values")
+    __slots__ = ("_fingerprint", "births", "clock", "mixes", "numbers", "values")
 
     def __init__(
         self, fingerprint: Callable[[Any], int], columns: tuple[int, ...]
     ) -> None:
         self._fingerprint = fingerprint
-        self._ids: dict[Hashable, int] = {}
+        self.numbers: dict[Hashable, int] = {}
         self.values: list[Any] = []
         self.births: list[int] = []
         self.clock = 1
@@ -49,7 +49,7 @@ class Interner:
     def intern(self, value: Hashable) -> int:
         """Return the integer of a value, a new one at first sight."""
         number = len(self.values)
-        known = self._ids.setdefault(value, number)
+        known = self.numbers.setdefault(value, number)
         if known != number:
             return known
         self.values.append(value)

@@ -81,6 +81,7 @@ class _Sleepers:
         self._search = search
         self._footprints = search.footprints
         self._asleep: dict[int, int] = {}
+        search.large.append(self._asleep)
         """By fingerprint; of this level, a state that is not listed has none."""
         self._touching: list[int] = []
         """For each slot, the events of which a step is known to touch it."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
+from worldline.engine.bounds import Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path
 from worldline.engine.interner import GOLDEN, MASK, splitmix
@@ -81,6 +82,9 @@ class WalkOptions:
     gives_up
         Told of steps taken since it was told the last time; says whether the tables
         lack too much, so that walks are to be moved. Paths are not asked about.
+    meter
+        Watches time and memory; but no time for paths: those are of walks that came to
+        their end.
     """
 
     seed: int
@@ -90,6 +94,7 @@ class WalkOptions:
     goal: Decision | None = None
     threads: int = 1
     gives_up: Callable[[int], bool] | None = None
+    meter: Meter | None = None
 
 
 def random_at(seed: int, walk: int, counter: int) -> int:
@@ -144,7 +149,10 @@ class Walks:
         gives_up: Callable[[int], bool] | None,
     ) -> tuple[Ended, Row]:
         row, steps, options = start, 0, self._options
+        meter = None if gives_up is None else options.meter
         while True:
+            if meter is not None:
+                meter.check()
             for at, (decision, target) in enumerate(options.checks):
                 if decision(row) is target:
                     return Ended(number, End.HIT, at, steps), row

@@ -10,13 +10,20 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 
 from worldline.engine.bounds import BoundHit
+from worldline.model import activity
+from worldline.model.divergence import Stop
 
 GRACE_S = 0.5
 """Seconds that a search has to end by itself, with what it has found."""
+
+
+class Late(BoundHit, Stop):
+    """Time was up inside user code, which is not to take this for an error of its own."""
 
 
 @contextlib.contextmanager
@@ -26,19 +33,29 @@ def ended_after(seconds: float | None) -> Iterator[None]:
         seconds is None
         or not hasattr(signal, "setitimer")
         or threading.current_thread() is not threading.main_thread()
-        or signal.getitimer(signal.ITIMER_REAL)[0] > 0
     ):
         yield
         return
+    ends = time.monotonic() + seconds + GRACE_S
+    # User code is being watched, mostly: then that clock rings often enough.
+    is_rung = signal.getitimer(signal.ITIMER_REAL)[0] > 0
 
     def ring(signum: int, frame: FrameType | None) -> None:
-        raise BoundHit("seconds")
+        if time.monotonic() >= ends:
+            late = Late("seconds")
+            if activity.running:
+                activity.stop = late
+            raise late
+        if is_rung and callable(before):
+            before(signum, frame)
 
     before = signal.signal(signal.SIGALRM, ring)
-    # Again and again: a callback of the solver may lose what is raised in it.
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_S, GRACE_S)
+    if not is_rung:
+        # Again and again: a callback of the solver may lose what is raised in it.
+        signal.setitimer(signal.ITIMER_REAL, GRACE_S, GRACE_S)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        if not is_rung:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from worldline.engine.bounds import bound_that_ended
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
@@ -58,6 +60,7 @@ def answer(
         If a falsifier that an engine found breaks nothing when it is run.
     """
     _refuse_in_vain(target, question, folder)
+    question = replace(question, budget=question.budget.begun())
     engine = question.engine or target.engine
     scope = scope_of(target, question)
     swept = _sweep(target, question, scope, progress)
@@ -72,18 +75,20 @@ def answer(
     written: dict[str, Any] = {}
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, question.seed)
-        shown = _shown(target, scope, runs[0], trace)
+        shown = _shown(target, question, scope, runs[0], trace)
         if traces:
             written = _written(target, trace, place)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     edges: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
-    try:
+
+    def ask_more() -> None:
+        nonlocal edges, hardening
         edges = _frontier(target, question, scope) if question.frontier else ()
         hardening = _hardening(target, question, scope, outcome)
-    except KeyboardInterrupt:
-        notes.append("interrupted: the verdict stands, but not all was found out")
+
+    notes += _words_for(bound_that_ended(ask_more), outcome, question)
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,
@@ -110,6 +115,17 @@ def answer(
     except UsageError as error:
         return replace(report, notes=(*report.notes, error.what))
     return report
+
+
+def _words_for(
+    ended: str | None, outcome: Outcome, question: Question
+) -> Iterator[str]:
+    """Say what was not found out, and what more memory would take."""
+    if ended is not None:
+        used = "interrupted" if ended == "interrupted" else f"{ended} used up"
+        yield f"{used}: the verdict stands, but not all was found out"
+    if "memory" in (outcome.bound, ended):
+        yield question.budget.started().spent_words()
 
 
 def _written(target: Target, run: Trace, place: Path) -> dict[str, Any]:
@@ -212,12 +228,15 @@ def _hardening(
 # ------------------------------------------------------------------------ what is said
 
 
-def _shown(target: Target, scope: Scope, bad: Run, trace: Trace) -> list[str]:
+def _shown(
+    target: Target, question: Question, scope: Scope, bad: Run, trace: Trace
+) -> list[str]:
     """Return a run as a diagram, and the lineage of what it breaks."""
     # With losses until the end, so that supports name all messages.
     widest = replace(scope, eff=scope.eot)
     good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
-    return [*diagram(trace), "", *lineage_lines(good, bad, scope)]
+    patience = question.budget.started().going_on()
+    return [*diagram(trace), "", *lineage_lines(good, bad, scope, patience)]
 
 
 def _properties(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from worldline.engine.bounds import BoundHit, Bounds, Meter
+from worldline.engine.bounds import BoundHit, Meter, bound_that_ended
 from worldline.lineage.alarm import ended_after
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
@@ -21,6 +21,10 @@ from worldline.lineage.targets.target import (
     Question,
     Report,
     Target,
+)
+from worldline.model.amounts import (
+    refuse_other_than_seconds,
+    refuse_other_than_whole,
 )
 from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope, in_order
@@ -43,6 +47,7 @@ def question_of(
     every: bool = False,
     max_executions: int | None = None,
     max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     seed: int = 0,
     sweep: float | None = None,
     frontier: bool = False,
@@ -55,6 +60,9 @@ def question_of(
     UsageError
         If an option has no such value.
     """
+    refuse_other_than_whole(max_executions=max_executions, max_memory_mb=max_memory_mb)
+    refuse_other_than_whole(least=0, eot=eot, eff=eff, crashes=crashes, delay=delay)
+    refuse_other_than_seconds(max_seconds=max_seconds, sweep=sweep)
     return Question(
         nodes=None if nodes is None else _distinct(nodes),
         eot=eot,
@@ -67,7 +75,11 @@ def question_of(
         negation=_one_of("negation", negation, (CONSERVATIVE, IGNORE)),
         failure_free_goals=_one_of("goals", goals, ("all", "failure-free")) != "all",
         every=every,
-        budget=Budget(executions=max_executions, seconds=max_seconds),
+        budget=Budget(
+            executions=max_executions,
+            seconds=max_seconds,
+            memory_mb=max_memory_mb,
+        ),
         seed=seed,
         sweep=sweep,
         frontier=frontier,
@@ -175,9 +187,7 @@ def _search(
 
 def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
     """Leave out of a falsifier what it does not need, as far as time allows."""
-    seconds = budget.seconds
-    left = None if seconds is None else max(0.0, seconds - found.seconds)
-    meter = Meter(Bounds(seconds=left))
+    meter, began = _meter(budget), time.monotonic()
     least, bound = found.falsifiers[0], found.bound
     notes = found.notes
 
@@ -189,12 +199,11 @@ def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
             least = faults
         return is_broken
 
-    try:
+    def shrink() -> None:
+        nonlocal least
         least = minimal(falls, least)
-    except BoundHit as hit:
-        bound = hit.bound
-    except KeyboardInterrupt:
-        bound = "interrupted"
+
+    bound = bound_that_ended(shrink) or bound
     if bound != found.bound:
         notes += ("fewer faults may do: the search ended before that was known",)
     return replace(
@@ -202,8 +211,13 @@ def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
         falsifiers=(least,),
         bound=bound,
         notes=notes,
-        seconds=found.seconds + meter.seconds,
+        seconds=found.seconds + time.monotonic() - began,
     )
+
+
+def _meter(budget: Budget) -> Meter:
+    """Return what watches over how long a falsifier is made smaller."""
+    return budget.started()
 
 
 def _semantics(name: str | None) -> CrashSemantics | None:

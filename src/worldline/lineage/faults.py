@@ -14,6 +14,7 @@ from worldline.lineage.targets.opening import open_target
 from worldline.lineage.targets.target import CONSERVATIVE, Report
 from worldline.model.divergence import watched
 from worldline.model.errors import refuse_no_asserts
+from worldline.model.interrupts import held
 from worldline.model.system import System
 
 Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]
@@ -36,6 +37,7 @@ def find_faults(
     every: bool = False,
     max_executions: int | None = None,
     max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     seed: int = 0,
     sweep: float | None = None,
     frontier: bool = False,
@@ -73,7 +75,7 @@ def find_faults(
         ``all``, or ``failure-free``: only what the run without faults keeps.
     every
         Whether all falsifiers are wanted from which nothing can be left out.
-    max_executions, max_seconds
+    max_executions, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN, unless a falsifier is found.
     sweep
         Seconds in which to try scope after scope, from the smallest; `eot` and `eff` are
@@ -112,13 +114,14 @@ def find_faults(
         every=every,
         max_executions=max_executions,
         max_seconds=max_seconds,
+        max_memory_mb=max_memory_mb,
         seed=seed,
         sweep=sweep,
         frontier=frontier,
         harden=harden,
     )
     opened = open_target(target, parameters or {}, question.nodes)
-    with watched():
+    with held(), watched():
         return answer(
             opened,
             question,

@@ -20,7 +20,6 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from worldline.model import activity
-from worldline.model.interrupts import heeded
 
 T = TypeVar("T")
 
@@ -144,23 +143,22 @@ def _stop(error: Stop) -> None:
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Stop user code that runs for long, and tell who pressed Ctrl-C, in this block."""
-    with heeded():
-        if (
-            not hasattr(signal, "setitimer")
-            or threading.current_thread() is not threading.main_thread()
-            or signal.getitimer(signal.ITIMER_REAL)[0] > 0
-        ):
-            yield
-            return
-        before = signal.signal(signal.SIGALRM, _look)
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            # None: somebody's handler that Python does not know, and cannot set again.
-            signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
+    """Stop user code that runs for long, in this block."""
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+        or signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    ):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _look)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, PATIENCE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        # None: somebody's handler that Python does not know, and cannot set again.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
 
 
 def within_budget(run: Callable[[], T], lines: int | None = None) -> T:

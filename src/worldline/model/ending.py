@@ -1,7 +1,7 @@
 """How the process ends where a library's thread goes on that nobody can stop.
 
-C++ destroys what such a thread still uses, and the process dies with it, whatever its
-verdict was. So it ends before that, with the status that it would have had.
+C++ destroys what such a thread still uses, and the process dies with it, whatever was
+to be its status. So it ends before that. The command needs none of this: it always does.
 """
 
 from __future__ import annotations
@@ -12,16 +12,9 @@ import sys
 
 
 class _Ending:
-    """The exit code of the command that this process is, once that is known."""
+    """Whether this process is to end so."""
 
-    status: int | None = None
     registered = False
-
-
-def will_end_with(status: int) -> int:
-    """Note and return the exit code of a command."""
-    _Ending.status = status
-    return status
 
 
 def leave_a_thread_behind() -> None:
@@ -36,4 +29,4 @@ def _end() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    os._exit(int(failed) if _Ending.status is None else _Ending.status)
+    os._exit(int(failed))

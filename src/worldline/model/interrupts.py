@@ -1,18 +1,24 @@
-"""Ctrl-C, told from a KeyboardInterrupt that a handler raises by itself.
+"""Ctrl-C: it ends a search at once, and waits while an answer is made of it.
 
-The first ends a search, the second is a violation. Python raises the same exception
-for both; so inside a search Ctrl-C raises one of our own. That needs the main thread;
-elsewhere, and where somebody handles SIGINT already, every KeyboardInterrupt counts
-as Ctrl-C.
+Without a block that holds it, Ctrl-C is what it always is. Inside one, the first is
+raised only where something is searched (`heard`), or kept for the next look at the
+bounds; a second one ends the whole at once.
+
+A handler may raise KeyboardInterrupt by itself, which is a violation and not Ctrl-C. So
+inside the block Ctrl-C raises an exception of its own, `Interrupted`. Outside, in other
+threads, and where somebody handles SIGINT already, every KeyboardInterrupt counts as
+Ctrl-C.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Iterator
-from types import FrameType
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import final
 
 from worldline.model import activity
 
@@ -21,39 +27,135 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C was pressed."""
 
 
-class _Heeding:
-    """Whether Ctrl-C raises `Interrupted` now."""
-
-    on = False
-
-
 def is_interrupt(error: BaseException) -> bool:
     """Say whether an exception means that somebody pressed Ctrl-C."""
-    if _Heeding.on:
-        return isinstance(error, Interrupted)
-    return isinstance(error, KeyboardInterrupt)
+    return isinstance(error, Interrupted if _Keys.held else KeyboardInterrupt)
+
+
+def _raise() -> None:
+    raise KeyboardInterrupt
+
+
+class _Keys:
+    """What was pressed, and who is to know."""
+
+    held = False
+    heard = False
+    pressed = False
+    pending = False
+    announced = -1
+    last: Callable[[], None] = staticmethod(_raise)
+
+
+def at_the_second(last: Callable[[], None]) -> None:
+    """Say what a second Ctrl-C does; without it, it is raised wherever it comes."""
+    _Keys.last = staticmethod(last)
+
+
+def pending() -> bool:
+    """Say whether Ctrl-C was pressed that nobody has heeded yet; after that, no more."""
+    if not _Keys.pending:
+        return False
+    _Keys.pending = False
+    return True
+
+
+def announced() -> int:
+    """Return a file from which the numbers of signals can be read at once; -1: none.
+
+    That is for code that is not in Python, and has to come back first.
+    """
+    return _Keys.announced
 
 
 @contextlib.contextmanager
-def heeded() -> Iterator[None]:
-    """Raise `Interrupted` at Ctrl-C, inside this block."""
+def held() -> Iterator[None]:
+    """Keep Ctrl-C inside this block from whatever does not ask for it.
+
+    Elsewhere than in the main thread, and where somebody else handles it, nothing is
+    changed.
+    """
     if (
-        threading.current_thread() is not threading.main_thread()
+        _Keys.held
+        or threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     ):
         yield
         return
-    signal.signal(signal.SIGINT, _press)
-    _Heeding.on = True
+    _Keys.pressed = _Keys.pending = _Keys.heard = False
+    _Keys.held = True
+    signal.signal(signal.SIGINT, _take)
+    try:
+        with _announcing():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _Keys.held = _Keys.heard = False
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[None]:
+    """Raise Ctrl-C, as `Interrupted`, wherever it comes inside this block."""
+    with held(), heard():
+        yield
+
+
+@contextlib.contextmanager
+def _announcing() -> Iterator[None]:
+    """Have the numbers of signals written to a file, unless others read them already."""
+    if not hasattr(os, "pipe2"):
+        yield
+        return
+    read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    if before >= 0:
+        signal.set_wakeup_fd(before)
+    else:
+        _Keys.announced = read
     try:
         yield
     finally:
-        _Heeding.on = False
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if before < 0:
+            signal.set_wakeup_fd(-1)
+        _Keys.announced = -1
+        os.close(read)
+        os.close(write)
 
 
-def _press(signum: int, frame: FrameType | None) -> None:
-    error = Interrupted()
-    if activity.running:
-        activity.stop = error
-    raise error
+@final
+class heard:  # noqa: N801 - a block, like `held`
+    """Let Ctrl-C be raised inside this block, as it always is elsewhere."""
+
+    def __init__(self) -> None:
+        self._before = False
+
+    def __enter__(self) -> None:
+        self._before = _Keys.heard
+        _Keys.heard = _Keys.held
+        if pending():
+            _Keys.heard = False
+            raise Interrupted
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _Keys.heard = self._before
+
+
+def _take(signum: int, frame: FrameType | None) -> None:
+    if _Keys.pressed:
+        _Keys.last()
+        return
+    # Also where it is raised, until it is caught: Python drops what is raised while it
+    # takes objects apart.
+    _Keys.pressed = _Keys.pending = True
+    if _Keys.heard:
+        # Once: what the search cleans up, and the answer, are not to be torn.
+        _Keys.heard = False
+        error = Interrupted()
+        if activity.running:
+            activity.stop = error  # user code may swallow what is raised in it
+        raise error

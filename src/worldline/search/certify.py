@@ -9,7 +9,7 @@ import enum
 from collections.abc import Callable
 from typing import NamedTuple
 
-from worldline.engine.bounds import Bounds
+from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Path
 from worldline.engine.exploration import Check, Exploration, Options
@@ -54,6 +54,7 @@ def certify(
     *,
     most_states: int,
     run: Callable[[Exploration], None],
+    meter: Meter | None = None,
 ) -> Certificate:
     """Search whatever can follow a state for a live one.
 
@@ -65,6 +66,13 @@ def certify(
         Where to give up.
     run
         A breadth-first strategy.
+    meter
+        Watches time and memory.
+
+    Raises
+    ------
+    BoundHit
+        If these are used up.
 
     Notes
     -----
@@ -78,10 +86,13 @@ def certify(
             [Check(goal, target=True, fatal=True)],
             bounds=Bounds(states=most_states),
             options=Options(keep_going=keep_going),
+            meter=meter,
         )
         search.run(run)
         if search.bound == "interrupted":
             raise KeyboardInterrupt
+        if search.bound in ("seconds", "memory"):
+            raise BoundHit(search.bound)
         if search.hits:
             return Certificate(Fate.ALIVE, path=search.hits[0].path)
         if search.bound is None:

@@ -17,6 +17,7 @@ from worldline.engine.exploration import Exploration
 from worldline.engine.native.fold import MOST_MEMBERS
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.partial_order import sleeping
+from worldline.model.amounts import refuse_other_than_whole, short
 from worldline.model.errors import UsageError
 
 Strategy = Literal["breadth-first", "depth-first"]
@@ -24,6 +25,9 @@ Engine = Literal["auto", "native", "python"]
 
 ENVIRONMENT = "WORLDLINE_ENGINE"
 """The environment variable that says which engine ``auto`` means."""
+
+MOST_THREADS = 64
+"""So many threads may be asked for, and more only where there are more processors."""
 
 _REFERENCE = {"breadth-first": breadth_first, "depth-first": depth_first}
 
@@ -149,6 +153,27 @@ def _reduced(
     note = "engine python: the native one has no partial-order reduction"
     assumption = "partial order: transitions cut by sleep sets"
     return Chosen(sleeping, "python", "" if wanted == "python" else note, (assumption,))
+
+
+def threads_of(given: int | None) -> int:
+    """Return how many threads may be used: as many as given, or one per processor.
+
+    Raises
+    ------
+    UsageError
+        If there can be no such number: each takes memory of its own.
+    """
+    refuse_other_than_whole(threads=given)
+    if given is None:
+        return processors()
+    most = max(MOST_THREADS, processors())
+    if given > most:
+        raise UsageError(
+            f"threads={short(given)} is more than {most}, and here are {processors()} "
+            "processors",
+            remedy="leave it out: there is one for each processor then",
+        )
+    return given
 
 
 def processors() -> int:

@@ -9,22 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from worldline.engine.bounds import Bounds, peak_memory_mb
-from worldline.engine.exploration import (
-    Exploration,
-    Hit,
+from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.room import peak_memory_mb
+from worldline.model.amounts import (
+    refuse_other_than_seconds,
+    refuse_other_than_whole,
 )
 from worldline.model.divergence import watched
 from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.execute import Failure
 from worldline.model.identity import without_order
+from worldline.model.interrupts import held
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System, check_system
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
-from worldline.search.engines import Chosen, Engine, Strategy, choose, processors
+from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.prefix import Prefix
@@ -114,6 +117,9 @@ def check(
     """
     refuse_no_asserts()
     check_system(system)
+    refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
+    bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
+    meter = Meter(bounds)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(
@@ -121,16 +127,17 @@ def check(
     )
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    with without_order(system.symmetry if folded else ()):
+    with held(), without_order(system.symmetry if folded else ()):
         question = Question(
             system, properties, prune, assume, from_, folded=folded, profile=profile
         )
         limits = Limits(
-            bounds=Bounds(max_depth, max_states, max_seconds, max_memory_mb),
+            bounds=bounds,
+            meter=meter,
             progress=progress,
             deadlock=deadlock,
             keep_going=keep_going,
-            threads=threads or processors(),
+            threads=threads_of(threads),
             exact=exact,
         )
         if goals := goals_of(system, until):
@@ -141,6 +148,17 @@ def check(
         )
         file = None if out is None else Path(out)
         return _answer(question, limits, chosen, wish, file, write=traces, seed=seed)
+
+
+def _bounds(
+    depth: int | None,
+    states: int | None,
+    seconds: float | None,
+    memory_mb: int | None,
+) -> Bounds:
+    refuse_other_than_whole(max_depth=depth, max_states=states, max_memory_mb=memory_mb)
+    refuse_other_than_seconds(max_seconds=seconds)
+    return Bounds(depth, states, seconds, memory_mb)
 
 
 def _answer(
@@ -182,7 +200,7 @@ def _report(
         rows.append(writer.violated(finding))
     numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
-    seconds = question.staged.seconds + search.meter.seconds
+    seconds = search.meter.seconds
     if bound is None and not complete:
         bound = "boot failure" if failed else "pruned"
     live = wish.judge(question.properties, question.world, search, writer, bound)
@@ -270,8 +288,10 @@ def _notes(
     found += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         found.append("two states have the same fingerprint: use the engine 'python'")
+    if search.bound == "memory":
+        found.append(search.meter.spent_words())
     # After stages, values have the depths at which these met them.
-    if search.bound in _GROWTH_BOUNDS and not question.staged.seconds:
+    if search.bound in _GROWTH_BOUNDS and not question.is_staged:
         found += growing(question.world, search.statistics.depth)
     if complete or search.bound in (*_GROWTH_BOUNDS, NO_GOAL):
         found += never(question.world)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
-from worldline.engine.bounds import BoundHit, memory_mb
+from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, few_collections
 from worldline.engine.graph import Graph, Space, TooLarge
 from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
+from worldline.engine.room import memory_mb
 from worldline.engine.tables import Leaf
 from worldline.model.events import Event, Kind
+from worldline.model.interrupts import heard, pending
 from worldline.model.outcome import Outcome
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
@@ -26,6 +28,9 @@ from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.report import Progress
 from worldline.trace.report import PropertyReport
 from worldline.worlds.tabulated import TabulatedWorld
+
+_BYTES_PER_STATE = 24
+"""What the components of a graph take, about."""
 
 MOST_STATES = 2_000_000
 """States, by default, of the largest space that is visited for liveness."""
@@ -97,7 +102,7 @@ class Liveness:
             return _all(known, Verdict.NOT_SEARCHED, reason)
         began = time.monotonic()
         try:
-            with few_collections():
+            with few_collections(), heard():
                 judge = search.profile.timed(REST, self._judge)
                 rows, notes = judge(known, world, search, writer)
         except TooLarge:
@@ -105,7 +110,10 @@ class Liveness:
             return _all(known, Verdict.NOT_SEARCHED, reason)
         except BoundHit as hit:
             return _ended(known, hit.bound)
+        except MemoryError:
+            return _ended(known, "memory")
         except KeyboardInterrupt:
+            pending()  # it is heeded now
             return _ended(known, "interrupted")
         return Answer(rows, notes, None, time.monotonic() - began)
 
@@ -145,12 +153,14 @@ class Liveness:
         space = Space(search, [world.decision(p) for p in known], _renewed)
 
         def tick(graph: Graph) -> None:
-            search.meter.check()
+            search.check()
             if self.progress is not None:
                 self.progress(_progress(graph, search))
 
+        space.graph.pulse = lambda: tick(space.graph)
         space.build(self.limit, tick)
         tick(space.graph)
+        search.meter.need(_BYTES_PER_STATE * space.graph.states)
         fairness = Fairness(space.graph)
         found = [
             self._verdict(p, space, fairness, bad, writer)

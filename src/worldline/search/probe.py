@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, final
 
+from worldline.engine.bounds import Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Path
 from worldline.engine.exploration import Exploration
@@ -107,6 +108,8 @@ class Prober:
         Where to give up a proof.
     run
         A breadth-first strategy.
+    meter
+        Watches time and memory.
     """
 
     def __init__(
@@ -118,6 +121,7 @@ class Prober:
         walks: int,
         most_states: int,
         run: Callable[[Exploration], None],
+        meter: Meter | None = None,
     ) -> None:
         self._world = world
         self._goal = goal
@@ -125,6 +129,7 @@ class Prober:
         self._walks = walks
         self._most_states = most_states
         self._run = run
+        self._meter = meter
         self._known: dict[tuple[int, ...], Certificate] = {}
 
     def probe(self, row: Row, most_steps: int) -> Probe:
@@ -163,6 +168,7 @@ class Prober:
                 row,
                 most_states=self._most_states,
                 run=self._run,
+                meter=self._meter,
             )
         return self._known[key]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from worldline.engine.bounds import Bounds, memory_mb
+from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
 from worldline.engine.exploration import (
     Check,
@@ -17,11 +17,13 @@ from worldline.engine.exploration import (
     Statistics,
 )
 from worldline.engine.profile import UNTIMED, Profile
+from worldline.engine.room import memory_mb
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
+from worldline.model.interrupts import heard
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.user_functions import check_function
@@ -56,7 +58,7 @@ def chosen_properties(system: System, names: list[str] | None) -> list[Property]
 
 def begun(system: System, from_: Prefix | Place | None) -> Beginning:
     """Return where a search begins: in the initial states, or after a recorded run."""
-    with watched():
+    with watched(), heard():
         if from_ is not None:
             return beginning_after(system, Prefix.of(from_))
         return Beginning(starts(system))
@@ -65,9 +67,16 @@ def begun(system: System, from_: Prefix | Place | None) -> Beginning:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far and how to search; see `exhaustive.check`."""
+    """How far and how to search; see `exhaustive.check`.
+
+    Attributes
+    ----------
+    meter
+        Watches those bounds that depend on the machine, from the beginning on.
+    """
 
     bounds: Bounds
+    meter: Meter
     progress: Callable[[Progress], None] | None
     deadlock: bool
     keep_going: bool
@@ -101,6 +110,7 @@ class Question:
         ]
         self.world = TabulatedWorld(system, self.profile or UNTIMED)
         self.staged = Staged(begun(system, from_))
+        self.is_staged = False
         self.prune = prune
         self.assume = assume
         self.alike = Alike(self.world) if folded else None
@@ -123,22 +133,19 @@ class Question:
         All that differs in names is visited: a goal may single out a node.
         """
 
-        def explore(starts: list[Start], goal: Check, staged: Staged) -> Exploration:
-            plain = dataclasses.replace(
-                limits, bounds=staged.left(limits.bounds), keep_going=False
-            )
+        def explore(starts: list[Start], goal: Check) -> Exploration:
+            plain = dataclasses.replace(limits, keep_going=False)
             search = self._exploration(starts, plain, None, goal)
             search.run(run)
             return search
 
+        self.is_staged = True
         with watched():
             begin = self.staged.beginning
             self.staged = through_stages(self.world, begin, goals, explore)
 
     def search(self, limits: Limits) -> Exploration:
         """Return the search of what can follow."""
-        bounds = self.staged.left(limits.bounds)
-        limits = dataclasses.replace(limits, bounds=bounds)
         symmetry = None if self.alike is None else self.alike.symmetry
         return self._exploration(self.starts, limits, symmetry)
 
@@ -192,16 +199,29 @@ class Question:
             symmetry=symmetry,
             profile=self.profile or UNTIMED,
             footprints=Footprints(world),
+            meter=limits.meter,
         )
 
     def verify(self, search: Exploration) -> None:
-        """Check on samples what the search took for granted; make its paths runs."""
-        predicates = (self.prune, self.assume)
-        self.notes = audit(self.world, [p for p in predicates if p is not None])
-        if self.alike is not None and search.symmetry is not None:
-            self.alike.check_steps(search.expanded.rows())
-            self.alike.check_verdicts(search.examined.rows(), self.decisions)
+        """Check on samples what the search took for granted; make its paths runs.
+
+        If time is up meanwhile, that is the search's bound.
+        """
+        meter = search.meter.going_on()
+        ended = bound_that_ended(lambda: self._check_samples(search, meter))
+        search.bound = search.bound or ended
+        if search.symmetry is not None:
             unfold(search)
+
+    def _check_samples(self, search: Exploration, meter: Meter) -> None:
+        predicates = (self.prune, self.assume)
+        self.notes = audit(
+            self.world, [p for p in predicates if p is not None], look=meter.check
+        )
+        if self.alike is not None and search.symmetry is not None:
+            self.alike.check_steps(meter.each(search.expanded.rows()))
+            rows = meter.each(search.examined.rows())
+            self.alike.check_verdicts(rows, self.decisions)
 
     def _service(self) -> Service:
         if self.profile is None:

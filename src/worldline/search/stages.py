@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from worldline.engine.bounds import Bounds
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit
 from worldline.model.errors import Nondeterminism, UsageError
@@ -74,25 +73,16 @@ class Staged:
     stopped
         The search that ended the matter before its goal was met, if one did: it found
         a violation, hit a bound, or saw everything (`NO_GOAL`).
-    seconds
-        How long the stages took that reached their goal.
     notes
         Why a search was stopped.
     """
 
     beginning: Beginning
     stopped: Exploration | None = None
-    seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
-    def left(self, bounds: Bounds) -> Bounds:
-        """Return bounds less the time that was used up."""
-        if bounds.seconds is None:
-            return bounds
-        return dataclasses.replace(bounds, seconds=bounds.seconds - self.seconds)
 
-
-Explore: TypeAlias = Callable[[list[Start], Check, Staged], Exploration]
+Explore: TypeAlias = Callable[[list[Start], Check], Exploration]
 """Searches from some states, with one more check, which comes last."""
 
 
@@ -108,13 +98,11 @@ def through_stages(
         return staged
     for goal in goals:
         check = Check(world.decision(goal), target=True, fatal=True)
-        search = explore(staged.beginning.starts, check, staged)
+        search = explore(staged.beginning.starts, check)
         hit = search.hits.pop(len(search.checks) - 1, None)
         if hit is None or _is_violated(search):
             return _stopped(staged, search, goal)
-        begin = _moved(world, staged.beginning, hit, goal)
-        seconds = staged.seconds + search.meter.seconds
-        staged = Staged(begin, seconds=seconds)
+        staged = Staged(_moved(world, staged.beginning, hit, goal))
     return staged
 
 

@@ -90,6 +90,8 @@ def answer(
             f"{tally.unresolved} walks neither became live nor hit a state that is "
             "surely dead (case C2): give more --max-steps"
         )
+    if tally.bound == "memory":
+        notes.append(search.meter.spent_words())
     runs = [_run(search, root, path) for root, path in tally.live_runs]
     live_traces = tuple(writer.live_runs(runs, liveness))
     statistics = search.statistics

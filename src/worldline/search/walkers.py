@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.engine.bounds import Bounds
+from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.walks import WalkOptions
 from worldline.engine.walks import Walks as ReferenceWalks
 from worldline.model.events import Event
@@ -76,8 +76,8 @@ class Walkers:
     ----------
     engine
         ``native`` or ``python``.
-    look
-        Called now and then on walks; raises if time is up.
+    meter
+        Watches time and memory.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Walkers:
         plan: Plan,
         engine: str,
         *,
-        look: Callable[[], None],
+        meter: Meter,
     ) -> None:
         self._world = world
         self._plan = plan
@@ -107,7 +107,7 @@ class Walkers:
         self.goal = world.decision(self._all_live)
         self._counted = Counted(world)
         self.pace = Pace(self._counted)
-        self._look = look
+        self._meter = meter
         self._known: dict[int, Walker] = {}
 
     def of(self, most_steps: int) -> Walker:
@@ -125,13 +125,14 @@ class Walkers:
     def _new(self, most_steps: int) -> Walker:
         plan = self._plan
         options = WalkOptions(
+            meter=self._meter,
             seed=plan.seed,
             most_steps=most_steps,
             weight=lambda entry: plan.weigh(entry.event),
             checks=tuple((one, False) for one in self.checks),
             goal=self.goal,
             threads=plan.threads,
-            gives_up=self._gives_up,
+            gives_up=self.pace.gives_up,
         )
         direct = DirectWalks(
             self._world,
@@ -140,13 +141,9 @@ class Walkers:
             weigh=plan.weigh,
             checks=self.safety,
             goal=self._all_live,
+            look=self._meter.check,
         )
         return Moving(self._over_tables(options), direct, self.pace)
-
-    def _gives_up(self, steps: int) -> bool:
-        """Let the pace decide, with an eye on the clock."""
-        self._look()
-        return self.pace.gives_up(steps)
 
     def _over_tables(self, options: WalkOptions) -> Walker:
         if self._engine == "python":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import final
 
-from worldline.engine.bounds import Bounds, bound_that_ended
+from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
@@ -66,11 +66,12 @@ class Search:
 
     def __init__(self, system: System, plan: Plan) -> None:
         self._plan = plan
+        self._meter = Meter(plan.bounds)
         self._world = TabulatedWorld(system)
         self._staged = Staged(begun(system, plan.from_))
         self._engine = choose("breadth-first", plan.engine)
         self._walkers = Walkers(
-            self._world, plan, self._engine.engine, look=self._look_at_clock
+            self._world, plan, self._engine.engine, meter=self._meter
         )
         self._exploration = self._explore(self._staged)
         self._tally = Tally()
@@ -87,8 +88,10 @@ class Search:
         out
             The file of the first trace; a folder if live runs are wanted.
         """
+        check, notes = self._meter.going_on().check, self._tally.notes
+        ended = bound_that_ended(lambda: notes.extend(audit(self._world, look=check)))
+        self._tally.bound = self._tally.bound or ended
         plan, staged, tally = self._plan, self._staged, self._tally
-        tally.notes += audit(self._world)
         writer = Counterexamples(
             self._world,
             staged.beginning.starts,
@@ -104,7 +107,6 @@ class Search:
         pace = self._walkers.pace
         return dataclasses.replace(
             report,
-            seconds=report.seconds + staged.seconds,
             misses=pace.misses,
             hit_rate=pace.hit_rate,
             direct_steps=pace.moved,
@@ -143,9 +145,8 @@ class Search:
     def _stage(self) -> None:
         """Search to the goals, one after the other, and begin where that ends."""
 
-        def explore(starts: list[Start], goal: Check, staged: Staged) -> Exploration:
-            seconds = staged.left(self._plan.bounds).seconds
-            search = self._exploring(starts, Bounds(seconds=seconds), Options(), goal)
+        def explore(starts: list[Start], goal: Check) -> Exploration:
+            search = self._exploring(starts, Bounds(), Options(), goal)
             search.run(self._engine.run)
             return search
 
@@ -154,7 +155,7 @@ class Search:
 
     def _explore(self, staged: Staged) -> Exploration:
         """Return the search before the walks."""
-        bounds = staged.left(self._plan.bounds)
+        bounds = Bounds(depth=self._plan.bounds.depth)
         options = Options(periphery=True, threads=self._plan.threads)
         sometimes = [
             Check(self._world.decision(known), target=True, fatal=False)
@@ -176,6 +177,7 @@ class Search:
             bounds=bounds,
             options=options,
             progress=None if progress is None else reporter(progress),
+            meter=self._meter,
         )
 
     def _suspects(self) -> Suspects:
@@ -187,6 +189,7 @@ class Search:
             walks=plan.walks,
             most_states=plan.most_states,
             run=self._engine.run,
+            meter=self._meter,
         )
         return Suspects(
             prober,
@@ -197,18 +200,15 @@ class Search:
             self._look,
         )
 
-    def _look_at_clock(self) -> None:
-        self._exploration.meter.check()
-
     def _look(self) -> None:
-        """Look at the clock, and tell how far the walks have come."""
+        """Look at time and memory, and tell how far the walks have come."""
         search, report = self._exploration, self._plan.progress
-        self._look_at_clock()
+        self._meter.check()
         if report is not None:
             report(
                 progress_of(
                     search.statistics,
-                    search.meter.seconds,
+                    self._meter.seconds,
                     walks=self._tally.paths,
                     walk_steps=self._tally.steps,
                 )
@@ -250,7 +250,7 @@ class Search:
             self._engine.engine,
             spots,
             self._tally.reached,
-            self._look_at_clock,
+            self._meter,
         )
 
     def _count(self, spot: Spot, ended: Ended, suspects: Suspects) -> None:

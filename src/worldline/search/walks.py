@@ -16,11 +16,16 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds
+from worldline.model.amounts import (
+    refuse_other_than_seconds,
+    refuse_other_than_whole,
+)
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError, refuse_no_asserts
+from worldline.model.interrupts import held
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System, check_system
-from worldline.search.engines import Engine, processors
+from worldline.search.engines import Engine, threads_of
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
@@ -44,6 +49,7 @@ def walk(
     walk_faults: bool = False,
     certify: int = 20_000,
     max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
     properties: list[str] | None = None,
     engine: Engine = "auto",
     threads: int | None = None,
@@ -73,6 +79,8 @@ def walk(
         message class, timer or call, or by a kind of event.
     walk_faults
         Whether the faults that are left happen in walks, too.
+    max_seconds, max_memory_mb
+        Bounds; see `check`.
     seed, threads
         Same seed, same result, with any engine on any number of threads.
     from_, until
@@ -83,19 +91,19 @@ def walk(
     """
     refuse_no_asserts()
     check_system(system)
-    _refuse_too_little(depth=depth, max_steps=max_steps, walks=walks)
-    if emit_live < 0:
-        raise UsageError(
-            f"emit_live={emit_live} is no number of runs", remedy="give 0 for none"
-        )
+    refuse_other_than_whole(
+        depth=depth, max_steps=max_steps, walks=walks, max_memory_mb=max_memory_mb
+    )
+    refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
+    refuse_other_than_seconds(max_seconds=max_seconds)
     wanted = _wanted(system, properties)
     plan = Plan(
         wanted=wanted,
         seed=seed,
         most_steps=max_steps,
         weigh=weigher(system, unbiased=unbiased, weights=weights),
-        threads=threads or processors(),
-        bounds=Bounds(depth=depth, seconds=max_seconds),
+        threads=threads_of(threads),
+        bounds=Bounds(depth, None, max_seconds, max_memory_mb),
         engine=engine,
         progress=progress,
         faults=walk_faults,
@@ -105,16 +113,9 @@ def walk(
         most_states=certify,
         emit_live=emit_live,
     )
-    search = Search(system, plan)
-    with watched(), contextlib.closing(search):
+    with held(), watched(), contextlib.closing(Search(system, plan)) as search:
         search.run()
         return search.answer(None if out is None else Path(out), traces=traces)
-
-
-def _refuse_too_little(**numbers: int) -> None:
-    for name, number in numbers.items():
-        if number < 1:
-            raise UsageError(f"{name}={number} is too little", remedy="give at least 1")
 
 
 def _wanted(system: System, names: list[str] | None) -> list[Property]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from worldline.model.amounts import short
 from worldline.model.errors import UsageError
 from worldline.model.events import Event, Kind, Origin
 from worldline.model.system import System
@@ -48,7 +49,7 @@ def weigher(
             )
         if type(weight) is not int or not 1 <= weight <= _LARGEST:
             raise UsageError(
-                f"the weight {weight!r} of {name} is not usable",
+                f"the weight {short(weight)} of {name} is not usable",
                 remedy=f"give a whole number from 1 to {_LARGEST:,}",
             )
 

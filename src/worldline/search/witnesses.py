@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
 
+from worldline.engine.bounds import Meter
 from worldline.engine.exploration import Exploration
 from worldline.engine.walks import End
 from worldline.model.properties import Property, PropertyKind
@@ -47,7 +47,7 @@ def reached_on_walks(
     engine: str,
     spots: list[Spot],
     reached: dict[str, int],
-    look: Callable[[], None],
+    meter: Meter,
 ) -> None:
     """Add to `reached` what walks from some spots come by, with the steps it takes.
 
@@ -55,8 +55,8 @@ def reached_on_walks(
     ----------
     plan
         As for the walks that were made, with their bound on steps.
-    look
-        Called now and then; raises if time is up.
+    meter
+        Watches time and memory; raises if either is used up.
     """
     left = [known for known in witnesses(plan.wanted) if known.name not in reached]
     begin = 0
@@ -64,13 +64,13 @@ def reached_on_walks(
         asked = [p for p in plan.wanted if p.kind is not PropertyKind.SOMETIMES]
         asked += map(_never, left)
         watching = dataclasses.replace(plan, wanted=asked)
-        walkers = Walkers(world, watching, engine, look=look)
+        walkers = Walkers(world, watching, engine, meter=meter)
         with contextlib.closing(walkers):
             safe = len(walkers.safety) - len(left)
             rows = [spot.row for spot in spots[begin:]]
             walks = walkers.of(plan.most_steps).walk_each(rows, spots[begin].number)
             for spot, ended in zip(spots[begin:], walks, strict=True):
-                look()
+                meter.check()
                 if ended.end is End.HIT and ended.what >= safe:
                     known = left.pop(ended.what - safe)
                     reached[known.name] = len(spot.path) + ended.steps

@@ -10,6 +10,7 @@ from pathlib import Path
 from worldline.model.divergence import watched
 from worldline.model.errors import refuse_no_asserts
 from worldline.model.events import Origin
+from worldline.model.interrupts import listening
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
@@ -68,7 +69,7 @@ def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
     check_nodes(header, system)
     begin = time.perf_counter()
     right, explanation = False, ""
-    with watched():
+    with listening(), watched():
         world, verified, divergence, cycle = _rerun(trace, system)
         seconds = time.perf_counter() - begin
         if divergence is None:

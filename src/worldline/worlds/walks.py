@@ -46,6 +46,8 @@ class DirectWalks:
         The weight of an event.
     checks, goal
         What ends a walk: a property that is false, or a predicate that is true.
+    look
+        Called at every step; raises if a bound is hit.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class DirectWalks:
         weigh: Callable[[Event], int],
         checks: list[Property],
         goal: Property,
+        look: Callable[[], None] | None = None,
     ) -> None:
         self._tabulated = world
         self._system = world.system
         self._seed = seed
         self._most_steps = most_steps
         self._weigh = weigh
+        self._look = look
         self._direct = direct = DirectWorld(world.system)
         direct.door.repeatable = True  # on the tables
         self._checks = [Standing(direct, known) for known in checks]
@@ -94,6 +98,8 @@ class DirectWalks:
 
     def _walk(self, number: int, steps: int) -> Ended:
         while True:
+            if self._look is not None:
+                self._look()
             for at, known in enumerate(self._checks):
                 if not known.holds():
                     return Ended(number, End.HIT, at, steps)

@@ -11,7 +11,7 @@ and figure 12 for the smallest EFF; the frontier is an addition of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -65,7 +65,11 @@ def smallest_eff(
 
 
 def frontier(
-    checked: Checked, scope: Scope, *, seconds: float | None = None
+    checked: Checked,
+    scope: Scope,
+    *,
+    seconds: float | None = None,
+    look: Callable[[], None] | None = None,
 ) -> Iterator[FrontierPoint]:
     """Yield, for 0 crashes to as many as the scope has, the fewest losses that break it.
 
@@ -74,9 +78,10 @@ def frontier(
     Raises
     ------
     OutOfTime
-        If that takes longer than `seconds`. What was yielded before stays true.
+        If that takes longer than `seconds`, or `look` says so. What was yielded before
+        stays true.
     """
-    asked = _Asked(checked, scope, seconds)
+    asked = _Asked(checked, scope, seconds, look)
     for crashes in range(scope.crashes + 1):
         yield asked.corner(crashes)
 
@@ -84,12 +89,20 @@ def frontier(
 class _Asked:
     """A solver, and what is asked of it."""
 
-    def __init__(self, checked: Checked, scope: Scope, seconds: float | None) -> None:
+    def __init__(
+        self,
+        checked: Checked,
+        scope: Scope,
+        seconds: float | None,
+        look: Callable[[], None] | None = None,
+    ) -> None:
         self._eot = scope.eot
         self._rerun = Rerun(checked, scope)
         owed, kept = self._rerun.outcome(NO_FAULTS)
         self._broken = not owed <= kept
-        self._solver = Solver(Encoding(checked, scope), scope, seconds=seconds)
+        self._solver = Solver(
+            Encoding(checked, scope), scope, seconds=seconds, look=look
+        )
 
     def earliest(self, **limits: int) -> Breach | None:
         """Return the least EFF at which there is a falsifier within limits."""

@@ -42,8 +42,8 @@ class Answer:
     solves
         How many questions were put to the solver.
     bound
-        What ended the search early: ``seconds``, ``interrupted``, or ``falsifiers``
-        where there are more than were asked for. Then a falsifier need not be smallest
+        What ended the search early: ``seconds``, ``memory``, ``interrupted``, or
+        ``falsifiers`` where there are more than were asked for. Then a falsifier need not be smallest
         if `notes` says so.
     vacuous
         Whether no run of the scope owes anything.
@@ -107,6 +107,7 @@ def search(
     every: bool = False,
     most: int = MOST,
     seconds: float | None = None,
+    look: Callable[[], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Answer:
     """Search all faults of a scope at once.
@@ -120,6 +121,8 @@ def search(
         After how many of them to stop.
     seconds
         How long it may take; ``None`` for as long as it takes.
+    look
+        Is called now and then; raises `OutOfTime` if there is another reason to end.
     progress
         Is told now and then what is being done.
 
@@ -134,7 +137,7 @@ def search(
     -----
     Sound and complete for the scope: HOLDS means that no fault set breaks the program.
     """
-    return _Search(checked, scope, seconds, progress).run(most if every else None)
+    return _Search(checked, scope, seconds, look, progress).run(most if every else None)
 
 
 class _Search:
@@ -145,6 +148,7 @@ class _Search:
         checked: Checked,
         scope: Scope,
         seconds: float | None,
+        look: Callable[[], None] | None,
         progress: Callable[[str], None] | None,
     ) -> None:
         self._began = time.monotonic()
@@ -153,7 +157,11 @@ class _Search:
         self._rerun = Rerun(checked, scope)
         self._owed, self._kept = self._rerun.outcome(NO_FAULTS)
         self._solver = Solver(
-            Encoding(checked, scope), scope, seconds=seconds, progress=self._round
+            Encoding(checked, scope),
+            scope,
+            seconds=seconds,
+            look=look,
+            progress=self._round,
         )
         self._found: list[FaultSet] = []
         self._any: FaultSet | None = None
@@ -176,8 +184,10 @@ class _Search:
                     break
             if not (self._owed or self._found):
                 self._owing = self._put_to_the_test()
-        except OutOfTime:
-            bound = "seconds"
+        except OutOfTime as end:
+            bound = end.bound
+        except MemoryError:
+            bound = "memory"
         except KeyboardInterrupt:
             bound = "interrupted"
         return self._answer(bound)

@@ -25,7 +25,17 @@ _LEFT_BEHIND: list[clingo.Control] = []
 
 
 class OutOfTime(Exception):
-    """The time that a solver was given is used up."""
+    """The time that a solver was given is used up, or another limit is hit.
+
+    Attributes
+    ----------
+    bound
+        ``seconds``, ``memory`` or ``interrupted``.
+    """
+
+    def __init__(self, bound: str = "seconds") -> None:
+        super().__init__(bound)
+        self.bound = bound
 
 
 @final
@@ -36,6 +46,8 @@ class Solver:
     ----------
     seconds
         How long it may take in all; ``None`` for as long as it takes.
+    look
+        Is called now and then; raises `OutOfTime` if there is another reason to end.
     progress
         Is called with the rounds that are written out, one after the other.
 
@@ -51,11 +63,13 @@ class Solver:
         scope: Scope,
         *,
         seconds: float | None = None,
+        look: Callable[[], None] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         self.solves = 0
         self._scope = scope
         self._ends = None if seconds is None else time.monotonic() + seconds
+        self._look = look
         self._progress = progress
         self._limits: set[tuple[str, int]] = set()
         self._control = _control()
@@ -121,6 +135,7 @@ class Solver:
 
     def _parts(self, parts: list[tuple[str, list[clingo.Symbol]]]) -> None:
         """Ground parts in a thread: it can be left behind, but not interrupted."""
+        self._check()
         failures: list[BaseException] = []
 
         def ground() -> None:
@@ -177,6 +192,8 @@ class Solver:
         return max(0.0, min(PATIENCE, self._ends - time.monotonic()))
 
     def _check(self) -> None:
+        if self._look is not None:
+            self._look()
         if self._ends is not None and time.monotonic() >= self._ends:
             raise OutOfTime
 

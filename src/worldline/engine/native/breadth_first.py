@@ -14,20 +14,20 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import SAMPLE, Exploration, Hit, Statistics
+from worldline.engine.native.gate import Gate
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.profile import KERNEL
 from worldline.engine.tables import Entry, Leaf, Tables
+from worldline.model.amounts import MOST
 
 _QUOTA = 262_144
-"""States expanded between two looks at the clock."""
+"""States expanded before the kernel comes back, if its gate stays open."""
 
 WORTH_THREADS = 4096
 """States of a level from which on a second thread pays."""
 
-_UNLIMITED = 2**62
 _UNSET = -1
-_OUT_OF_MEMORY = -1
 
 
 def breadth_first(search: Exploration) -> None:
@@ -87,8 +87,13 @@ class _Levels:
         self._search = search
         self._mirror = mirror_of(search.tables)
         self._library = search.profile.all_timed(KERNEL, self._mirror.library)
+        self._gate = Gate(self._library, search.meter)
         self._server = Server(
-            self._mirror, search.tables, search.service, search.symmetry
+            self._mirror,
+            search.tables,
+            search.service,
+            search.symmetry,
+            look=search.check,
         )
         options, limit = search.options, search.bounds.states
         decisions = [
@@ -102,9 +107,11 @@ class _Levels:
             # Several would meet other states before the bound each time.
             options.threads if limit is None else 1,
             WORTH_THREADS,
-            _UNLIMITED if limit is None else limit,
+            MOST if limit is None else min(limit, MOST),
             *decisions,
         )
+        if not self._handle:
+            raise MemoryError
         self._ways = Ways(self._library, self._handle, search.tables, search.statistics)
         self._misses = self._library.wl_search_misses(self._handle)
         for number, check in zip(watched, search.checks, strict=True):
@@ -119,6 +126,7 @@ class _Levels:
 
     def close(self) -> None:
         """Free what the kernel holds of this search, unless its periphery needs it."""
+        self._gate.leave_open()
         if not self._search.periphery:
             self._ways.forget()
 
@@ -145,8 +153,7 @@ class _Levels:
                 raise BoundHit("depth")
             search.tables.tick(statistics.depth + 1)
             self._library.wl_clock(self._mirror.handle, statistics.depth + 1)
-            if self._library.wl_advance(self._handle) == _OUT_OF_MEMORY:
-                raise BoundHit("memory")
+            self._gate.checked(self._library.wl_advance(self._handle))
 
     def count(self) -> None:
         """Take over what the kernel has counted."""
@@ -172,13 +179,12 @@ class _Levels:
 
     def _take_periphery(self) -> None:
         """Take over the states beyond which nothing new was seen."""
-        count = self._library.wl_periphery(self._handle)
-        if count == _OUT_OF_MEMORY:
-            raise BoundHit("memory")
+        count = self._gate.checked(self._library.wl_periphery(self._handle))
         found, translated = self._search.periphery, self._mirror.columns.translated
         fingerprint = c_uint64()
         numbers = (c_int32 * len(self._search.tables.interners))()
         for at in range(count):
+            self._search.check()
             self._library.wl_outermost(self._handle, at, byref(fingerprint), numbers)
             locate = partial(self._ways.locate, fingerprint.value)
             found.append((translated(numbers[:]), locate))
@@ -193,15 +199,14 @@ class _Levels:
             row, _ = self._search.canonical(row, 0)
             seen = (c_int32 * width)(*self._mirror.columns.numbers_of(row))
             self._mirror.send()
-            self._library.wl_root(self._handle, seen, number)
+            self._gate.checked(self._library.wl_root(self._handle, seen, number))
 
     def _run_level(self) -> None:
         """Expand what is left of a level and examine what that finds."""
         statistics, left = self._search.statistics, 1
         while left:
-            left = self._library.wl_step(self._handle, _QUOTA)
-            if left == _OUT_OF_MEMORY:
-                raise BoundHit("memory")
+            self._gate.open()
+            left = self._gate.checked(self._library.wl_step(self._handle, _QUOTA))
             self.count()
             statistics.frontier = left
             if self._is_full:

@@ -139,6 +139,8 @@ class Columns:
         self._speech.send()
         words = (c_int32 * max(1, len(flat)))(*flat)
         number = self._library.wl_collect(self._handle, column, len(pairs), words)
+        if number < 0:
+            raise MemoryError
         return self._remember(column, value, number)
 
     def _remember(self, column: int, value: int, number: int) -> int:

@@ -7,18 +7,19 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.native.gate import Gate
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.profile import KERNEL
+from worldline.model.amounts import MOST
 from worldline.model.errors import InternalError
 
 _QUOTA = 65_536
-"""States visited between two looks at the clock."""
+"""States visited before the kernel comes back, if its gate stays open."""
 
-_UNLIMITED = 2**62
+_DEEPEST = 2**31 - 1
 _UNSET = -1
 _FAILED, _DEADLOCK = -1, -2
-_OUT_OF_MEMORY = -1
 
 
 def depth_first(search: Exploration) -> None:
@@ -39,7 +40,10 @@ class _Dive:
         self._search = search
         self._mirror = mirror_of(search.tables)
         self._library = search.profile.all_timed(KERNEL, self._mirror.library)
-        self._server = Server(self._mirror, search.tables, search.service)
+        self._gate = Gate(self._library, search.meter)
+        self._server = Server(
+            self._mirror, search.tables, search.service, look=search.check
+        )
         options, bounds = search.options, search.bounds
         if bounds.depth is None:
             raise InternalError("a depth-first search without a bound")
@@ -51,11 +55,13 @@ class _Dive:
         self._mirror.send()
         self._handle = self._library.wl_dive(
             self._mirror.handle,
-            bounds.depth,
-            _UNLIMITED if bounds.states is None else bounds.states,
+            min(bounds.depth, _DEEPEST),
+            MOST if bounds.states is None else min(bounds.states, MOST),
             options.keep_going,
             *decisions,
         )
+        if not self._handle:
+            raise MemoryError
         self._misses = self._library.wl_dive_misses(self._handle)
         for number, check in checks:
             add = self._library.wl_dive_check
@@ -65,6 +71,7 @@ class _Dive:
 
     def close(self) -> None:
         """Free what the kernel holds of this search."""
+        self._gate.leave_open()
         self._library.wl_dive_free(self._handle)
 
     def explore(self) -> None:
@@ -95,9 +102,9 @@ class _Dive:
     def _run(self) -> None:
         search, more = self._search, True
         while more:
-            found = self._library.wl_dive_step(self._handle, _QUOTA)
-            if found == _OUT_OF_MEMORY:
-                raise BoundHit("memory")
+            self._gate.open()
+            step = self._library.wl_dive_step(self._handle, _QUOTA)
+            found = self._gate.checked(step)
             self.count()
             self._report()
             if self._is_full:

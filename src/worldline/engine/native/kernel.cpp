@@ -23,6 +23,26 @@ namespace {
 
 constexpr int64_t kOutOfMemory = -1;
 
+// Does some work; returns what it returns, or that there is no more memory.
+template <typename Work>
+int64_t guarded(const Work& work) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return kOutOfMemory;
+    }
+}
+
+// The same for what is made; null if there is no more memory.
+template <typename Work>
+auto made(const Work& work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
 void put_long(int32_t* out, uint64_t word) {
     out[0] = static_cast<int32_t>(word & 0xffffffff);
     out[1] = static_cast<int32_t>(word >> 32);
@@ -33,22 +53,38 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 7; }
+int32_t wl_interface() { return 8; }
 
-Tables* wl_tables(int32_t width) { return new Tables(width); }
+Tables* wl_tables(int32_t width) {
+    return made([=] { return new Tables(width); });
+}
 void wl_tables_free(Tables* tables) { delete tables; }
 
-void wl_tell(Tables* tables, const int32_t* words, int64_t count) {
-    Listener(*tables, words).hear(words + count);
+// Lets whatever explores go on for so many seconds, up to so many resident bytes of the
+// process, and until the number of SIGINT can be read from a file; negative: no bound.
+void wl_open(double seconds, int64_t ceiling, int32_t file) {
+    gate().open(seconds, ceiling, file);
+}
+
+// Returns whether there was less memory than something needed.
+int32_t wl_is_starved() { return gate().is_starved(); }
+
+int64_t wl_tell(Tables* tables, const int32_t* words, int64_t count) {
+    return guarded([&]() -> int64_t {
+        Listener(*tables, words).hear(words + count);
+        return 0;
+    });
 }
 
 // Returns the number of a collection's value, given as pairs.
-int32_t wl_collect(Tables* tables, int32_t column, int32_t count, const int32_t* pairs) {
-    std::vector<Collection::Pair> found;
-    for (int32_t at = 0; at < count; ++at) found.emplace_back(pairs[2 * at], pairs[2 * at + 1]);
-    const int32_t value = tables->columns[column].collection->intern(found);
-    tables->note_collection(column, value);
-    return value;
+int64_t wl_collect(Tables* tables, int32_t column, int32_t count, const int32_t* pairs) {
+    return guarded([&] {
+        std::vector<Collection::Pair> found;
+        for (int32_t at = 0; at < count; ++at) found.emplace_back(pairs[2 * at], pairs[2 * at + 1]);
+        const int32_t value = tables->columns[column].collection->intern(found);
+        tables->note_collection(column, value);
+        return static_cast<int64_t>(value);
+    });
 }
 
 int32_t wl_size(Tables* tables, int32_t column) { return tables->columns[column].size(); }
@@ -71,7 +107,9 @@ void wl_clock(Tables* tables, int32_t depth) { tables->set_clock(depth); }
 // decisions, or -1.
 BreadthFirst* wl_search(Tables* tables, int32_t threads, int64_t worth_threads,
                         int64_t most_states, int32_t prune, int32_t done) {
-    return new BreadthFirst(*tables, threads, worth_threads, most_states, prune, done);
+    return made([=] {
+        return new BreadthFirst(*tables, threads, worth_threads, most_states, prune, done);
+    });
 }
 void wl_search_free(BreadthFirst* search) { delete search; }
 
@@ -95,8 +133,8 @@ void wl_watch(BreadthFirst* search, int32_t decision, int32_t target) {
     search->watches.push_back(Watch{decision, target != 0});
 }
 
-void wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
-    search->add_root(row, number);
+int64_t wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
+    return guarded([=] { return search->add_root(row, number), int64_t{0}; });
 }
 
 // Keeps whole states; call it before the first root.
@@ -107,11 +145,7 @@ void wl_keep_periphery(BreadthFirst* search) { search->keep_periphery(); }
 
 // Ends the search; returns how many states are beyond which it saw nothing new.
 int64_t wl_periphery(BreadthFirst* search) {
-    try {
-        return search->end();
-    } catch (const std::bad_alloc&) {
-        return kOutOfMemory;
-    }
+    return guarded([=] { return search->end(); });
 }
 
 // Gives the n-th of them.
@@ -120,19 +154,11 @@ void wl_outermost(BreadthFirst* search, int64_t number, uint64_t* fingerprint, i
 }
 
 int64_t wl_advance(BreadthFirst* search) {
-    try {
-        return search->advance();
-    } catch (const std::bad_alloc&) {
-        return kOutOfMemory;
-    }
+    return guarded([=] { return search->advance(); });
 }
 
 int64_t wl_step(BreadthFirst* search, int64_t quota) {
-    try {
-        return search->step(quota);
-    } catch (const std::bad_alloc&) {
-        return kOutOfMemory;
-    }
+    return guarded([=] { return search->step(quota); });
 }
 
 Misses* wl_search_misses(BreadthFirst* search) { return &search->misses; }
@@ -195,7 +221,9 @@ void wl_statistics(BreadthFirst* search, int64_t* out) {
 
 DepthFirst* wl_dive(Tables* tables, int32_t most_depth, int64_t most_states, int32_t keeps_going,
                     int32_t prune, int32_t done) {
-    return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
+    return made([=] {
+        return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
+    });
 }
 void wl_dive_free(DepthFirst* dive) { delete dive; }
 Misses* wl_dive_misses(DepthFirst* dive) { return &dive->misses(); }
@@ -207,12 +235,8 @@ void wl_dive_check(DepthFirst* dive, int32_t decision, int32_t target, int32_t f
 void wl_dive_begin(DepthFirst* dive, const int32_t* row, int32_t root) { dive->begin(row, root); }
 
 // Returns 1 if there is more to do, 0 if not.
-int32_t wl_dive_step(DepthFirst* dive, int64_t quota) {
-    try {
-        return dive->step(quota) ? 1 : 0;
-    } catch (const std::bad_alloc&) {
-        return kOutOfMemory;
-    }
+int64_t wl_dive_step(DepthFirst* dive, int64_t quota) {
+    return guarded([=] { return dive->step(quota) ? int64_t{1} : int64_t{0}; });
 }
 
 void wl_dive_statistics(DepthFirst* dive, int64_t* out) {
@@ -235,7 +259,8 @@ int32_t wl_dive_finding(DepthFirst* dive, int32_t number, int32_t most, int32_t*
 }
 
 Walks* wl_walks(Tables* tables, int32_t threads, uint64_t seed, int64_t most_steps, int32_t goal) {
-    auto* walks = new Walks(*tables, threads);
+    auto* walks = made([=] { return new Walks(*tables, threads); });
+    if (walks == nullptr) return nullptr;
     walks->options.seed = seed;
     walks->options.most_steps = most_steps;
     walks->options.goal = goal;
@@ -254,17 +279,16 @@ void wl_walks_weights(Walks* walks, int32_t count, const int32_t* weights) {
 }
 
 // Begins walks with numbers from `first` on: all from one row, or each from its own.
-void wl_walks_begin(Walks* walks, const int32_t* rows, int32_t is_shared, uint64_t first,
-                    int64_t count, int32_t with_path) {
-    walks->begin(rows, is_shared != 0, first, count, with_path != 0);
+int64_t wl_walks_begin(Walks* walks, const int32_t* rows, int32_t is_shared, uint64_t first,
+                       int64_t count, int32_t with_path) {
+    return guarded([=] {
+        walks->begin(rows, is_shared != 0, first, count, with_path != 0);
+        return int64_t{0};
+    });
 }
 
 int64_t wl_walks_step(Walks* walks) {
-    try {
-        return walks->step();
-    } catch (const std::bad_alloc&) {
-        return kOutOfMemory;
-    }
+    return guarded([=] { return walks->step(); });
 }
 
 // Gives three integers for each walk: how it ended, what it ended with, steps taken.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 7
+INTERFACE = 8
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -21,8 +21,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_interface": (c_int32, []),
     "wl_tables": (c_void_p, [c_int32]),
     "wl_tables_free": (None, [c_void_p]),
-    "wl_tell": (None, [c_void_p, _INT32S, c_int64]),
-    "wl_collect": (c_int32, [c_void_p, c_int32, c_int32, _INT32S]),
+    "wl_open": (None, [c_double, c_int64, c_int32]),
+    "wl_is_starved": (c_int32, []),
+    "wl_tell": (c_int64, [c_void_p, _INT32S, c_int64]),
+    "wl_collect": (c_int64, [c_void_p, c_int32, c_int32, _INT32S]),
     "wl_size": (c_int32, [c_void_p, c_int32]),
     "wl_pairs": (c_int32, [c_void_p, c_int32, c_int32, POINTER(_INT32S)]),
     "wl_birth": (c_int32, [c_void_p, c_int32, c_int32]),
@@ -32,7 +34,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_fold": (None, [c_void_p, c_int32]),
     "wl_sample": (c_int32, [c_void_p, c_int32, _INT32S]),
     "wl_watch": (None, [c_void_p, c_int32, c_int32]),
-    "wl_root": (None, [c_void_p, _INT32S, c_int32]),
+    "wl_root": (c_int64, [c_void_p, _INT32S, c_int32]),
     "wl_exact": (None, [c_void_p]),
     "wl_keep_periphery": (None, [c_void_p]),
     "wl_periphery": (c_int64, [c_void_p]),
@@ -54,7 +56,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_dive_misses": (c_void_p, [c_void_p]),
     "wl_dive_check": (None, [c_void_p, c_int32, c_int32, c_int32]),
     "wl_dive_begin": (None, [c_void_p, _INT32S, c_int32]),
-    "wl_dive_step": (c_int32, [c_void_p, c_int64]),
+    "wl_dive_step": (c_int64, [c_void_p, c_int64]),
     "wl_dive_statistics": (None, [c_void_p, _INT64S]),
     "wl_dive_finding": (c_int32, [c_void_p, c_int32, c_int32, _INT32S]),
     "wl_walks": (c_void_p, [c_void_p, c_int32, c_uint64, c_int64, c_int32]),
@@ -63,7 +65,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_check": (None, [c_void_p, c_int32, c_int32]),
     "wl_walks_weights": (None, [c_void_p, c_int32, _INT32S]),
     "wl_walks_begin": (
-        None,
+        c_int64,
         [c_void_p, _INT32S, c_int32, c_uint64, c_int64, c_int32],
     ),
     "wl_walks_step": (c_int64, [c_void_p]),

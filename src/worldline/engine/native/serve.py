@@ -39,6 +39,8 @@ class Server:
         The kernel's copy of the tables, and who fills them.
     symmetry
         What else may have to be served.
+    look
+        Called before each; raises if a bound is hit.
     """
 
     def __init__(
@@ -47,8 +49,11 @@ class Server:
         tables: Tables,
         service: Service,
         symmetry: Symmetry | None = None,
+        *,
+        look: Callable[[], None] | None = None,
     ) -> None:
         self._mirror = mirror
+        self._look = look
         self._columns = mirror.columns
         self._tables = tables
         self._service = service
@@ -89,6 +94,8 @@ class Server:
         each = iter(words[:])
         for kind, first, second, begin in zip(each, each, each, each, strict=True):
             numbers = rows[begin : begin + width] if begin >= 0 else []
+            if self._look is not None:
+                self._look()
             if kind == Lack.RENAME:
                 numbers = rows[begin + 1 : begin + 1 + rows[begin]]
             self._serve[kind](first, second, numbers)

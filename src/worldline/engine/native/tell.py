@@ -74,5 +74,7 @@ class Speech:
         if count:
             packed = struct.pack(f"{count}i", *self._words)
             words = (c_int32 * count).from_buffer_copy(packed)
-            self._library.wl_tell(self._tables, words, count)
+            told = self._library.wl_tell(self._tables, words, count)
             self._words.clear()
+            if told < 0:
+                raise MemoryError

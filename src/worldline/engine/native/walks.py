@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import POINTER, c_int32, c_int64
 from typing import final
 
+from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.expand import Path
+from worldline.engine.native.gate import Gate
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
 from worldline.engine.tables import Row, Service, Tables
 from worldline.engine.walks import End, Ended, WalkOptions
+from worldline.model.amounts import MOST
 
 _BATCH = 512
 """Walks under way at once, at least, if there are so many."""
@@ -25,7 +28,6 @@ _UNDER_WAY = 0
 _ENDS = {_UNDER_WAY: End.MOVED, **{end.value: end for end in End}}.__getitem__
 _ENDED = functools.partial(tuple.__new__, Ended)
 _UNSET = -1
-_OUT_OF_MEMORY = -1
 
 
 @final
@@ -43,15 +45,19 @@ class Walks:
         self._options = options
         self._mirror = mirror_of(tables)
         self._library = self._mirror.library
+        self._meter = options.meter or Meter(Bounds())
+        self._gate = Gate(self._library, self._meter)
         self._server = Server(self._mirror, tables, service)
         goal = _UNSET if options.goal is None else self._mirror.decision(options.goal)
         self._handle = self._library.wl_walks(
             self._mirror.handle,
             options.threads,
             options.seed & 0xFFFFFFFFFFFFFFFF,
-            options.most_steps,
+            min(options.most_steps, MOST),
             goal,
         )
+        if not self._handle:
+            raise MemoryError
         for decision, target in options.checks:
             number = self._mirror.decision(decision)
             self._library.wl_walks_check(self._handle, number, target)
@@ -82,6 +88,7 @@ class Walks:
     def close(self) -> None:
         """Free what the kernel holds of these walks."""
         if self._handle is not None:
+            self._gate.leave_open()
             self._library.wl_walks_free(self._handle)
             self._handle = None
 
@@ -112,15 +119,19 @@ class Walks:
         seen = [cell for start in starts for cell in columns.numbers_of(start)]
         self._mirror.send()
         rows, is_shared = (c_int32 * len(seen))(*seen), len(starts) == 1
-        self._library.wl_walks_begin(
+        gate = self._gate
+        gate.open(timed=not with_path)
+        begun = self._library.wl_walks_begin(
             self._handle, rows, is_shared, numbers.start, count, with_path
         )
+        gate.checked(begun)
         self._weigh()
         gives_up, walked = None if with_path else self._options.gives_up, 0
         was_warm = True
-        while (left := self._library.wl_walks_step(self._handle)) != 0:
-            if left == _OUT_OF_MEMORY:
-                raise MemoryError
+        while gate.checked(self._library.wl_walks_step(self._handle)):
+            if not with_path:
+                self._meter.check()
+            gate.open(timed=not with_path)
             was_warm = False
             self._server.serve(self._misses)
             self._weigh()

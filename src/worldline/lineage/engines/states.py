@@ -91,6 +91,7 @@ class _Search:
     ) -> None:
         self._stepper = stepper
         self._budget = budget
+        self._meter = budget.started()
         self._progress = progress
         self._every = every
         self._began = time.monotonic()
@@ -297,10 +298,8 @@ class _Search:
             self._check()
 
     def _check(self) -> None:
-        seconds = time.monotonic() - self._began
+        self._meter.check()
         budget = self._budget
-        if budget.seconds is not None and seconds > budget.seconds:
-            raise BoundHit("seconds")
         executions = self._stepper.executions
         if budget.executions is not None and executions > budget.executions:
             raise BoundHit("executions")
@@ -309,7 +308,7 @@ class _Search:
                 FaultsProgress(
                     executions=executions,
                     found=len(self._found),
-                    seconds=seconds,
+                    seconds=time.monotonic() - self._began,
                     phase=f"round {self.rounds + 1}",
                 )
             )

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.lineage.engines.trials import Outcome
-from worldline.model.injection.scope import FaultSet
+from worldline.model.injection.scope import MOST_ROUNDS, FaultSet
+from worldline.model.interrupts import heard, pending
 from worldline.model.verdicts import Verdict
-
-MOST_ROUNDS = 1000
-"""Where a sweep ends that would find nothing else to try."""
 
 
 @final
@@ -104,13 +102,15 @@ def sweep(
         if left <= 0:
             return Swept(tuple(tried), "seconds")
         try:
-            found = decide(eot, eff, left)
+            with heard():
+                found = decide(eot, eff, left)
         except KeyboardInterrupt:
+            pending()  # it is heeded now
             return Swept(tuple(tried), "interrupted")
         tried.append(_tried(eot, eff, found))
         if report is not None:
             report(tried[-1])
-        if found.bound in ("seconds", "interrupted"):
+        if found.bound in ("seconds", "memory", "interrupted"):
             return Swept(tuple(tried), found.bound)
         is_broken = found.verdict is Verdict.VIOLATED
         is_started = is_started or not (found.vacuous or is_broken)

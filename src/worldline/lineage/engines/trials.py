@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.model.injection.scope import NO_FAULTS, FaultSet
 from worldline.model.injection.subject import CoverPoint, Goal, Run, Subject
 from worldline.model.verdicts import Verdict
@@ -16,10 +16,30 @@ from worldline.model.verdicts import Verdict
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a search may use up; None means no limit."""
+    """What a search may use up; None means no limit.
+
+    Attributes
+    ----------
+    seconds, memory_mb
+        Without a meter, counted from when each search begins.
+    meter
+        Watches time and memory of all that is asked.
+    """
 
     executions: int | None = None
     seconds: float | None = None
+    memory_mb: int | None = None
+    meter: Meter | None = None
+
+    def begun(self) -> Budget:
+        """Return the budget of all that is asked from now on."""
+        return replace(self, meter=self.started(), seconds=None)
+
+    def started(self) -> Meter:
+        """Return what watches time and memory of a search that begins now."""
+        if self.meter is None:
+            return Meter(Bounds(seconds=self.seconds, memory_mb=self.memory_mb))
+        return self.meter if self.seconds is None else self.meter.within(self.seconds)
 
 
 @final
@@ -55,8 +75,8 @@ class Outcome:
     executions
         How many runs that took.
     bound
-        What ended the search early: ``executions``, ``seconds``, ``interrupted``, or
-        ``falsifiers`` where there are more than were asked for.
+        What ended the search early: ``executions``, ``seconds``, ``memory``,
+        ``interrupted``, or ``falsifiers`` where there are more than were asked for.
     unmet
         The cases that happened in no run, so that they were not put to the test.
     """
@@ -100,6 +120,7 @@ class Trials:
         self.executions = 0
         self.falsifiers: list[FaultSet] = []
         self._budget = budget
+        self._meter = budget.started()
         self._progress = progress
         self._began = time.monotonic()
         self._only: frozenset[Goal] | None = None
@@ -141,10 +162,8 @@ class Trials:
         return found
 
     def check(self) -> None:
-        """Raise `BoundHit` if the time is used up."""
-        seconds = self._budget.seconds
-        if seconds is not None and self.seconds > seconds:
-            raise BoundHit("seconds")
+        """Raise `BoundHit` if time or memory is used up."""
+        self._meter.check()
 
     def broken(self, run: Run) -> frozenset[Goal]:
         """Return the goals that a run fails."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.lineage.engines.supports import supports
@@ -13,9 +13,12 @@ from worldline.model.injection.subject import Goal, Run
 _MOST_GOALS = 3
 _MOST_SUPPORTS = 4
 _PATIENCE_S = 2.0
+"""Seconds for the explanation of one goal."""
 
 
-def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
+def lineage_lines(
+    good: Run, bad: Run, scope: Scope, meter: Meter | None = None
+) -> Iterator[str]:
     """Yield, for the goals that a run breaks, what keeps them in another run.
 
     Parameters
@@ -23,20 +26,27 @@ def lineage_lines(good: Run, bad: Run, scope: Scope) -> Iterator[str]:
     good
         A run that keeps them, usually the one without faults, with supports that have
         all links in them.
+    meter
+        Watches how long it may take in all.
     """
+    meter = meter or Meter(Bounds())
     broken = sorted(bad.broken, key=repr)
     for goal in broken[:_MOST_GOALS]:
         yield f"{goal_words(goal)} is owed, and missing"
         if goal not in good.kept:
             yield "  in the run without faults it is not kept either"
             continue
-        yield from (f"  {line}" for line in _reasons(good, goal, bad.faults, scope))
+        yield from (
+            f"  {line}" for line in _reasons(good, goal, bad.faults, scope, meter)
+        )
     if len(broken) > _MOST_GOALS:
         yield f"and {len(broken) - _MOST_GOALS} more"
 
 
-def _reasons(good: Run, goal: Goal, faults: FaultSet, scope: Scope) -> Iterator[str]:
-    check = _patience()
+def _reasons(
+    good: Run, goal: Goal, faults: FaultSet, scope: Scope, meter: Meter
+) -> Iterator[str]:
+    check = meter.within(_PATIENCE_S).check
     try:
         formula = good.support(goal, check)
         found = supports(formula, scope, _MOST_SUPPORTS + 1, check)
@@ -51,11 +61,6 @@ def _reasons(good: Run, goal: Goal, faults: FaultSet, scope: Scope) -> Iterator[
         yield "  " + ", ".join(link_words(link, faults) for link in sorted(links))
     if len(found) > _MOST_SUPPORTS:
         yield "  and more"
-
-
-def _patience() -> Callable[[], None]:
-    """Return what raises `BoundHit` when an explanation takes too long."""
-    return Meter(Bounds(seconds=_PATIENCE_S)).check
 
 
 def link_words(link: Loss, faults: FaultSet) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
@@ -14,6 +14,7 @@ from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
+from worldline.engine.bounds import BoundHit
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
@@ -27,6 +28,7 @@ from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
+from worldline.model.interrupts import heard, pending
 from worldline.model.loader import ZOO
 from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace
@@ -113,7 +115,7 @@ class DedalusTarget:
         """Return the resilience frontier, as far as time allows."""
         edges: list[FrontierPoint] = []
         try:
-            edges.extend(frontier(self.checked, scope, seconds=budget.seconds))
+            edges.extend(frontier(self.checked, scope, look=_look(budget)))
         except OutOfTime:
             first = len(edges)
             edges += [
@@ -176,7 +178,17 @@ def _solved(
         if report is not None:
             report(FaultsProgress(executions=0, found=0, seconds=0.0, phase=phase))
 
-    found = search(checked, scope, every=every, seconds=budget.seconds, progress=tell)
+    try:
+        with heard():
+            found = search(
+                checked, scope, every=every, look=_look(budget), progress=tell
+            )
+        if found.bound == "interrupted":
+            pending()  # it is heeded now
+    except (KeyboardInterrupt, MemoryError, OutOfTime) as end:
+        # Before there was a question to be asked of the solver.
+        pending()
+        return Outcome(verdict=Verdict.UNKNOWN, bound=_bound_of(end))
     return Outcome(
         verdict=found.verdict,
         falsifiers=found.falsifiers,
@@ -186,6 +198,25 @@ def _solved(
         unmet=(OWED,) if found.vacuous else (),
         notes=found.notes,
     )
+
+
+def _look(budget: Budget) -> Callable[[], None]:
+    """Return what tells a solver that a bound was hit."""
+    meter = budget.started()
+
+    def look() -> None:
+        try:
+            meter.check()
+        except BoundHit as hit:
+            raise OutOfTime(hit.bound) from None
+
+    return look
+
+
+def _bound_of(end: BaseException) -> str:
+    if isinstance(end, OutOfTime):
+        return end.bound
+    return "memory" if isinstance(end, MemoryError) else "interrupted"
 
 
 def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage:

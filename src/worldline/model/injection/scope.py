@@ -16,7 +16,11 @@ from enum import StrEnum
 from math import comb
 from typing import TypeAlias
 
+from worldline.model.amounts import short
 from worldline.model.errors import UsageError
+
+MOST_ROUNDS = 1000
+"""The longest run: each round is written out, for solvers and for reports."""
 
 
 class CrashSemantics(StrEnum):
@@ -125,15 +129,26 @@ class Scope:
                 f"the end of time {self.eot} is before round 1",
                 remedy="give --eot at least 1",
             )
+        if self.eot > MOST_ROUNDS:
+            raise UsageError(
+                f"a run of {short(self.eot)} rounds is too long",
+                remedy=f"give --eot at most {MOST_ROUNDS}",
+            )
         if not 0 <= self.eff <= self.eot:
             raise UsageError(
-                f"losses end at {self.eff}, outside of 0..{self.eot}",
+                f"losses end at {short(self.eff)}, outside of 0..{self.eot}",
                 remedy="give --eff between 0 and --eot",
             )
         if not 0 <= self.crashes <= len(self.nodes):
             raise UsageError(
-                f"{self.crashes} of {len(self.nodes)} nodes cannot crash",
+                f"{short(self.crashes)} of {len(self.nodes)} nodes cannot crash",
                 remedy="give --crashes between 0 and the number of nodes",
+            )
+        if not 0 <= self.delay <= self.eot:
+            raise UsageError(
+                f"messages cannot be {short(self.delay)} rounds late in a run of "
+                f"{self.eot}",
+                remedy="give --delay between 0 and --eot",
             )
 
     def __str__(self) -> str:

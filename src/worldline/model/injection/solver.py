@@ -9,8 +9,8 @@ from typing import Any
 
 from worldline.model.errors import UsageError
 
-PATIENCE = 0.2
-"""Seconds between two looks at whether the user wants to stop."""
+PATIENCE = 0.05
+"""Seconds between two looks at the clock, and at whether the user wants to stop."""
 
 
 def clingo() -> Any:

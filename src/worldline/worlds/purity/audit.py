@@ -54,13 +54,20 @@ class Trialled:
     before: Told | None
 
 
-def audit(world: TabulatedWorld, predicates: Iterable[Any] = ()) -> tuple[str, ...]:
+def audit(
+    world: TabulatedWorld,
+    predicates: Iterable[Any] = (),
+    *,
+    look: Callable[[], None] | None = None,
+) -> tuple[str, ...]:
     """Run a sample of handlers, predicates and observers again.
 
     Parameters
     ----------
     predicates
         What predicates that were evaluated call, if that cannot be seen.
+    look
+        Called before each is run; raises if time is up.
 
     Returns
     -------
@@ -82,9 +89,21 @@ def audit(world: TabulatedWorld, predicates: Iterable[Any] = ()) -> tuple[str, .
         *_folded(world, again),
         *_judged(world),
     ]
+    if look is not None:
+        found = [_looked_at(one, look) for one in found]
     scrambler = _scrambler(world, predicates)
     compare(found, scrambler)
     return scrambler.notes
+
+
+def _looked_at(one: Trialled, look: Callable[[], None]) -> Trialled:
+    """Return the same, with a look at the clock before it is done again."""
+
+    def again() -> Told:
+        look()
+        return one.again()
+
+    return Trialled(one.what, again, one.before)
 
 
 def audit_predicates(

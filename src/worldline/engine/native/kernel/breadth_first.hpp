@@ -116,12 +116,13 @@ class BreadthFirst {
         return periphery_->get(packing_, number, row);
     }
 
-    // Expands about `quota` states, or fewer if `misses` have to be served first.
+    // Expands about `quota` states, or fewer if `misses` have to be served first or the
+    // gate closes.
     // Returns how many of the level are left, states with missing verdicts included.
     int64_t step(int64_t quota) {
         misses.clear();
         tables_.settle();
-        while (quota > 0 && !is_full && !has_collision) {
+        while (quota > 0 && !is_full && !has_collision && !gate().is_closed()) {
             if (!examine()) break;
             if (pending_ == 0) break;
             quota -= batch(quota);
@@ -202,6 +203,7 @@ class BreadthFirst {
     int64_t batch(int64_t quota) {
         refit();
         const size_t threads = make_room(pending_ < worth_threads_ ? 1 : workers_.size());
+        if (threads == 0) return 0;
         const int64_t spare = static_cast<int64_t>(visited_.spare());
         const int64_t room = is_scarce_ ? spare : std::min(spare, most_states_ - states);
         Batch batch{std::move(retry_), {0}, {cursor_}, {quota}, {room}};
@@ -217,18 +219,22 @@ class BreadthFirst {
     }
 
     // Lets the visited set grow if little is left. Returns on how many threads to go on:
-    // near to the last state that is allowed, one counts exactly.
+    // near to the last state that is allowed, one counts exactly; 0 if there is no memory.
     size_t make_room(size_t threads) {
         is_scarce_ = most_states_ - states < static_cast<int64_t>(need_ * threads);
         if (is_scarce_) threads = 1;
+        std::atomic<int64_t> left{gate().room()};
+        std::atomic<bool> is_short{false};
         crew_.run(threads, [&](size_t n) {
             for (size_t at = n; at < kShards; at += threads) {
                 VisitedShard& shard = visited_.shard(at);
                 const size_t want = std::max(need_ * threads / kShards + 1, shard.size() / 16);
-                if (shard.spare() < want) shard.grow_for(want);
+                if (shard.spare() >= want) continue;
+                if (!shard.grow_for(want, left)) is_short = true;
             }
         });
-        return threads;
+        if (is_short) gate().starve();
+        return is_short ? 0 : threads;
     }
 
     // Takes over what a thread did in a batch. Returns how many states it tried.
@@ -270,7 +276,9 @@ class BreadthFirst {
     }
 
     void expand(Worker& worker, Batch& batch) {
-        const auto is_done = [&] { return batch.is_over || batch.quota <= 0 || is_full; };
+        const auto is_done = [&] {
+            return batch.is_over || batch.quota <= 0 || is_full || gate().is_closed();
+        };
         for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
             expand_one(worker, batch, batch.retry[at]);
             --batch.quota;

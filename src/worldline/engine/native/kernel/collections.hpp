@@ -93,7 +93,7 @@ class Collection {
     }
 
     // The depth at which each value was first met.
-    std::vector<int32_t> births;
+    Items<int32_t> births;
     int32_t clock = 1;
 
   private:
@@ -172,9 +172,9 @@ class Collection {
     Shape shape_;
     std::vector<Item> items_;
     std::vector<int32_t> ranks_;
-    std::vector<size_t> begins_;
-    std::vector<Pair> pairs_;
-    std::vector<uint64_t> contents_;
+    Items<size_t> begins_;
+    Items<Pair> pairs_;
+    Items<uint64_t> contents_;
     std::vector<Pair> scratch_;
     Map numbers_;
 };

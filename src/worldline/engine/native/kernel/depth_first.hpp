@@ -48,11 +48,12 @@ class DepthFirst {
         if (is_nearer(fingerprint, 1)) push(fingerprint, kUnknown);
     }
 
-    // Visits about `quota` states. False if there is nothing left to do.
+    // Visits about `quota` states, or fewer if the gate closes. False if there is nothing
+    // left to do.
     bool step(int64_t quota) {
         misses().clear();
         tables_.settle();
-        while (!stack_.empty() && !is_over && !is_full && quota > 0) {
+        while (!stack_.empty() && !is_over && !is_full && quota > 0 && !is_closed(quota)) {
             Frame& top = stack_.back();
             bool is_done = true;
             if (top.stage == Stage::kExamine)
@@ -84,6 +85,9 @@ class DepthFirst {
     };
 
     const int32_t* row() const { return &rows_[(stack_.size() - 1) * tables_.width]; }
+
+    // The clock is looked at for every few states.
+    static bool is_closed(int64_t quota) { return quota % 64 == 0 && gate().is_closed(); }
 
     bool is_nearer(uint64_t fingerprint, uint32_t at) {
         const State& known = visited_.find(fingerprint);

@@ -41,7 +41,7 @@ class WholeStates {
 
     struct Part {
         std::mutex mutex;
-        std::vector<int32_t> rows;
+        Items<int32_t> rows;
         Map numbers;  // where in `rows` a state is, by fingerprint
     };
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "gate.hpp"
+
 namespace worldline {
 
 constexpr int32_t kUnknown = -1;
@@ -73,7 +75,7 @@ class Hashed {
     };
 
     void grow() {
-        std::vector<Slot> old(slots_.empty() ? 8 : 2 * slots_.size(), Slot{kFree, unknown_});
+        Items<Slot> old(slots_.empty() ? 8 : 2 * slots_.size(), Slot{kFree, unknown_});
         old.swap(slots_);
         mask_ = slots_.size() - 1;
         count_ = 0;
@@ -82,7 +84,7 @@ class Hashed {
     }
 
     Value unknown_;
-    std::vector<Slot> slots_;
+    Items<Slot> slots_;
     size_t mask_ = 0;
     size_t count_ = 0;
 };
@@ -138,13 +140,13 @@ class Grid {
 
     const Value unknown_;
     std::vector<Span> spans_;
-    std::vector<Value> cells_;
+    Items<Value> cells_;
     Hashed<Value> others_;
 };
 
 // Grows a vector so that it has an item of this number, and returns that.
-template <typename T>
-T& reach(std::vector<T>& items, int32_t number) {
+template <typename Vector>
+typename Vector::value_type& reach(Vector& items, int32_t number) {
     if (items.size() <= static_cast<size_t>(number)) items.resize(number + 1);
     return items[number];
 }

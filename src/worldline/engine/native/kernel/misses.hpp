@@ -178,7 +178,8 @@ class Misses {
 
     int32_t width_;
     std::vector<Miss> misses_, parts_;  // parts: what others are made of
-    std::vector<int32_t> rows_, items_;
+    Items<int32_t> rows_;
+    std::vector<int32_t> items_;
 };
 
 }  // namespace worldline

@@ -137,12 +137,12 @@ class Site {
     std::vector<Field> fields_;  // of the columns that have more than one value
     int32_t bits_ = 0;
     bool is_stale_ = true, is_wide_ = false;
-    std::vector<int32_t> values_, lists_;
+    Items<int32_t> values_, lists_;
     std::vector<int32_t> dense_;
     Map sparse_;
     std::map<std::vector<int32_t>, int32_t> wide_, others_;
     Map parts_;
-    std::vector<int32_t> part_events_;
+    Items<int32_t> part_events_;
 };
 
 }  // namespace worldline

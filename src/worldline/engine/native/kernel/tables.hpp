@@ -18,7 +18,7 @@
 namespace worldline {
 
 struct Column {
-    std::vector<uint64_t> mixes;  // what each value contributes to a fingerprint
+    Items<uint64_t> mixes;  // what each value contributes to a fingerprint
     std::unique_ptr<Collection> collection;
 
     int32_t size() const { return static_cast<int32_t>(mixes.size()); }
@@ -93,14 +93,14 @@ class Tables {
     std::vector<Group> groups;
     std::vector<std::vector<int32_t>> groups_of;  // by column
     int64_t version = 0;  // changes whenever a column needs more bits
-    std::vector<int32_t> events;  // of all lists of all sites, each after its length
-    std::vector<Entry> entries;
+    Items<int32_t> events;  // of all lists of all sites, each after its length
+    Items<Entry> entries;
     Grid<Outcome> outcomes{{0, kUnknown}};  // by entry and local value
-    std::vector<Leaf> leaves;
-    std::vector<int32_t> changes;  // the operations of all leaves
+    Items<Leaf> leaves;
+    Items<int32_t> changes;  // the operations of all leaves
     std::vector<Operation> operations;
     Grid<Effect> effects{{0, kUnknown}};  // by operation and value
-    std::vector<Tree> trees;
+    Items<Tree> trees;
     Grid<int32_t> answers{kUnknown};  // by question asked and value
     std::vector<Question> questions{2};
     Grid<int32_t> branches{kUnknown};  // by question and answer

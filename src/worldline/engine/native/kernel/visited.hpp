@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "gate.hpp"
 #include "memory.hpp"
 
 namespace worldline {
@@ -93,11 +95,19 @@ class alignas(128) VisitedShard {
 
     size_t size() const { return homes_; }
 
-    // Makes room for so many more.
-    void grow_for(size_t added) {
+    // Makes room for so many more within some bytes that are left, from which it takes what
+    // it needs. False if they do not suffice.
+    bool grow_for(size_t added, std::atomic<int64_t>& left) {
         size_t homes = homes_;
         while (most(homes) < count_ + added) homes += homes / (homes < kSmall ? 1 : 3) + 64;
-        if (homes > homes_) grow(homes);
+        if (homes == homes_) return true;
+        if (!take(left, homes)) {
+            // As little as will do, but not for a few only: all of them are moved.
+            homes = std::max((count_ + added) * 10 / 7 + 64, homes_ + homes_ / 16);
+            if (!take(left, homes)) return false;
+        }
+        grow(homes);
+        return true;
     }
 
     size_t bytes() const { return slots_.bytes(); }
@@ -109,6 +119,16 @@ class alignas(128) VisitedShard {
     static constexpr uint32_t kBusy = ~0U;  // instead of the depth: a thread writes here
 
     static size_t most(size_t homes) { return 7 * homes / 10; }
+
+    // Takes the bytes that more slots need, in large pages, if there are so many.
+    bool take(std::atomic<int64_t>& left, size_t homes) const {
+        const size_t size = (homes + kTail) * sizeof(State);
+        const size_t page = size < kHuge ? 1 : kHuge;
+        const auto more = static_cast<int64_t>((size + page - 1) / page * page - slots_.bytes());
+        if (left.fetch_sub(more) >= more) return true;
+        left += more;
+        return false;
+    }
 
     State* after(State* slot) {
         if (++slot == &slots_[0] + slots_.size()) throw std::bad_alloc();
@@ -190,7 +210,11 @@ class Visited {
     void note(uint64_t fingerprint) {
         VisitedShard& shard = shards_[shard_of(fingerprint)];
         shard.count(1);
-        if (shard.spare() == 0) shard.grow_for(1);
+        if (shard.spare() > 0) return;
+        std::atomic<int64_t> left{gate().room()};
+        if (shard.grow_for(1, left)) return;
+        gate().starve();
+        throw std::bad_alloc();
     }
 
     VisitedShard& shard(size_t number) { return shards_[number]; }

@@ -88,13 +88,14 @@ class Walker {
         }
         origin_ = origin_of(options_.seed, walk.number);
         path_ = path;
-        while (look(walk) && step(walk)) {
+        while ((walk.step % kBetweenLooks != 0 || !gate().is_closed()) && look(walk) && step(walk)) {
         }
         given = walk;
         if (walk.end == End::kNone) std::copy(now_.row.begin(), now_.row.end(), row);
     }
 
   private:
+    static constexpr int64_t kBetweenLooks = 64;  // steps between two looks at the clock
     static constexpr uint64_t kWords = 2;  // random words of one step
 
     struct Before {
@@ -288,15 +289,16 @@ class Walks {
         for (auto& walker : walkers_) walker->begin(rows);
     }
 
-    // Walks on until all have ended, or what is lacking has to be served first.
+    // Walks on until all have ended, what is lacking has to be served first, or the gate
+    // closes.
     // Returns how many have not ended.
     int64_t step() {
         misses.clear();
         tables_.settle();
-        while (!todo_.empty() && misses.empty()) {
+        while (!todo_.empty() && misses.empty() && !gate().is_closed()) {
             std::atomic<size_t> next{0};
             crew_.run(std::min(walkers_.size(), todo_.size()), [&](size_t n) {
-                for (size_t at; (at = next++) < todo_.size();) go(*walkers_[n], todo_[at]);
+                for (size_t at; !gate().is_closed() && (at = next++) < todo_.size();) go(*walkers_[n], todo_[at]);
             });
             for (auto& walker : walkers_) {
                 misses.add_all(walker->misses);

@@ -1,0 +1,62 @@
+"""Numbers that users give as options: of the right kind, in range, and shown short."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from worldline.model.errors import UsageError
+
+MOST = 2**62
+"""More than anything that is counted; where integers have 64 bits, it stands for more."""
+
+_SHOWN = 20
+"""Digits that are shown of a number."""
+
+
+def short(value: object) -> str:
+    """Return a number as text, or how long it is."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        digits = value.bit_length() * math.log10(2)
+        if digits > _SHOWN:
+            return f"{'-' * (value < 0)}10^{int(digits)}"
+    text = repr(value)
+    return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}..."
+
+
+def refuse_other_than_whole(*, least: int = 1, **numbers: Any) -> None:
+    """Refuse options that are no whole numbers, or too small; None is no number given.
+
+    Raises
+    ------
+    UsageError
+        For the first of them.
+    """
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise UsageError(
+                f"{name}={short(number)} is not a whole number of at least {least}",
+                remedy=f"give at least {least}, or leave it out",
+            )
+
+
+def refuse_other_than_seconds(**numbers: Any) -> None:
+    """Refuse options that are no times from 0 on, or infinite; None is no time given.
+
+    Raises
+    ------
+    UsageError
+        For the first of them.
+    """
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        is_time = isinstance(number, int | float) and not isinstance(number, bool)
+        if not is_time or not 0 <= number <= sys.float_info.max:
+            raise UsageError(
+                f"{name}={short(number)} is not a finite number of seconds",
+                remedy="give seconds, or leave it out",
+            )
