@@ -51,7 +51,7 @@ def test_a_target_may_be_spelt_otherwise():
         (["--until", "view[b].heard +"], "is not a Python expression"),
         (["--until", "view[b]._world"], "the private name '_world'"),
         (["--until", "view[b].gone"], "is no field"),
-        (["--until", "1 / 0"], "property 1 / 0 raised ZeroDivisionError"),
+        (["--until", "1 / 0"], "predicate 1 / 0 raised ZeroDivisionError"),
     ],
 )
 @pytest.mark.parametrize("verb", ["check", "walk"])

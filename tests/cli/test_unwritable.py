@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import COUNTER, run
+from tests.cli.command import COUNTER, refusal, run
 from tests.cli.test_walk import LOSSY
 
 import worldline as wl
@@ -22,12 +22,8 @@ COMMANDS = {
     "faults": ("faults", "zoo:simple-deliv"),
 }
 PLACES = {
-    ".": "Is a directory",
-    "": "Is a directory",
-    "folder/": "Is a directory",
     "file/x.wl": "Not a directory",
     "/dev/full": "No space left on device",
-    "nul\0.wl": "embedded null byte",
     "x" * 300 + ".wl": "File name too long",
     "/proc/x.wl": "",
 }
@@ -60,6 +56,13 @@ def test_the_verdict_the_steps_and_the_reason_are_printed(verb: str, place: str)
     assert steps in result.out or "drop log" in result.out
     assert "worldline replay" not in result.out
     assert not list(Path().glob(".worldline*"))
+
+
+@pytest.mark.parametrize("place", [".", "", "folder/", "nul\0.wl", "pipe"])
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_what_can_be_no_file_is_refused_before_the_search(verb: str, place: str):
+    os.mkfifo("pipe")
+    assert refusal(run(*COMMANDS[verb], "--out", place))
 
 
 @pytest.mark.parametrize("verb", COMMANDS)

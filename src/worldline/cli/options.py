@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import math
+import os
 import re
 import stat
 import sys
@@ -178,8 +179,7 @@ def positive_seconds(text: str) -> float:
 def place(text: str) -> Path:
     """Read an option's value that says where something is to be written.
 
-    What is there already is replaced, so it may be no device or pipe: a root user's
-    ``/dev/null`` would be a plain file afterwards.
+    A pipe is refused: to write into one waits for who reads it.
     """
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError(f"{text!r} is the name of no file")
@@ -187,15 +187,16 @@ def place(text: str) -> Path:
         known = Path(text).stat().st_mode
     except OSError:
         return Path(text)
-    if not (stat.S_ISREG(known) or stat.S_ISDIR(known)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no regular file")
+    if stat.S_ISFIFO(known) or stat.S_ISSOCK(known):
+        raise argparse.ArgumentTypeError(f"{text!r} is a pipe, and a file is wanted")
     return Path(text)
 
 
 def file_place(text: str) -> Path:
     """Read an option's value that says which file is to be written."""
     found = place(text)
-    if found.is_dir():
+    # Unlike Path.is_dir, it takes any name for an answer.
+    if os.path.isdir(text):  # noqa: PTH112
         raise argparse.ArgumentTypeError(f"{text!r} is a folder, and a file is wanted")
     return found
 
@@ -208,7 +209,7 @@ def refuse_folder(out: Path) -> None:
     UsageError
         If it is one.
     """
-    if out.is_dir():
+    if os.path.isdir(out):  # noqa: PTH112
         raise UsageError(f"{out} is a folder", remedy="name a file for the trace")
 
 

@@ -73,7 +73,7 @@ def spelt(value: object) -> str:
         return repr(value)
     except (ValueError, RecursionError):
         # Of an int with thousands of digits, or of what is nested very deep.
-        return f"<{type(value).__name__}>"
+        return f"<{type(value).__name__} that is too long to be printed>"
 
 
 def shorten(text: str, width: int = 60) -> str:
