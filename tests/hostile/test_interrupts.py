@@ -33,7 +33,7 @@ COMMANDS = (
     "zoo list --json",
     "show OUT/seen.wl",
     "replay OUT/seen.wl --json",
-    "debug OUT/seen.wl -c where -c step -c where",
+    "debug OUT/seen.wl -c where -c where",
 )
 LONGEST_S = 4.0
 """Ctrl-C comes before this; most commands are done by then, some never are."""

@@ -24,6 +24,9 @@ from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 _TICK = 512
 """States expanded between two reports of progress."""
 
+_GLANCE = 16
+"""States expanded between two looks at the clock."""
+
 SAMPLE = 200
 """States that are kept, at most, to check a declared symmetry on."""
 
@@ -240,7 +243,7 @@ class Exploration:
         if self._countdown <= 0:
             self._countdown = _TICK
             self.look()
-        else:
+        elif self._countdown % _GLANCE == 0:
             self.check()
 
     def check(self) -> None:
