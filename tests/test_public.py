@@ -63,7 +63,7 @@ def unnamed() -> Iterator[str]:
     public = known()
     named = {
         id(value)
-        for place in (public, vars(wl.histories), vars(wl.events))
+        for place in (public, vars(wl.histories), vars(wl.events), vars(wl.records))
         for value in place.values()
     }
     queue = list(public.items())

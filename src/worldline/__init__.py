@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from worldline.search.report import Progress, Report
     from worldline.search.walk_report import CriticalTransition, WalkReport
     from worldline.search.walks import walk
+    from worldline.trace import records
     from worldline.trace.replay import replay
     from worldline.trace.replayed import Divergence, Replayed
     from worldline.trace.report import PropertyFailed, PropertyReport
@@ -123,6 +124,7 @@ _LAZY = {
     "worldline.search.report": ("Progress", "Report"),
     "worldline.search.walk_report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks": ("walk",),
+    "worldline.trace": ("records",),
     "worldline.trace.replay": ("replay",),
     "worldline.trace.replayed": ("Divergence", "Replayed"),
     "worldline.trace.report": ("PropertyFailed", "PropertyReport"),
@@ -216,6 +218,7 @@ __all__ = [
     "node",
     "on",
     "part",
+    "records",
     "replay",
     "safety",
     "script",

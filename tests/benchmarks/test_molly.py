@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -40,7 +41,9 @@ def test_every_search_is_in_the_tables(
     runs, seconds = (line.split(" | ") for line in lines if line.startswith("| 2pc |"))
     assert runs[1:6] == ["⟨5,0,1⟩", "24", "24", "yes", "2"]
     assert runs[6:9] == ["2 VIOLATED"] * 3
-    assert seconds[1:5] == ["found", "VIOLATED", "crash C@4", "0.22"]
+    assert seconds[1:3] == ["found", "VIOLATED"]
+    assert re.fullmatch(r"crash \w@\d", seconds[3])  # of several, the solver picks one
+    assert seconds[4] == "0.22"
     assert all(float(cell.strip(" |")) < 5 for cell in seconds[5:])
     assert len(seconds) == 11
     assert "Ended by the budget of 10 s: none." in lines

@@ -125,7 +125,16 @@ def test_a_crash_is_a_step_of_its_node():
 
 
 def test_what_arrives_at_a_halted_node_is_refused_and_not_dropped():
-    run("faults", "zoo:3pc", "--crash-semantics", "halt", "--out", "bad.wl")
+    run(
+        "faults",
+        "zoo:2pc",
+        "--crash-semantics",
+        "halt",
+        "--eff",
+        "0",
+        "--out",
+        "bad.wl",
+    )
     steps = [step for step in read(Path("bad.wl")).steps if step.node is not None]
     crash = next(n for n, step in enumerate(steps) if step.kind == "crash")
     down = steps[crash].node

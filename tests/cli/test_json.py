@@ -111,7 +111,7 @@ def test_what_is_not_violated_has_no_run():
 
 def test_a_replay_says_what_applies_of_it():
     run(*VIOLATED["check"], "--out", "bad.wl")
-    found = json.loads(run("replay", "bad.wl", "--json").out)
+    found = json.loads(run("replay", "bad.wl", "counter.py", "--json").out)
     assert found["verdict"] == "violated"
     (row,) = found["properties"]
     assert (row["name"], row["verdict"]) == ("replicas_agree_at_rest", "violated")

@@ -97,7 +97,7 @@ def test_check_reports_it_with_its_run_which_replays(
     found = json.loads(out)["properties"][0]
     assert (found["name"], found["explanation"]) == ("divergence", SAID)
     assert found["steps"] == 2
-    status, out, err = run(tmp_path, "replay", found["trace"])
+    status, out, err = run(tmp_path, "replay", found["trace"], "endless.py")
     assert (status, err) == (1, "")
     assert "reproduced" in out
 

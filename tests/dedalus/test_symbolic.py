@@ -325,7 +325,9 @@ def test_numbers_that_outgrow_the_solver_are_refused(rule: str, eot: int):
         pre(N, X) :- n(N, X);
         post(N, X) :- n(N, X), X > 0;
     """
-    with pytest.raises(UsageError, match="beyond what the solver can count to"):
+    with pytest.raises(
+        UsageError, match=r"beyond (what the solver can count to|9223372036854775808)"
+    ):
         search(program(rules, rule), scope(eot))
 
 

@@ -320,9 +320,9 @@ def test_another_seed_walks_otherwise():
     [
         ({"weights": {"fall": 2}}, "no events 'fall' to weigh"),
         ({"weights": {"climb": 0}}, "the weight 0 of climb"),
-        ({"depth": 0}, "depth=0 is too little"),
-        ({"walks": 0}, "walks=0 is too little"),
-        ({"emit_live": -1}, "emit_live=-1 is no number of runs"),
+        ({"depth": 0}, "depth=0 is not a whole number"),
+        ({"walks": 0}, "walks=0 is not a whole number"),
+        ({"emit_live": -1}, "emit_live=-1 is not a whole number"),
         ({"properties": ["summit"]}, "no property 'summit'"),
         ({"engine": "fast"}, "engine 'fast' is unknown"),
     ],

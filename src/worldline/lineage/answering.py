@@ -80,13 +80,12 @@ def answer(
             written = _written(target, trace, place)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
-    edges: tuple[FrontierPoint, ...] = ()
-    hardening: tuple[str, ...] | None = None
+    more: dict[str, Any] = {}
 
     def ask_more() -> None:
-        nonlocal edges, hardening
-        edges = _frontier(target, question, scope) if question.frontier else ()
-        hardening = _hardening(target, question, scope, outcome)
+        if question.frontier:
+            more["frontier"] = _frontier(target, question, scope)
+        more["hardening"] = _hardening(target, question, scope, outcome)
 
     notes += _words_for(bound_that_ended(ask_more), outcome, question)
     report = FaultsReport(
@@ -105,13 +104,18 @@ def answer(
         notes=tuple(notes),
         shown=tuple(shown),
         swept=swept,
-        frontier=edges,
-        hardening=hardening,
+        **more,
     )
-    if folder is None:
-        return report
+    return report if folder is None else _with_page(folder, report, target, runs)
+
+
+def _with_page(
+    folder: Path, report: FaultsReport, target: Target, runs: list[Run]
+) -> FaultsReport:
+    """Write the page of a report; return the report, which says so if that failed."""
     try:
-        _write_page(folder, report, target, target.subject(scope, IGNORE), runs)
+        subject = target.subject(report.scope, IGNORE)
+        _write_page(folder, report, target, subject, runs)
     except UsageError as error:
         return replace(report, notes=(*report.notes, error.what))
     return report

@@ -14,6 +14,7 @@ import dataclasses
 import enum
 import itertools
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -304,8 +305,9 @@ def _ordering(frozen: Sequence[Frozen]) -> Callable[[Frozen], Any] | None:
 def _freeze_list(value: list[Any]) -> Frozen:
     for item in value:
         if isinstance(item, set | dict):
+            kind = "set" if isinstance(item, set) else "dict"
             raise ModelError(
-                f"a list holds the {type(item).__name__} {item!r}, "
+                f"a list holds the {kind} {reprlib.repr(item)}, "
                 "whose order of iteration Worldline could not keep canonical",
                 remedy="use a dict of sets, or put frozensets or tuples in the list",
             )

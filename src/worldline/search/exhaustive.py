@@ -119,7 +119,6 @@ def check(
     check_system(system)
     refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
     bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
-    meter = Meter(bounds)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
     chosen = choose(
@@ -128,17 +127,17 @@ def check(
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     with held(), without_order(system.symmetry if folded else ()):
-        question = Question(
-            system, properties, prune, assume, from_, folded=folded, profile=profile
-        )
         limits = Limits(
             bounds=bounds,
-            meter=meter,
+            meter=Meter(bounds),
             progress=progress,
             deadlock=deadlock,
             keep_going=keep_going,
             threads=threads_of(threads),
             exact=exact,
+        )
+        question = Question(
+            system, properties, prune, assume, from_, folded=folded, profile=profile
         )
         if goals := goals_of(system, until):
             whole = choose("breadth-first", engine, exact=exact)

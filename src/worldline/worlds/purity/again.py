@@ -11,6 +11,7 @@ from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event, Kind
 from worldline.model.mould import Mould
 from worldline.model.outcome import Outcome
+from worldline.model.user_errors import spelt
 from worldline.model.values import freeze
 from worldline.worlds.door import Query
 from worldline.worlds.purity.sample import Execution
@@ -93,7 +94,7 @@ class Again:
             found = cell.freeze()
         except ModelError as error:
             return _refused(error)
-        return found, repr(cell.value)
+        return found, spelt(cell.value)
 
     def _at_first(self, query: Query) -> int:
         full = query[0] == "full" and query[2] >= (self._system.network.buffer or 0)
@@ -142,11 +143,11 @@ def _seen(path: Path, local: Frozen, outcome: Outcome, projected: list[Any]) -> 
     data = (list(path), local, freeze(outcome), projected)
     if outcome.failure is not None:
         return data, f"failed with {outcome.failure}"
-    sends = ", ".join(f"{sent.message!r} to {sent.dst}" for sent in outcome.sends)
-    fields = ", ".join(map(repr, local[1:]))
+    sends = ", ".join(f"{spelt(sent.message)} to {sent.dst}" for sent in outcome.sends)
+    fields = ", ".join(map(spelt, local[1:]))
     text = f"{local[0].__name__}({fields}) and sent {sends or 'nothing'}"
     if outcome.log:
-        text += f" and logged {', '.join(map(repr, outcome.log))}"
+        text += f" and logged {', '.join(map(spelt, outcome.log))}"
     if projected:
-        text += f" and showed observers {', '.join(repr(s) for _, s in projected)}"
+        text += f" and showed observers {', '.join(spelt(s) for _, s in projected)}"
     return data, text

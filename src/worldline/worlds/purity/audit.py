@@ -18,6 +18,7 @@ from typing import Any, final
 from worldline.engine.tables import Row
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
+from worldline.model.user_errors import spelt
 from worldline.model.values import thaw
 from worldline.model.view import Read
 from worldline.worlds.purity.again import Again, Told
@@ -204,7 +205,7 @@ def _folded(world: TabulatedWorld, again: Again) -> list[Trialled]:
             # The first value that a step was folded into, and the last.
             for value, after in [*table.items()][:: max(1, len(table) - 1)]:
                 fold = functools.partial(again.fold, column, value, table.operation)
-                before = values[after], repr(thaw(values[after]))
+                before = values[after], spelt(thaw(values[after]))
                 what = f"the fold of observer {observer.name!r}"
                 found.append(Trialled(what, fold, before))
     return found[:: max(1, len(found) // _MOST_FOLDS)]
