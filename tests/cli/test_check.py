@@ -367,15 +367,13 @@ def test_the_folder_of_a_file_does_not_matter(folder: Path):
     assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize("out", ["", "here", "/dev/null", "/dev/full"])
+@pytest.mark.parametrize("out", ["", "here"])
 def test_a_place_where_no_trace_can_go_is_refused_before_the_search(
     out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
     Path("here").mkdir()
-    before = Path("/dev/null").stat().st_mode
     for verb in ("check", "faults"):
         result = run(verb, "zoo:nothing", f"--out={out}")
         assert result.status == 2
         assert "--out" in result.err
-    assert Path("/dev/null").stat().st_mode == before

@@ -122,7 +122,8 @@ def _answered(argv: Sequence[str] | None) -> int:
     """Run one command, and turn every error into a message and an exit code."""
     arguments: argparse.Namespace | None = None
     try:
-        at_the_second(_command.quit_at_once)
+        if _command.IS_COMMAND:
+            at_the_second(_command.quit_at_once)
         given = sys.argv[1:] if argv is None else list(argv)
         _refuse_null(given)
         arguments = build_parser().parse_args(given)

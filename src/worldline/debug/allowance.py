@@ -25,10 +25,6 @@ _PER_STEP = 16
 _SIZED = (str, bytes, list, tuple, set, frozenset, dict, FrozenMap)
 
 
-class Refused(UsageError):
-    """What an expression may not do."""
-
-
 @final
 class Allowance:
     """What is left of it for one evaluation."""
@@ -45,12 +41,12 @@ class Allowance:
 
         Raises
         ------
-        Refused
+        UsageError
             If it is too much.
         """
         self._left -= steps
         if self._left < 0:
-            raise Refused(
+            raise UsageError(
                 f"the expression takes more than {STEPS:,} steps",
                 remedy="ask for less at a time",
             )
@@ -74,7 +70,7 @@ class Allowance:
     def number(self, value: Any) -> Any:
         """Return a number, unless it is too long."""
         if isinstance(value, int) and value.bit_length() > BITS:
-            raise Refused(f"a number of more than {BITS:,} bits")
+            raise UsageError(f"a number of more than {BITS:,} bits")
         return value
 
     def watched(self, items: Any) -> Any:
@@ -95,7 +91,7 @@ class Allowance:
         """Return a sum of numbers."""
         for item in items:
             if not isinstance(item, int | float):
-                raise Refused(f"sum adds numbers, not {type(item).__name__}")
+                raise UsageError(f"sum adds numbers, not {type(item).__name__}")
             start = self.number(start + item)
         return start
 

@@ -13,8 +13,9 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, final
 
-from worldline.debug.allowance import Allowance, Refused
+from worldline.debug.allowance import Allowance
 from worldline.model.canonical import FrozenMap
+from worldline.model.errors import UsageError
 from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
@@ -90,7 +91,7 @@ def call(
 
     Raises
     ------
-    Refused
+    UsageError
         If it is something else.
     """
     if isinstance(called, Function):
@@ -99,7 +100,7 @@ def call(
     if is_class and (dataclasses.is_dataclass(called) or issubclass(called, enum.Enum)):
         allowance.pay_for(*given, *named.values())
         return called(*given, **named)
-    raise Refused(f"{_called(called)} cannot be called")
+    raise UsageError(f"{_called(called)} cannot be called")
 
 
 def attribute(value: Any, name: str, allowance: Allowance) -> Any:
@@ -107,11 +108,11 @@ def attribute(value: Any, name: str, allowance: Allowance) -> Any:
 
     Raises
     ------
-    Refused
+    UsageError
         If values of that class have no such thing for an expression.
     """
     if name.startswith("_"):
-        raise Refused(f"{name!r} is a private name, and leads behind the view")
+        raise UsageError(f"{name!r} is a private name, and leads behind the view")
     for kind, look in _LOOKS:
         if isinstance(value, kind):
             found = look(value, name, allowance)
@@ -119,7 +120,7 @@ def attribute(value: Any, name: str, allowance: Allowance) -> Any:
     else:
         found = _of_record(value, name)
     if found is _NOTHING:
-        raise Refused(f"{_called(value)} has no {name!r} for an expression")
+        raise UsageError(f"{_called(value)} has no {name!r} for an expression")
     return found
 
 
@@ -296,7 +297,7 @@ def _numbers(allowance: Allowance) -> _Known:
 
     def rounded(value: Any, digits: int | None = None) -> Any:
         if digits is not None and abs(digits) > _WIDEST:
-            raise Refused(f"to round to more than {_WIDEST} digits")
+            raise UsageError(f"to round to more than {_WIDEST} digits")
         return round(value, digits)
 
     return {
@@ -344,14 +345,14 @@ def format_value(value: Any, spec: str, text_of: Callable[[Any], str]) -> str:
 
     Raises
     ------
-    Refused
+    UsageError
         If it asks for more columns than anybody can read, or is not text.
     """
     if not isinstance(spec, str):
-        raise Refused("a format is text")
+        raise UsageError("a format is text")
     digits = "".join(c if c.isdecimal() else " " for c in spec).split()
     if any(len(number) > 4 or int(number) > _WIDEST for number in digits):
-        raise Refused(f"a format of more than {_WIDEST} columns")
+        raise UsageError(f"a format of more than {_WIDEST} columns")
     if type(value) in (int, float, bool, str):
         return format(value, spec)
     return format(text_of(value), spec)

@@ -12,10 +12,11 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
-from worldline.debug.allowance import BITS, Allowance, Refused
+from worldline.debug.allowance import BITS, Allowance
 from worldline.debug.calling import attribute, call, format_value
 from worldline.debug.scopes import Lambda, Scope
 from worldline.model.canonical import FrozenMap
+from worldline.model.errors import UsageError
 from worldline.model.view import View
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ class Interpreter:
 
         Raises
         ------
-        Refused
+        UsageError
             If it is of a kind, or does what, no expression may.
         """
         self._allowance.pay(1)
@@ -135,7 +136,7 @@ class Interpreter:
         kind = type(node.op)
         if kind not in _BINARY or not self._fits(kind, left, right):
             names = f"{type(left).__name__} and {type(right).__name__}"
-            raise Refused(f"{kind.__name__} of {names}")
+            raise UsageError(f"{kind.__name__} of {names}")
         return self._made(self._allowance.number(_BINARY[kind](left, right)))
 
     def _fits(self, kind: type, left: Any, right: Any) -> bool:
@@ -143,7 +144,7 @@ class Interpreter:
         if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS):
             if isinstance(left, int) and isinstance(right, int):
                 if _bits(kind, left, right) > BITS:
-                    raise Refused(f"a number of more than {BITS:,} bits")
+                    raise UsageError(f"a number of more than {BITS:,} bits")
                 self._allowance.pay_for(left, right)
             return True
         if isinstance(left, _COLLECTIONS) and isinstance(right, _COLLECTIONS):
@@ -163,7 +164,7 @@ class Interpreter:
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Any:
         value = self.value(node.operand, scope)
         if not isinstance(node.op, ast.Not) and not isinstance(value, _NUMBERS):
-            raise Refused(f"{type(node.op).__name__} of {type(value).__name__}")
+            raise UsageError(f"{type(node.op).__name__} of {type(value).__name__}")
         return _UNARY[type(node.op)](value)
 
     def _boolean(self, node: ast.BoolOp, scope: Scope) -> Any:
@@ -211,7 +212,7 @@ class Interpreter:
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Any:
         value, index = self.value(node.value, scope), self.value(node.slice, scope)
         if not isinstance(value, (*_SEQUENCES, range, dict, FrozenMap, View)):
-            raise Refused(f"{type(value).__name__} has no parts to be had by [...]")
+            raise UsageError(f"{type(value).__name__} has no parts to be had by [...]")
         found = value[index]
         if isinstance(index, slice):
             self._allowance.pay_for(found)
@@ -235,7 +236,7 @@ class Interpreter:
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Lambda:
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         if node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
-            raise Refused("a lambda with other than plain arguments")
+            raise UsageError("a lambda with other than plain arguments")
         defaults = self._items(node.args.defaults, scope)
 
         def run(*given: Any) -> Any:
@@ -289,7 +290,7 @@ class Interpreter:
             scope.set(target.id, value)
             return
         if not isinstance(target, ast.Tuple | ast.List):
-            raise Refused(
+            raise UsageError(
                 "an expression changes nothing: only names can be loop targets"
             )
         items = [*self._allowance.watched(value)]

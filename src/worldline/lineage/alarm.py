@@ -16,10 +16,12 @@ from types import FrameType
 
 from worldline.engine.bounds import BoundHit
 from worldline.model import activity
-from worldline.model.divergence import Stop
+from worldline.model.divergence import Stop, is_lost
 
 GRACE_S = 0.5
 """Seconds that a search has to end by itself, with what it has found."""
+
+_SOON_S = 1e-4
 
 
 class Late(BoundHit, Stop):
@@ -41,12 +43,14 @@ def ended_after(seconds: float | None) -> Iterator[None]:
     is_rung = signal.getitimer(signal.ITIMER_REAL)[0] > 0
 
     def ring(signum: int, frame: FrameType | None) -> None:
-        if time.monotonic() >= ends:
+        if time.monotonic() >= ends and is_lost(frame):
+            signal.setitimer(signal.ITIMER_REAL, _SOON_S, GRACE_S)
+        elif time.monotonic() >= ends:
             late = Late("seconds")
             if activity.running:
                 activity.stop = late
             raise late
-        if is_rung and callable(before):
+        elif is_rung and callable(before):
             before(signum, frame)
 
     before = signal.signal(signal.SIGALRM, ring)

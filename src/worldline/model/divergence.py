@@ -10,6 +10,7 @@ so. The clock needs ``SIGALRM`` and the main thread; elsewhere nothing is stoppe
 from __future__ import annotations
 
 import contextlib
+import gc
 import signal
 import sys
 import threading
@@ -102,12 +103,19 @@ def _look(signum: int, frame: FrameType | None) -> None:
     due = _due()
     if due is None:
         return
-    spared = _Clock.missed < _MOST_MISSED and not _is_users(frame)
+    spared = is_lost(frame) or (_Clock.missed < _MOST_MISSED and not _is_users(frame))
     if spared or activity.stop is not None:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, PATIENCE_S)
     _Clock.missed = _Clock.missed + 1 if spared else 0
     if not spared:
         _stop(due)
+
+
+def is_lost(frame: FrameType | None) -> bool:
+    """Say whether Python would drop what is raised in a frame: it collects garbage."""
+    return frame is not None and any(
+        getattr(callback, "__code__", None) is frame.f_code for callback in gc.callbacks
+    )
 
 
 def _is_users(frame: FrameType | None) -> bool:
