@@ -55,15 +55,23 @@ def test_json_has_the_step_with_which_the_cycle_begins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"),
+    ("option", "status", "said", "reason"),
     [
-        (["--no-liveness"], "switched off"),
-        (["--max-liveness-states", "1"], "too large: 2 states; the limit is 1"),
+        (["--no-liveness"], 0, "HOLDS (without liveness, which", "switched off"),
+        (
+            ["--max-liveness-states", "1"],
+            3,
+            "UNKNOWN (bound: liveness)",
+            "too large: 2 states; the limit is 1",
+        ),
     ],
 )
-def test_it_can_be_left_out(option: list[str], reason: str) -> None:
+def test_what_was_not_judged_does_not_hold_unless_it_was_left_out(
+    option: list[str], status: int, said: str, reason: str
+) -> None:
     found = run("check", "lamp.py", *option)
-    assert found.status == 0
+    assert found.status == status
+    assert said in found.out
     assert "not searched" in found.out
     assert reason in found.out
 

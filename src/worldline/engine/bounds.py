@@ -79,6 +79,9 @@ def bound_that_ended(work: Callable[[], object]) -> str | None:
 _LOOK_S = 0.005
 """Seconds between two looks at memory: a look takes longer than many a state."""
 
+_REFUSED = 0.8
+"""Where less than this share of what it may have was used, it could not get more."""
+
 _GRACE_S = 0.1
 """Seconds for what follows a search though its time is up."""
 
@@ -117,6 +120,11 @@ class Meter:
         """Say what a search that ran out of memory had, and how it can have more."""
         most = self.ceiling or resident()
         remedy = "give more (--max-memory MB, max_memory_mb=), or search less"
+        if (peak := peak_memory_mb() * MIB) < most * _REFUSED:
+            return (
+                f"the system refused more than {peak / MIB:,.0f} MiB: lift its limit "
+                "(ulimit -v), or search less"
+            )
         if self.is_late:
             return (
                 f"the process had {memory_mb():,.0f} MiB before the search began, and "

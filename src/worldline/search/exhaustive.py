@@ -211,7 +211,7 @@ def _report(
         for p in question.properties
     ]
     verdict = combine([row.verdict for row in rows])
-    if verdict is Verdict.HOLDS and not complete:
+    if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.assume)

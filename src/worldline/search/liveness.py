@@ -36,6 +36,10 @@ MOST_STATES = 2_000_000
 """States, by default, of the largest space that is visited for liveness."""
 
 
+UNJUDGED = "liveness"
+"""The bound of a search that was exhausted, but too large to judge liveness or so."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -99,7 +103,7 @@ class Liveness:
             return Answer({})
         reason = self._obstacle(search, bound)
         if reason:
-            return _all(known, Verdict.NOT_SEARCHED, reason)
+            return _all(known, Verdict.NOT_SEARCHED, reason, self._bound(bound))
         began = time.monotonic()
         try:
             with few_collections(), heard():
@@ -107,7 +111,7 @@ class Liveness:
                 rows, notes = judge(known, world, search, writer)
         except TooLarge:
             reason = self._too_large(f"more than {self.limit:,}")
-            return _all(known, Verdict.NOT_SEARCHED, reason)
+            return _all(known, Verdict.NOT_SEARCHED, reason, UNJUDGED)
         except BoundHit as hit:
             return _ended(known, hit.bound)
         except MemoryError:
@@ -116,6 +120,10 @@ class Liveness:
             pending()  # it is heeded now
             return _ended(known, "interrupted")
         return Answer(rows, notes, None, time.monotonic() - began)
+
+    def _bound(self, bound: str | None) -> str | None:
+        """Return what is missing for the whole to hold, if nobody wanted it so."""
+        return UNJUDGED if self.wanted and bound is None else None
 
     def _obstacle(self, search: Exploration, bound: str | None) -> str:
         """Return why liveness cannot be judged, or ``""``."""
@@ -206,14 +214,17 @@ def _renewed(leaf: Leaf) -> Iterator[Event]:
             )
 
 
-def _all(known: list[Property], verdict: Verdict, reason: str) -> Answer:
+def _all(
+    known: list[Property], verdict: Verdict, reason: str, bound: str | None = None
+) -> Answer:
     return Answer(
-        {
+        bound=bound,
+        rows={
             p.name: PropertyReport(
                 name=p.name, kind=p.kind.value, verdict=verdict, explanation=reason
             )
             for p in known
-        }
+        },
     )
 
 

@@ -150,6 +150,10 @@ class Report:
         return "\n".join(lines)
 
     def _because(self) -> str:
+        if self.verdict is Verdict.HOLDS and any(
+            known.verdict is Verdict.NOT_SEARCHED for known in self.properties
+        ):
+            return " (without liveness, which was not judged)"
         if self.verdict is not Verdict.UNKNOWN or self.bound is None:
             return ""
         return f" (bound: {self.bound})"

@@ -55,7 +55,7 @@ class RoundsTarget:
         origin = self.system.origin
         if origin is None:
             return None
-        return origin.target + "".join(f" -p {k}={v}" for k, v in origin.parameters)
+        return origin.target  # its parameters are in the trace
 
     def assumptions(self, scope: Scope) -> tuple[str, ...]:
         """Return under what a system holds."""
