@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import print_json
-from worldline.cli.terminal import print_lines
+from worldline.cli.terminal import print_lines, reclaim
 
 if TYPE_CHECKING:
     from worldline.search.report import Report
@@ -18,6 +18,7 @@ def answered(report: Report | WalkReport, *, as_json: bool) -> int:
     if as_json:
         print_json(report.to_json())
     else:
+        reclaim()
         print(report)
         _print_steps(report.violated)
     return report.verdict.exit_code

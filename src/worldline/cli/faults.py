@@ -17,6 +17,7 @@ from worldline.cli.options import (
     positive_seconds,
     print_json,
 )
+from worldline.cli.terminal import reclaim
 
 SUMMARY = "find the faults that break a system, or certify that none do"
 
@@ -198,6 +199,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.lineage.answering import answer
     from worldline.lineage.deciding import question_of
     from worldline.lineage.targets.opening import open_target
+    from worldline.model.divergence import watched
     from worldline.model.interrupts import held
 
     question = question_of(
@@ -223,7 +225,7 @@ def run(arguments: argparse.Namespace) -> int:
     given = assignments(arguments.parameters)
     target = open_target(arguments.targets, given, question.nodes)
     _command.begin()
-    with held(), shown_faults(target.name) as progress:
+    with held(), watched(), shown_faults(target.name) as progress:
         report = answer(
             target,
             question,
@@ -234,5 +236,6 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(report.to_json())
         else:
+            reclaim()
             print(report)
         return report.verdict.exit_code

@@ -12,7 +12,7 @@ from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
-from worldline.cli.terminal import give_up_output, guarded
+from worldline.cli.terminal import give_up_output, guarded, reclaim, set_aside
 from worldline.model.errors import (
     InternalError,
     UsageError,
@@ -128,24 +128,31 @@ def _answered(argv: Sequence[str] | None) -> int:
         _refuse_null(given)
         arguments = build_parser().parse_args(given)
         refuse_no_asserts()
+        if getattr(arguments, "json", False):
+            set_aside()
         status: int = arguments.run(arguments)
+        reclaim()
         sys.stdout.flush()
     except BrokenPipeError:
         give_up_output()  # whoever read it has gone
         return BROKEN_PIPE
     except KeyboardInterrupt:
+        reclaim()
         _command.interrupted()
         print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED
     except InternalError:
+        reclaim()
         return _confess()
     except WorldlineError as error:
+        reclaim()
         return _refuse(error)
     except OSError as error:
         give_up_output()  # it may be what failed
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(UsageError(f"{place}{error.strerror or error}"))
     except BaseException as error:
+        reclaim()
         if arguments is None:
             raise
         # SystemExit too, which is the user's, and would say HOLDS.

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from worldline.cli.terminal import reclaim
 from worldline.model.amounts import MOST
 from worldline.model.errors import UsageError
 
@@ -113,6 +114,7 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print the one object of a command."""
+    reclaim()
     text = json.dumps(value, indent=2, ensure_ascii=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
@@ -192,25 +194,37 @@ def place(text: str) -> Path:
     return Path(text)
 
 
+_MAGIC = b"\x28\xb5\x2f\xfd"
+"""How a zstd file begins, and so a trace."""
+
+
 def file_place(text: str) -> Path:
-    """Read an option's value that says which file is to be written."""
+    """Read an option's value that says which trace is to be written."""
     found = place(text)
-    # Unlike Path.is_dir, it takes any name for an answer.
+    # Unlike the methods of Path, these take any name for an answer.
+    if os.path.isfile(text) and found.stat().st_size:  # noqa: PTH113
+        with found.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise argparse.ArgumentTypeError(
+                    f"{text!r} is there already, and is no trace"
+                )
     if os.path.isdir(text):  # noqa: PTH112
         raise argparse.ArgumentTypeError(f"{text!r} is a folder, and a file is wanted")
     return found
 
 
-def refuse_folder(out: Path) -> None:
-    """Refuse a folder where a file is to be written, before the search for what.
+def refuse_no_file(out: Path) -> None:
+    """Refuse what is no place for one trace, before the search for what to write.
 
     Raises
     ------
     UsageError
-        If it is one.
+        If it is a folder, or holds something else.
     """
-    if os.path.isdir(out):  # noqa: PTH112
-        raise UsageError(f"{out} is a folder", remedy="name a file for the trace")
+    try:
+        file_place(str(out))
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(f"--out: {error}", remedy="name another file") from None
 
 
 def assignments(texts: Iterable[str]) -> dict[str, str]:

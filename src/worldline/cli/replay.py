@@ -7,6 +7,7 @@ from pathlib import Path
 
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_partial, assignments, print_json
+from worldline.cli.terminal import reclaim
 
 SUMMARY = "run a recorded run again, with the present code"
 
@@ -56,5 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found.to_json())
     else:
+        reclaim()
         print(found)
     return found.exit_code

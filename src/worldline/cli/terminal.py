@@ -61,14 +61,36 @@ class Guarded:
             self.write(line)
 
 
+class _Streams:
+    """Where the command itself prints, whatever a user's code has done to `sys`."""
+
+    out: Any = None
+    err: Any = None
+
+
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
     """Guard standard output and standard error while the block runs."""
     # A stream that is closed from the beginning is None.
     out: Any = Guarded(sys.stdout or io.StringIO())
     err: Any = Guarded(sys.stderr or io.StringIO())
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        yield
+    _Streams.out, _Streams.err = out, err
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            yield
+    finally:
+        _Streams.out = _Streams.err = None
+
+
+def set_aside() -> None:
+    """Have what a user's code prints from now on on standard error: JSON stands alone."""
+    sys.stdout = _Streams.err or sys.stderr
+
+
+def reclaim() -> None:
+    """Have the command print again, where it did in the beginning."""
+    if _Streams.out is not None:
+        sys.stdout, sys.stderr = _Streams.out, _Streams.err
 
 
 def unguarded(stream: Any) -> IO[str]:

@@ -16,7 +16,7 @@ from worldline.cli.options import (
     count,
     place,
     positive,
-    refuse_folder,
+    refuse_no_file,
 )
 from worldline.model.errors import UsageError
 
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.search.walks import walk
 
     if arguments.out is not None and not arguments.emit_live:
-        refuse_folder(arguments.out)
+        refuse_no_file(arguments.out)
     system = load_of_search("walk", arguments)
     _command.begin()
     with held(), shown(system.name) as progress:

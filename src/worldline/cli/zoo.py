@@ -30,7 +30,7 @@ command that 'list' shows.
 EPILOG = """\
 examples:
   worldline zoo list
-  worldline zoo run bt2
+  worldline zoo run brokentree-bt2
   worldline zoo run --controls    the same systems without the bug: nothing is found
 
 Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so,

@@ -13,6 +13,7 @@ from worldline.engine.room import (
     Room,
     about_to_grow,
     memory_mb,
+    peak_memory_mb,
     resident,
 )
 from worldline.model import interrupts

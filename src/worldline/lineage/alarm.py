@@ -16,7 +16,8 @@ from types import FrameType
 
 from worldline.engine.bounds import BoundHit
 from worldline.model import activity
-from worldline.model.divergence import Stop, is_lost
+from worldline.model.divergence import Stop
+from worldline.model.interrupts import is_lost
 
 GRACE_S = 0.5
 """Seconds that a search has to end by itself, with what it has found."""

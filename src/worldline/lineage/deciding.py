@@ -130,7 +130,7 @@ def _in_time(search: Callable[[], Outcome], question: Question) -> Outcome:
     """Return the outcome of a search; one without an outcome in time knows nothing."""
     began = time.monotonic()
     try:
-        with ended_after(question.budget.seconds):
+        with ended_after(question.budget.started().seconds_left):
             return search()
     except BoundHit as hit:
         seconds = time.monotonic() - began

@@ -10,7 +10,6 @@ so. The clock needs ``SIGALRM`` and the main thread; elsewhere nothing is stoppe
 from __future__ import annotations
 
 import contextlib
-import gc
 import signal
 import sys
 import threading
@@ -21,6 +20,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from worldline.model import activity
+from worldline.model.interrupts import is_lost
 
 T = TypeVar("T")
 
@@ -109,13 +109,6 @@ def _look(signum: int, frame: FrameType | None) -> None:
     _Clock.missed = _Clock.missed + 1 if spared else 0
     if not spared:
         _stop(due)
-
-
-def is_lost(frame: FrameType | None) -> bool:
-    """Say whether Python would drop what is raised in a frame: it collects garbage."""
-    return frame is not None and any(
-        getattr(callback, "__code__", None) is frame.f_code for callback in gc.callbacks
-    )
 
 
 def _is_users(frame: FrameType | None) -> bool:

@@ -13,6 +13,7 @@ Ctrl-C.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import threading
@@ -30,6 +31,16 @@ class Interrupted(KeyboardInterrupt):
 def is_interrupt(error: BaseException) -> bool:
     """Say whether an exception means that somebody pressed Ctrl-C."""
     return isinstance(error, Interrupted if _Keys.held else KeyboardInterrupt)
+
+
+def is_lost(frame: FrameType | None) -> bool:
+    """Say whether Python would drop what is raised in a frame: it takes objects apart."""
+    callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _raise() -> None:
@@ -152,7 +163,7 @@ def _take(signum: int, frame: FrameType | None) -> None:
     # Also where it is raised, until it is caught: Python drops what is raised while it
     # takes objects apart.
     _Keys.pressed = _Keys.pending = True
-    if _Keys.heard:
+    if _Keys.heard and not is_lost(frame):
         # Once: what the search cleans up, and the answer, are not to be torn.
         _Keys.heard = False
         error = Interrupted()

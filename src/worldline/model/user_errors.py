@@ -5,8 +5,11 @@ Knows exceptions and their tracebacks only; `loader` catches them.
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import sysconfig
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 
 from worldline.model.errors import InputError, WorldlineError
@@ -68,12 +71,42 @@ def escaped(error: BaseException) -> InputError | None:
 
 
 def spelt(value: object) -> str:
-    """Return the repr of a user's value, or what it is if Python cannot write that."""
+    """Return a user's value as Python writes it, or what it is if that is too long.
+
+    A record is written by its fields: its own ``__repr__`` may raise or never return.
+    """
     try:
-        return repr(value)
+        return _spelt(value)
     except (ValueError, RecursionError):
         # Of an int with thousands of digits, or of what is nested very deep.
         return f"<{type(value).__name__} that is too long to be printed>"
+
+
+def _spelt(value: object) -> str:
+    kind = type(value)
+    if dataclasses.is_dataclass(kind):
+        named = [f.name for f in dataclasses.fields(kind) if f.repr]
+        inside = [f"{name}={_spelt(getattr(value, name, None))}" for name in named]
+        return f"{kind.__qualname__}({', '.join(inside)})"
+    if isinstance(value, enum.Enum):
+        return f"<{kind.__name__}.{value.name}: {_spelt(value.value)}>"
+    inside = [_spelt(item) for item in value] if isinstance(value, _COLLECTIONS) else []
+    if kind is tuple:
+        return f"({', '.join(inside)}{',' if len(inside) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(inside)}]"
+    if isinstance(value, frozenset):
+        return f"frozenset({{{', '.join(inside)}}})" if inside else "frozenset()"
+    if isinstance(value, set):
+        return f"{{{', '.join(inside)}}}" if inside else "set()"
+    if isinstance(value, Mapping):
+        pairs = [f"{_spelt(key)}: {_spelt(item)}" for key, item in value.items()]
+        text = f"{{{', '.join(pairs)}}}"
+        return text if isinstance(value, dict) else f"{kind.__name__}({text})"
+    return repr(value)
+
+
+_COLLECTIONS = (tuple, list, set, frozenset)
 
 
 def shorten(text: str, width: int = 60) -> str:

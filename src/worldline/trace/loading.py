@@ -23,7 +23,10 @@ from worldline.trace.records import INJECTED, Header
 
 PROGRAM_SUFFIX = ".ded"
 _LARGEST = 100
-"""Of what a trace may ask for by itself: a number, or how many of something."""
+"""Of what a trace may ask of the zoo by itself: a number, or how many of something."""
+
+_MOST = 10_000
+"""The same of a system that somebody has named, whose numbers may mean anything."""
 
 _RUN_OF_PROGRAM = "worldline.lineage.targets.program_system:system"
 """Makes the system of a program's run. By name: it stands above traces."""
@@ -115,20 +118,22 @@ def named(
     Raises
     ------
     UsageError
-        If nothing was given, and what the trace names is not in the zoo, or larger
-        than anybody has asked for.
+        If nothing was given, and what the trace names is not in the zoo; or it is
+        larger than anybody has asked for.
     """
-    if given:
-        return [given] if isinstance(given, str) else list(given)
     target = header.target
+    if given:
+        words = [given] if isinstance(given, str) else list(given)
+        of_the_zoo = any(map(_is_of_the_zoo, words))
+        _refuse_large(header, parameters, _LARGEST if of_the_zoo else _MOST)
+        return words
     if target is None:
         raise UsageError(
             "the trace does not say from where its system is loaded",
             remedy=f"say it: {how(None)}",
         )
     if _is_of_the_zoo(target):
-        for name in header.parameters.keys() - parameters.keys():
-            _refuse_large(name, header.parameters[name])
+        _refuse_large(header, parameters, _LARGEST)
         return [target]
     raise UsageError(
         f"the trace says that it is a run of {one_line(target)}, which is not loaded "
@@ -157,17 +162,19 @@ def loaded(
     return as_recorded(header, load(words[0], parameters))
 
 
-def _refuse_large(name: str, value: str) -> None:
+def _refuse_large(header: Header, given: Mapping[str, str], most: int) -> None:
     """Refuse a parameter that makes a system of which a few bytes take all memory."""
-    digits = re.sub(r"[^0-9]", "", value)
-    number = value.strip().strip("+-").replace("_", "").isdecimal()
-    large = len(digits) > 9 or int(digits or 0) > _LARGEST
-    if value.count(",") >= _LARGEST or (number and large):
-        shown = shorten(one_line(f"{name}={value}"), 60)
-        raise UsageError(
-            f"the trace asks for -p {shown}, and no system of the zoo is so large",
-            remedy=f"if it is meant: -p {shown}",
-        )
+    for name in header.parameters.keys() - given.keys():
+        value = header.parameters[name]
+        digits = re.sub(r"[^0-9]", "", value)
+        is_number = value.strip().strip("+-").replace("_", "").isdecimal()
+        is_large = len(digits) > 9 or int(digits or 0) > most
+        if value.count(",") >= most or (is_number and is_large):
+            shown = shorten(one_line(f"{name}={value}"), 60)
+            raise UsageError(
+                f"the trace asks for -p {shown}, which is more than a file may ask for",
+                remedy=f"if it is meant: -p {shown}",
+            )
 
 
 def _is_of_the_zoo(target: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.model.errors import WorldlineError
+from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace, to_json
 
@@ -131,7 +132,7 @@ def property_lines(known: PropertyReport, width: int) -> list[str]:
     if known.explanation:
         lines += [f"    {line}" for line in known.explanation.splitlines()]
     if known.trace is not None:
-        lines.append(f"    trace  {known.trace}")
+        lines.append(f"    trace  {one_line(str(known.trace))}")
     if known.replay is not None:
         lines.append(f"    replay {known.replay}")
     if known.unwritten:

@@ -12,6 +12,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import FaultSet, Scope
 from worldline.model.injection.subject import CoverPoint
+from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.trace.report import (
     PropertyReport,
@@ -159,7 +160,7 @@ class FaultsReport:
             many = len(self.falsifiers) > 1
             lines += falsifier_lines(faults, self.scope, number if many else None)
         if self.trace is not None:
-            lines.append(f"    trace  {self.trace}")
+            lines.append(f"    trace  {one_line(str(self.trace))}")
         if self.replay is not None:
             lines.append(f"    replay {self.replay}")
         if self.unwritten:
