@@ -102,13 +102,22 @@ def test_whenever_of_a_call_that_nobody_has_is_refused() -> None:
         wl.System({A: Other()}, workload=workload)
 
 
-def test_the_same_call_in_a_script_and_guarded_in_whenever_is_refused() -> None:
+@pytest.mark.parametrize("when", [None, lambda self, text: self.length > 0])
+def test_the_same_call_in_a_script_and_in_whenever_is_refused(when: Any) -> None:
     call = wl.invoke(Reader.write, "x")
-    with pytest.raises(wl.ModelError, match="both in a script and, guarded"):
+    with pytest.raises(wl.ModelError, match=r"both in a script and in wl\.whenever"):
         wl.System(
             {A: Reader(), B: Reader()},
-            workload=[
-                wl.script(A, [call]),
-                wl.whenever(call, when=lambda self, text: self.length > 0),
-            ],
+            workload=[wl.script(A, [call]), wl.whenever(call, when=when)],
         )
+
+
+def test_two_scripts_of_a_node_that_share_a_call_are_refused() -> None:
+    """Of two that stand at it, only one would ever go on: what follows is lost."""
+    calls = [wl.invoke(Reader.write, text) for text in "xy"]
+    scripts = [wl.script(A, calls[:1]), wl.script(A, calls)]
+    for workload in (scripts, scripts[::-1]):
+        with pytest.raises(wl.ModelError, match=r"the same call write\('x'\)"):
+            wl.System({A: Reader(), B: Reader()}, workload=workload)
+    alike = [wl.script(A, calls), wl.script(A, calls), wl.script(B, calls)]
+    assert wl.System({A: Reader(), B: Reader()}, workload=alike).workload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from worldline.model.network import Capability, permits
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
+from worldline.model.user_errors import spelt
 from worldline.model.user_functions import check_function
 from worldline.model.workload import Invocation, Script, Whenever, scripts_of
 
@@ -161,6 +163,27 @@ def _check_workload(system: System) -> None:
                 f"System(workload=...) holds {entry!r}",
                 remedy="use wl.script(...) or wl.whenever(...)",
             )
+    for node in system.ids:
+        _check_scripts(system, node)
+
+
+def _check_scripts(system: System, node: NodeId) -> None:
+    """Refuse scripts of a node that could both be at the same call.
+
+    Equal calls are one event, which advances one script: what follows in the other
+    would never be tried first. Scripts that are equal throughout lose nothing.
+    """
+    for one, other in itertools.combinations(scripts_of(system.workload, node), 2):
+        keys, others = ([call.key for call in s.calls] for s in (one, other))
+        if (keys, one.on_reset) == (others, other.on_reset):
+            continue
+        shared = next((call for call in one.calls if call.key in others), None)
+        if shared is not None:
+            said = f"{shared.name}({', '.join(map(spelt, shared.arguments))})"
+            raise ModelError(
+                f"two scripts of {node} make the same call {said}: the two are one event",
+                remedy="give them different arguments, or make one script of both",
+            )
 
 
 def _check_whenever(system: System, entry: Whenever) -> None:
@@ -178,11 +201,12 @@ def _check_whenever(system: System, entry: Whenever) -> None:
         )
     for node in able:
         for script in scripts_of(system.workload, node):
-            if entry.when and entry.call.key in [call.key for call in script.calls]:
+            if entry.call.key in [call.key for call in script.calls]:
                 raise ModelError(
-                    f"{node} has the call {entry.call.name!r} both in a script and, "
-                    "guarded, in wl.whenever: the two are one event",
-                    remedy="put the guard on the handler, or leave one of them out",
+                    f"{node} has the call {entry.call.name!r} both in a script and in "
+                    "wl.whenever: the two are one event",
+                    remedy="give them different arguments, put a guard on the handler, "
+                    "or leave one of them out",
                 )
 
 
