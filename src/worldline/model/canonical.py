@@ -316,6 +316,8 @@ def adopt(value: Any) -> Any:
 
 
 def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
+    if ITSELF.issuperset(map(type, set.__iter__(value))):
+        return value
     before = list(set.__iter__(value))
     found = all_settled(before)
     if not all(map(is_, found, before)):
@@ -325,6 +327,10 @@ def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
 
 
 def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
+    # Keys are settled when they are put in. This is done after each event, so most
+    # collections, which hold nothing that could change, have to be passed in no time.
+    if ITSELF.issuperset(map(type, dict.values(value))):
+        return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)
         if fresh is not item:

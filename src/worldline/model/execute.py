@@ -199,7 +199,7 @@ def _perform(
     finally:
         activity.door = None
     kind = system.types[index]
-    if node.__dict__.keys() != kind.roles.keys() or kind.parts:
+    if len(node.__dict__) != len(kind.roles) or kind.parts:
         kind.check_fields(node, _handler_name(kind, event))
     if returned is not None:
         check_ran(returned, _handler_name(kind, event))
