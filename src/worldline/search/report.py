@@ -13,6 +13,7 @@ from worldline.trace.report import (
     base_json,
     first_violated,
     property_lines,
+    refuse_unknown,
 )
 
 
@@ -98,6 +99,7 @@ class Report:
 
     def expect_violated(self, name: str) -> PropertyReport:
         """Return the report on a property, or raise `PropertyFailed` if it holds."""
+        refuse_unknown(name, self.properties)
         for known in self.properties:
             if known.name == name and known.verdict is Verdict.VIOLATED:
                 return known

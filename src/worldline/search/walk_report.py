@@ -14,6 +14,7 @@ from worldline.trace.report import (
     base_json,
     first_violated,
     property_lines,
+    refuse_unknown,
 )
 
 
@@ -135,6 +136,7 @@ class WalkReport:
 
     def expect_violated(self, name: str) -> PropertyReport:
         """Return the report on a property, or raise `PropertyFailed`."""
+        refuse_unknown(name, self.properties)
         found = self.violated
         if found is not None and found.name == name:
             return found
