@@ -24,8 +24,8 @@ class _Installed:
 def raise_exits() -> None:
     """Let the user's code raise SystemExit where it would end this process."""
     _Installed.pid = os.getpid()
-    os._exit = _exit  # type: ignore[assignment]
-    os.abort = _aborted  # type: ignore[assignment]
+    os._exit = _exit
+    os.abort = _aborted
 
 
 def _exit(status: int) -> Any:

@@ -78,15 +78,15 @@ def _enters(frame: FrameType) -> bool:
 
 
 def _written(trace: list[tuple[FrameType, int]]) -> tuple[FrameType, int]:
-    """Return the innermost line that stands in a file.
+    """Return the innermost line that is not ours, and stands in a file.
 
-    What a dataclass refuses is raised in code that Python has made up.
+    What a dataclass refuses is raised in code that Python has made up. A model may stand
+    in no file either: then the innermost line is its.
     """
     for frame, line in reversed(trace):
         name = frame.f_code.co_filename
-        if not name.startswith("<"):
-            # A model may stand in no file either: then it is not ours that is meant.
-            return trace[-1] if is_ours(name) and not is_users(name) else (frame, line)
+        if is_users(name) or not (is_ours(name) or name.startswith("<")):
+            return frame, line
     return trace[-1]
 
 
