@@ -249,7 +249,7 @@ def test_a_node_in_a_list_is_named_without_repetition():
         self.others.append(self)
 
     said = refused(system(keeps))
-    assert "User.others.others.others.others... holds a node" in said
+    assert "User.others holds a node" in said
     assert "ctx.me" in said
     assert len(said) < 200
 

@@ -121,7 +121,7 @@ class Context:
                 remedy=f"send to one of {', '.join(map(str, self.nodes))}",
             )
         if not is_message(message):
-            if is_node(message):
+            if is_node(type(message)):
                 raise ModelError(
                     f"{self._where()} sends a {type(message).__name__}, which is a node",
                     remedy="send a message; ctx.me in a field of it says who sent it",

@@ -106,9 +106,9 @@ def role_of(declared: dataclasses.Field[Any]) -> Role:
     return role
 
 
-def is_node(value: object) -> bool:
-    """Say whether `value` is an instance of a node class, or such a class."""
-    return hasattr(value, "__worldline_node__")
+def is_node(kind: object) -> bool:
+    """Say whether `kind` is a node class."""
+    return hasattr(kind, "__worldline_node__")
 
 
 def refuse_node(what: str, kind: type) -> NoReturn:

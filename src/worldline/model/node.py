@@ -308,7 +308,7 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
                 f"{cls.__name__} has no field {name!r}, so its value would be lost",
                 remedy=f"declare it in the class: {name}: TYPE = DEFAULT",
             )
-        if type(value) not in ITSELF and is_node(value) and name not in parts:
+        if type(value) not in ITSELF and is_node(type(value)) and name not in parts:
             refuse_node(f"{cls.__name__}.{name}", type(value))
         object.__setattr__(self, name, adopt(value))
 

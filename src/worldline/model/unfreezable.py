@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -52,7 +53,8 @@ class Unfreezable(ModelError):
             what += f"{MOST_NESTED} deep"
             remedy = "keep linked data in a dict, and refer to it by its key"
         if nested and has_node:
-            what = f"{place} a node, or what leads to one, and a node is no data"
+            field = ".".join(path.split(".")[:2])
+            what = f"{field} holds a node, or what leads to one, and a node is no data"
             remedy = "keep or send its id: ctx.me is that of the node itself"
         super().__init__(what, remedy=remedy)
         self.value = value
@@ -91,13 +93,17 @@ def _keeps_node(cls: type, name: str, held: Any) -> bool:
 
 
 def _shortened(path: str) -> str:
-    """Return a path, without what is repeated in it."""
-    names = path.split(".")
-    return path if len(names) <= _LONGEST else f"{'.'.join(names[:_LONGEST])}..."
+    """Return a path, with a field that is repeated in it named once, and not too long."""
+    names = []
+    for name, run in itertools.groupby(path.split(".")):
+        times = len(list(run))
+        names.append(name if times == 1 else f"{name} ({times} times)")
+    shown = ".".join(names[:_LONGEST])
+    return shown if len(names) <= _LONGEST else f"{shown}..."
 
 
-_LONGEST = 5
-"""Fields of a path that are shown."""
+_LONGEST = 8
+"""Different fields of a path that are shown."""
 
 
 def _reaches(item: Any, holder: Any) -> bool:

@@ -94,6 +94,7 @@ class LiveDoor(HandlerDoor):
                 raise ModelError(
                     f"a schedule takes option {taken} of {query[1]} at {self.me}",
                     remedy="the schedule does not fit this system",
+                    located=True,  # it is not that line which is wrong
                 )
             return taken
         return self.look_up(self.index, query)
