@@ -289,7 +289,10 @@ def test_bad_arguments_are_refused_in_one_line(arguments: list[str], said: str):
         ("x = 1 / 0\n", "ZeroDivisionError: division by zero (user.py:1: x = 1 / 0)"),
         ("def system(): return 5\n", "user.py:system returned 5; return a wl.System"),
         ("def system(): raise ValueError('odd')\n", "user.py:system: odd"),
-        (SENDS_A_LIST, "message Names: field 'names' holds a list; use a tuple"),
+        (
+            SENDS_A_LIST,
+            "message Names: field 'names' holds a list (user.py:11 in start); use a tuple",
+        ),
     ],
 )
 def test_a_bad_module_is_refused_in_one_line(folder: Path, source: str, said: str):

@@ -69,7 +69,16 @@ def test_the_help_imports_nothing_heavy(option: str, tmp_path: Path):
         ([], "the following arguments are required: VERB; see 'worldline --help'"),
         (["chek"], "invalid choice: 'chek' (choose from"),
         (["check"], "required: TARGET; see 'worldline check --help'"),
-        (["check", "zoo:toy", "--dept", "3"], "unrecognized arguments: --dept 3"),
+        (
+            ["check", "zoo:toy", "--dept", "3"],
+            "unrecognized arguments: --dept 3; see 'worldline check --help'",
+        ),
+        (
+            ["faults", "zoo:kafka", "--properti", "x"],
+            "arguments: --properti x; see 'worldline faults --help'",
+        ),
+        (["zoo", "list", "--all"], "arguments: --all; see 'worldline zoo list --help'"),
+        (["--all", "zoo", "list"], "arguments: --all; see 'worldline --help'"),
         (["check", "zoo:toy", "--max-dep", "3"], "unrecognized arguments: --max-dep"),
         (["zoo"], "required: VERB; see 'worldline zoo --help'"),
         (["replay"], "required: TRACE"),

@@ -112,7 +112,7 @@ def test_so_do_the_other_searches(tmp_path: Path, verb: str) -> None:
 def test_in_a_property_it_is_a_model_error(tmp_path: Path) -> None:
     status, out, err = run(tmp_path, "check", "endless.py", "-p", "endless=property")
     assert (status, out) == (2, "")
-    assert "property small did not return (0.2 s, by the clock)" in err
+    assert "property small (endless.py:24) did not return (0.2 s, by the clock)" in err
 
 
 def test_what_ends_is_not_touched(tmp_path: Path) -> None:

@@ -123,3 +123,8 @@ def test_a_guard_that_is_false_is_still_a_violation_where_that_is_an_error():
     system = neighbours("fifo", Neighbour.tell, Neighbour.tell, unhandled="error")
     report = wl.check(system, traces=False)
     assert "News" in report.expect_violated("unhandled").explanation
+
+
+def test_an_ignored_message_is_not_among_those_that_were_never_handled():
+    report = wl.check(neighbours("streams"), traces=False)
+    assert not any("never handled" in note for note in report.notes), report.notes

@@ -128,7 +128,8 @@ def test_a_property_that_does_not_return_is_a_model_error(
             mischief()
         return True
 
-    said = said.replace("Prone.poked", "property loops did not return")
+    place = f"test_divergence.py:{loops.predicate.__code__.co_firstlineno}"
+    said = said.replace("Prone.poked", f"property loops ({place}) did not return")
     with pytest.raises(wl.ModelError, match=re.escape(said)):
         wl.check(prone(properties=[loops]), engine=engine, traces=False)
 

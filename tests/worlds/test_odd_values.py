@@ -174,5 +174,7 @@ def test_the_culprit_in_nested_records_is_found_in_one_pass():
     value: Any = object()
     for _ in range(90):
         value = Box(value)
-    with pytest.raises(wl.ModelError, match=r"Odd.value(\.inside){90} holds <object"):
+    with pytest.raises(
+        wl.ModelError, match=r"Odd.value.inside \(90 times\) holds <object"
+    ):
         wl.check(system(functools.partial(assign, value)))

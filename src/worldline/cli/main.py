@@ -6,12 +6,13 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline._version import __version__
 from worldline.cli import check, debug, faults, replay, show, walk, zoo
+from worldline.cli.exits import raise_exits
 from worldline.cli.terminal import give_up_output, guarded, reclaim, set_aside
 from worldline.model.errors import (
     InternalError,
@@ -65,6 +66,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"worldline: error: {message}; see '{self.prog} --help'\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse here what a verb does not know: the parser above has another help."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
 
 
 def build_parser() -> Parser:
@@ -124,6 +132,7 @@ def _answered(argv: Sequence[str] | None) -> int:
     try:
         if _command.IS_COMMAND:
             at_the_second(_command.quit_at_once)
+            raise_exits()
         given = sys.argv[1:] if argv is None else list(argv)
         _refuse_null(given)
         arguments = build_parser().parse_args(given)

@@ -22,4 +22,8 @@ running: bool = False
 """True while code of the user's runs: a handler, a guard, a property, an observer."""
 
 stop: BaseException | None = None
-"""What was raised into that code from outside; it may have swallowed it."""
+"""What is raised when that code ends, as it may have swallowed it: what was to stop it
+from outside, or the first error that it made in the use of Worldline."""
+
+judging: str = ""
+"""What the property is called that is being evaluated."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.annotations import check_type
 from worldline.model.errors import ModelError
+from worldline.model.fields import is_node
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
 from worldline.model.message import is_message
@@ -120,6 +121,11 @@ class Context:
                 remedy=f"send to one of {', '.join(map(str, self.nodes))}",
             )
         if not is_message(message):
+            if is_node(type(message)):
+                raise ModelError(
+                    f"{self._where()} sends a {type(message).__name__}, which is a node",
+                    remedy="send a message; ctx.me in a field of it says who sent it",
+                )
             raise ModelError(
                 f"{self._where()} sends {spelt(message)}, which is not a message",
                 remedy="decorate its class with @wl.message",
@@ -243,6 +249,11 @@ class Context:
         )
 
     def _timer(self, timer: Callable[..., None]) -> Handler:
+        if timer is None:
+            raise ModelError(
+                f"{self._where()} uses None as a timer: it called the handler",
+                remedy="pass the handler itself: self.tick, not self.tick(ctx)",
+            )
         name = getattr(timer, "__name__", repr(timer))
         mark = mark_of(timer)
         known = self._kind.timers.get(name)

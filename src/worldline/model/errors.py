@@ -17,30 +17,9 @@ never wrapped in one of these: a handler that raises is a result, not an error.
 from __future__ import annotations
 
 import sys
-import traceback
-from collections import Counter
-from pathlib import PurePath
 
-
-def place_of(error: BaseException) -> str:
-    """Return where an exception was raised: file name, line and function.
-
-    Where a recursion ends depends on how much room there was. So its place is the
-    first call of it, with the functions that call each other.
-    """
-    trace = list(traceback.walk_tb(error.__traceback__))
-    cycle: tuple[str, ...] = ()
-    if isinstance(error, RecursionError):
-        counts = Counter(frame.f_code for frame, _ in trace)
-        most = max(counts.values())
-        often = [code for code, count in counts.items() if count > most // 2 > 1]
-        trace = [at for at in trace if at[0].f_code in often][:1] or trace
-        cycle = tuple(code.co_name for code in often)
-    frame, line = trace[-1]
-    place = (
-        f"{PurePath(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}"
-    )
-    return f"{place}, of {', '.join(cycle)}" if len(cycle) > 1 else place
+from worldline.model import activity
+from worldline.model.places import place_now
 
 
 def name_of(error: BaseException) -> str:
@@ -99,7 +78,22 @@ class InputError(UsageError):
 
 
 class ModelError(WorldlineError, TypeError):
-    """The description of a system is wrong; the message names class and field."""
+    """The description of a system is wrong; the message names class and field.
+
+    One that is made while user code runs names its line too. It is raised again once
+    that code has ended, should it have caught it: a misuse is no result.
+
+    Parameters
+    ----------
+    located
+        Whether the text says already where it is.
+    """
+
+    def __init__(self, what: str, *, remedy: str = "", located: bool = False) -> None:
+        place = place_now() if activity.running and not located else ""
+        super().__init__(f"{what} ({place})" if place else what, remedy=remedy)
+        if activity.running and activity.stop is None:
+            activity.stop = self
 
 
 class Nondeterminism(ModelError):

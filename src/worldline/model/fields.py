@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import reprlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never, NoReturn
 
 from worldline.model import activity
 from worldline.model.errors import ModelError
@@ -23,7 +24,17 @@ class Role(enum.Enum):
     PART = "part"
 
 
-def _declare(role: Role, default: Any, default_factory: Any) -> Any:
+def _declare(
+    role: Role, misplaced: tuple[Any, ...], default: Any, default_factory: Any
+) -> Any:
+    name = "field" if role is Role.PLAIN else role.value
+    if misplaced:
+        raise ModelError(
+            f"wl.{name}({', '.join(map(reprlib.repr, misplaced))}) does not say what "
+            "that is for",
+            remedy=f"write wl.{name}(default={reprlib.repr(misplaced[0])}), or "
+            "default_factory= and a function, for a collection",
+        )
     # A handler may print its node, but not read its ghosts.
     shown = role is not Role.GHOST
     options: dict[str, Any] = {"metadata": {_ROLE: role}, "repr": shown}
@@ -35,25 +46,25 @@ def _declare(role: Role, default: Any, default_factory: Any) -> Any:
 
 
 def field(
-    *,
+    *misplaced: Never,
     default: Any = dataclasses.MISSING,
     default_factory: Callable[[], Any] | Any = dataclasses.MISSING,
 ) -> Any:
     """Declare plain state that needs a factory, such as a set."""
-    return _declare(Role.PLAIN, default, default_factory)
+    return _declare(Role.PLAIN, misplaced, default, default_factory)
 
 
 def durable(
-    *,
+    *misplaced: Never,
     default: Any = dataclasses.MISSING,
     default_factory: Callable[[], Any] | Any = dataclasses.MISSING,
 ) -> Any:
     """Declare state that survives resets and crashes, as if written to disk."""
-    return _declare(Role.DURABLE, default, default_factory)
+    return _declare(Role.DURABLE, misplaced, default, default_factory)
 
 
 def ignored(
-    *,
+    *misplaced: Never,
     default: Any = dataclasses.MISSING,
     default_factory: Callable[[], Any] | Any = dataclasses.MISSING,
 ) -> Any:
@@ -62,11 +73,11 @@ def ignored(
     While exploring it has its initial value before every handler; properties may
     not read it. Use it for statistics.
     """
-    return _declare(Role.IGNORED, default, default_factory)
+    return _declare(Role.IGNORED, misplaced, default, default_factory)
 
 
 def ghost(
-    *,
+    *misplaced: Never,
     default: Any = dataclasses.MISSING,
     default_factory: Callable[[], Any] | Any = dataclasses.MISSING,
 ) -> Any:
@@ -74,7 +85,7 @@ def ghost(
 
     It survives resets and is part of a state's identity.
     """
-    return _declare(Role.GHOST, default, default_factory)
+    return _declare(Role.GHOST, misplaced, default, default_factory)
 
 
 def part(service: type | None = None) -> Any:
@@ -93,6 +104,25 @@ def role_of(declared: dataclasses.Field[Any]) -> Role:
     """Return the role a dataclass field was declared with."""
     role: Role = declared.metadata.get(_ROLE, Role.PLAIN)
     return role
+
+
+def is_node(kind: object) -> bool:
+    """Say whether `kind` is a node class."""
+    return hasattr(kind, "__worldline_node__")
+
+
+def refuse_node(what: str, kind: type) -> NoReturn:
+    """Refuse to keep a node where data is kept; `what` says where.
+
+    Raises
+    ------
+    ModelError
+        Always.
+    """
+    raise ModelError(
+        f"{what} holds the node {kind.__name__}, and a node is no data",
+        remedy="keep or send its id: ctx.me is that of the node itself",
+    )
 
 
 class GhostField:

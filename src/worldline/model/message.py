@@ -10,6 +10,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.errors import ModelError
+from worldline.model.fields import is_node, refuse_node
 from worldline.model.identity import NodeId
 from worldline.model.settling import as_it_is, register_settler, settle_fields
 from worldline.model.user_errors import spelt
@@ -112,6 +113,8 @@ def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
         raise ModelError(
             f"message {cls.__name__}: field {name!r} holds a {kind}", remedy=_REMEDY
         )
+    if is_node(frozen[0]):
+        refuse_node(f"message {cls.__name__}: field {name!r}", frozen[0])
     for item in frozen[1:]:
         if type(item) is tuple:
             _refuse_mutable(cls, name, item)

@@ -19,13 +19,14 @@ from worldline.model import fields as roles
 from worldline.model.canonical import adopt
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
-from worldline.model.fields import GhostField, Role, role_of
+from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.mould import Mould, first_value
 from worldline.model.settling import register_settler, settle_live
 from worldline.model.unfreezable import Unfreezable
 from worldline.model.user_functions import allows
 from worldline.model.values import (
+    ITSELF,
     freeze_all,
     getter,
     register_type,
@@ -297,6 +298,9 @@ def _complete_part(
 
 def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
     names = frozenset(field.name for field in dataclasses.fields(cls))
+    parts = frozenset(
+        f.name for f in dataclasses.fields(cls) if role_of(f) is Role.PART
+    )
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
         if name not in names:
@@ -304,6 +308,8 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
                 f"{cls.__name__} has no field {name!r}, so its value would be lost",
                 remedy=f"declare it in the class: {name}: TYPE = DEFAULT",
             )
+        if type(value) not in ITSELF and is_node(type(value)) and name not in parts:
+            refuse_node(f"{cls.__name__}.{name}", type(value))
         object.__setattr__(self, name, adopt(value))
 
     return __setattr__

@@ -119,7 +119,7 @@ class Observer:
         ModelError
             If the user's function raises or does not return.
         """
-        return _answered(self.name, "project", lambda: self.project(step))
+        return _answered(self.name, "project", self.project, step)
 
     def holds(self, view: View) -> bool:
         """Return the verdict on the value in a state; True if there is none.
@@ -129,12 +129,14 @@ class Observer:
         return view.verdict(self.name)
 
 
-def _answered(name: str, what: str, run: Callable[[], Any]) -> Any:
+def _answered(
+    name: str, what: str, function: Callable[..., Any], *arguments: Any
+) -> Any:
     try:
-        return running.run_pure(run, hash((name, what)))
+        return running.run_pure(lambda: function(*arguments), hash((name, what)))
     except BaseException as error:
         remedy = "an observer must make something of every step and every value"
-        refuse(f"the {what} of observer {name!r}", error, remedy)
+        refuse(f"the {what} of observer {name!r}", function, error, remedy)
 
 
 @final
@@ -151,7 +153,7 @@ class Record:
         """Fold in what a step was projected to, frozen."""
         observer, seen = self.observer, thaw_shared(projected)
         self.value = settled(
-            _answered(observer.name, "fold", lambda: observer.fold(self.value, seen))
+            _answered(observer.name, "fold", observer.fold, self.value, seen)
         )
 
     def verdict(self) -> bool:

@@ -52,15 +52,17 @@ class Property:
             in it, raises anything but AssertionError, or does not return.
         """
         activity.guarding = True
+        activity.judging = what = f"{self.role} {self.name}"
         try:
             value = running.run_pure(lambda: self.predicate(view), hash(self.name))
         except AssertionError as error:
             return Judgement(False, text_of(error) or _asserted(error))
         except BaseException as error:
-            refuse(f"{self.role} {self.name}", error, _REMEDY)
+            refuse(what, self.predicate, error, _REMEDY)
         finally:
+            activity.judging = ""
             activity.guarding = False
-        said = verdict(value, self.predicate, f"{self.role} {self.name}")
+        said = verdict(value, self.predicate, what)
         return Judgement(said, "")
 
 

@@ -12,12 +12,14 @@ import re
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import ClassVar, NoReturn, TypeAlias, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 from worldline.model import activity, beat, divergence
 from worldline.model.divergence import Diverged, Stop, Suspected, within_budget
-from worldline.model.errors import ModelError, name_of, one_line, place_of
+from worldline.model.errors import ModelError, name_of, one_line
 from worldline.model.interrupts import is_interrupt
+from worldline.model.places import place_of
+from worldline.model.user_functions import defined_at
 
 T = TypeVar("T")
 
@@ -66,7 +68,10 @@ def check() -> None:
 def cause(error: BaseException) -> BaseException:
     """Return why user code has ended: `error`, or what was to stop it."""
     activity.running = False
-    return error if activity.stop is None else activity.stop
+    stop = activity.stop
+    if stop is None or (isinstance(error, ModelError) and isinstance(stop, ModelError)):
+        return error
+    return stop
 
 
 def is_ours(error: BaseException) -> bool:
@@ -128,13 +133,17 @@ def said(error: BaseException) -> str:
     return f"{name_of(error)}: {text_of(error)}".removesuffix(": ")
 
 
-def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
+def refuse(
+    what: str, function: Callable[..., Any], error: BaseException, remedy: str
+) -> NoReturn:
     """Refuse code that may not fail, and did.
 
     Parameters
     ----------
     what
         The property or function, as its user calls it.
+    function
+        The same, to say where it is.
     remedy
         What it has to do.
 
@@ -144,7 +153,8 @@ def refuse(what: str, error: BaseException, remedy: str) -> NoReturn:
         Unless the error is not the code's own, and is passed on.
     """
     if isinstance(error, Diverged):
-        raise ModelError(f"{what} did not return ({error})", remedy=remedy) from None
+        said_so = f"{what}{defined_at(function)} did not return ({error})"
+        raise ModelError(said_so, remedy=remedy) from None
     if is_ours(error):
         raise error
     raise ModelError(

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import sysconfig
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
 from worldline.model.errors import InputError, WorldlineError
+from worldline.model.places import is_ours, is_users
 from worldline.model.running import said, text_of
-
-_OURS = Path(__file__).resolve().parent.parent
-_ZOO = _OURS / "zoo"
 
 
 def failed(place: str, error: BaseException, what: str) -> InputError:
@@ -60,9 +57,9 @@ def escaped(error: BaseException) -> InputError | None:
         None if the exception was raised by Worldline itself.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    blamed = [f for f in frames if _is_ours(f.filename) or _is_users(f.filename)]
+    blamed = [f for f in frames if is_ours(f.filename) or is_users(f.filename)]
     blamed = [f for f in blamed if not _is_library(f.filename)]
-    if not blamed or not _is_users(blamed[-1].filename):
+    if not blamed or not is_users(blamed[-1].filename):
         return None
     return InputError(
         f"{blamed[-1].name} raised {said(error)} ({_line(error)})",
@@ -117,23 +114,13 @@ def shorten(text: str, width: int = 60) -> str:
 def _line(error: BaseException) -> str:
     """Return the innermost line that is the user's: neither ours nor Python's."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_users(frame.filename)]
+    own = [frame for frame in frames if is_users(frame.filename)]
     if not own:
         return ""
     text = f": {own[-1].line}" if own[-1].line else ""
     return f"{Path(own[-1].filename).name}:{own[-1].lineno}{text}"
 
 
-def _is_users(filename: str) -> bool:
-    if _is_ours(filename):
-        return filename.startswith(str(_ZOO))
-    return not filename.startswith(("<", sysconfig.get_path("stdlib")))
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(str(_OURS))
-
-
 def _is_library(filename: str) -> bool:
     """Say whether a file is installed, and not ours: it fails when misused."""
-    return "site-packages" in Path(filename).parts and not _is_ours(filename)
+    return "site-packages" in Path(filename).parts and not is_ours(filename)

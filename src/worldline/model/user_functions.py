@@ -114,12 +114,12 @@ def check_function(
     kind = _suspending(function)
     if kind is not None:
         raise ModelError(
-            f"{what} is {kind}{_place(function)}: to call it runs none of its body",
+            f"{what} is {kind}{defined_at(function)}: to call it runs none of its body",
             remedy=_REMEDIES[kind],
         )
     if arguments is not None and not _takes(function, arguments):
         raise ModelError(
-            f"{what} has the parameters {inspect.signature(function)}{_place(function)}",
+            f"{what} has the parameters {inspect.signature(function)}{defined_at(function)}",
             remedy=f"write {like}",
         )
 
@@ -182,8 +182,8 @@ def _no_answer(value: Any, function: Any, what: str) -> ModelError:
         remedy = (
             "return a bool: compare it with something, or write bool(...) around it"
         )
-    said = f"{what} returned {_shown(value)}{_place(function)}"
-    return ModelError(said, remedy=remedy)
+    said = f"{what} returned {_shown(value)}{defined_at(function)}"
+    return ModelError(said, remedy=remedy, located=True)
 
 
 def _shown(value: Any) -> str:
@@ -199,7 +199,7 @@ def _shown(value: Any) -> str:
     return f"an object of type {kind}" if has_address else f"{text}, of type {kind}"
 
 
-def _place(function: Any) -> str:
+def defined_at(function: Any) -> str:
     """Return where a function is defined, to stand behind a sentence about it."""
     found = ""
     for layer in _layers(function):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, final
 
+from worldline.model import activity
 from worldline.model.errors import ModelError
 from worldline.model.fields import Role
 from worldline.model.hidden import PendingTimer, Status
@@ -201,7 +202,7 @@ class View:
             if observer.name == name:
                 return self._system.layout.observer(index)
         raise ModelError(
-            f"a property reads the history {name!r}",
+            f"{_who()} reads the history {name!r}",
             remedy="add an observer of that name to System(observers=[...])",
         )
 
@@ -230,7 +231,7 @@ class View:
             return self._system.index[node]
         except (KeyError, TypeError):
             raise ModelError(
-                f"a property looks at {node!r}, which is no node of the system",
+                f"{_who()} looks at {node!r}, which is no node of the system",
                 remedy=f"its nodes are {', '.join(map(str, self.nodes))}",
             ) from None
 
@@ -249,11 +250,25 @@ class NodeView:
         kind: NodeType,
         path: tuple[str, ...] = (),
     ) -> None:
-        self._system = system
-        self._reader = reader
-        self._index = index
-        self._type = kind
-        self._path = path
+        begin = object.__setattr__
+        begin(self, "_system", system)
+        begin(self, "_reader", reader)
+        begin(self, "_index", index)
+        begin(self, "_type", kind)
+        begin(self, "_path", path)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise self._read_only(name, "assigns to")
+
+    def __delattr__(self, name: str) -> None:
+        raise self._read_only(name, "deletes")
+
+    def _read_only(self, name: str, what: str) -> ModelError:
+        node, path = self._system.ids[self._index], ".".join((*self._path, name))
+        return ModelError(
+            f"{_who()} {what} view[{node}].{path}, and a view is read-only",
+            remedy="change fields in handlers only; a property looks at them",
+        )
 
     def __getattr__(self, name: str) -> Any:
         role = self._type.roles.get(name)
@@ -262,7 +277,7 @@ class NodeView:
             return NodeView(self._system, self._reader, self._index, inner, path)
         if role is Role.IGNORED:
             raise ModelError(
-                f"a property reads {self._type.cls.__name__}.{name}, an ignored field",
+                f"{_who()} reads {self._type.cls.__name__}.{name}, an ignored field",
                 remedy="make it a plain or a ghost field",
             )
         if role is None:
@@ -270,11 +285,15 @@ class NodeView:
             if callable(function):
                 return function.__get__(self)
             raise ModelError(
-                f"a property reads {self._type.cls.__name__}.{name}, which is no field",
+                f"{_who()} reads {self._type.cls.__name__}.{name}, which is no field",
                 remedy=f"its fields are {', '.join(self._type.roles)}",
             )
         column = self._system.layout.local(self._index)
         return self._reader.read(read_of(column, "field", *self._path, name))
+
+
+def _who() -> str:
+    return activity.judging or "a property"
 
 
 def of_messages(

@@ -13,6 +13,7 @@ from worldline.trace.report import (
     base_json,
     first_violated,
     property_lines,
+    refuse_unknown,
 )
 
 
@@ -97,7 +98,16 @@ class Report:
             raise PropertyFailed(str(self))
 
     def expect_violated(self, name: str) -> PropertyReport:
-        """Return the report on a property, or raise `PropertyFailed` if it holds."""
+        """Return the report on a property that is violated.
+
+        Raises
+        ------
+        PropertyFailed
+            If it is not.
+        UsageError
+            If there is none of that name.
+        """
+        refuse_unknown(name, self.properties)
         for known in self.properties:
             if known.name == name and known.verdict is Verdict.VIOLATED:
                 return known

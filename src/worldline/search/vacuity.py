@@ -75,7 +75,7 @@ def _label(world: TabulatedWorld, event: Event) -> str | None:
         return None if path is None else f"{_at(kind, path)} transport_error"
     name = f"{_at(kind, event.part)}"
     if event.kind is Kind.DELIVER:
-        return f"{name} message {event.name}"
+        return None if _ignores(kind, event) else f"{name} message {event.name}"
     word = _BY_NAME.get(event.kind)
     return None if word is None else f"{name} {word} {event.name}"
 
@@ -84,6 +84,14 @@ def _at(kind: NodeType, path: str) -> str:
     for name in path.split(".") if path else ():
         kind = kind.parts[name]
     return kind.cls.__name__
+
+
+def _ignores(kind: NodeType, event: Event) -> bool:
+    """Say whether a class declares that a message means nothing to it."""
+    for name in event.part.split(".") if event.part else ():
+        kind = kind.parts[name]
+    message = type(event.payload)
+    return message in kind.ignores and message not in kind.on
 
 
 def _declared(world: TabulatedWorld) -> Iterator[tuple[str, bool]]:

@@ -14,6 +14,7 @@ from worldline.trace.report import (
     base_json,
     first_violated,
     property_lines,
+    refuse_unknown,
 )
 
 
@@ -134,7 +135,16 @@ class WalkReport:
         return first_violated(self.properties)
 
     def expect_violated(self, name: str) -> PropertyReport:
-        """Return the report on a property, or raise `PropertyFailed`."""
+        """Return the report on a property that is violated.
+
+        Raises
+        ------
+        PropertyFailed
+            If it is not.
+        UsageError
+            If there is none of that name.
+        """
+        refuse_unknown(name, self.properties)
         found = self.violated
         if found is not None and found.name == name:
             return found

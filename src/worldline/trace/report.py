@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from worldline.model.errors import WorldlineError
+from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace, to_json
@@ -23,6 +23,26 @@ BASE = (
     "replay",
 )
 """The keys with which the JSON of every verb begins."""
+
+
+_FOR_NOTHING = frozenset({"exception", "divergence", "unhandled", "deadlock"})
+"""What may be violated that nobody has to declare."""
+
+
+def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
+    """Refuse the name of a property that a report says nothing about.
+
+    Raises
+    ------
+    UsageError
+        If it is one.
+    """
+    known = [report.name for report in properties]
+    if name not in known and name not in _FOR_NOTHING:
+        raise UsageError(
+            f"there is no property {name!r}",
+            remedy=f"its properties are {', '.join(known)}" if known else "",
+        )
 
 
 class PropertyFailed(WorldlineError, AssertionError):

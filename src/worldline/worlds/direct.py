@@ -91,9 +91,9 @@ class LiveDoor(HandlerDoor):
             if taken is None:
                 taken = 0 if self.source is None else self.source(query[1], query[2])
             if not 0 <= taken < query[1]:
+                what = f"a schedule takes option {taken} of {query[1]} at {self.me}"
                 raise ModelError(
-                    f"a schedule takes option {taken} of {query[1]} at {self.me}",
-                    remedy="the schedule does not fit this system",
+                    what, remedy="the schedule does not fit this system", located=True
                 )
             return taken
         return self.look_up(self.index, query)

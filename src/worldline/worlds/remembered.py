@@ -148,7 +148,12 @@ class Recall:
             if activity.running:
                 raise
             name = getattr(function.function, "__name__", "a predicate")
-            refuse(f"predicate {name}", error, "it must answer in every state")
+            refuse(
+                f"predicate {name}",
+                function.function,
+                error,
+                "it must answer in every state",
+            )
         finally:
             activity.guarding = before
 

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, final
 
 from worldline.engine.interner import splitmix
+from worldline.model import activity
 from worldline.model.canonical import CanonicalFrozenset, CanonicalSet, in_order
 from worldline.model.content import FROZENSET, SET, fingerprint
 from worldline.model.errors import ModelError
@@ -100,9 +101,11 @@ def _is_fixed(value: Any) -> bool:
 def _arranged(values: list[Any]) -> list[Any]:
     if len(values) < 2 or all(map(_is_fixed, values)):
         return values
+    before = activity.stop
     try:
         found = in_order(values)
     except (ModelError, TypeError):
+        activity.stop = before  # it is not the user's error
         return values
     order = _shown()
     if order == 1:
