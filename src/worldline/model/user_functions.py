@@ -65,22 +65,6 @@ def verdict(value: Any, function: Any, what: str) -> bool:
     return yes_or_no(value, function, what)
 
 
-def allows(guard: Any, name: str, *arguments: Any) -> bool:
-    """Return what a guard answers, or no guard, of the handler of this name.
-
-    Raises
-    ------
-    ModelError
-        If it is no bool.
-    """
-    if guard is None:
-        return True
-    answer = guard(*arguments)
-    if answer is True or answer is False:
-        return answer is True
-    return yes_or_no(answer, guard, f"the guard of {name}")
-
-
 def asserts(function: Any) -> bool:
     """Say whether an ``assert``, or ``raise AssertionError``, stands in a function."""
     codes = (getattr(layer, "__code__", None) for layer in _layers(function))
@@ -114,12 +98,12 @@ def check_function(
     kind = _suspending(function)
     if kind is not None:
         raise ModelError(
-            f"{what} is {kind}{_place(function)}: to call it runs none of its body",
+            f"{what} is {kind}{place_of_function(function)}: to call it runs none of its body",
             remedy=_REMEDIES[kind],
         )
     if arguments is not None and not _takes(function, arguments):
         raise ModelError(
-            f"{what} has the parameters {inspect.signature(function)}{_place(function)}",
+            f"{what} has the parameters {inspect.signature(function)}{place_of_function(function)}",
             remedy=f"write {like}",
         )
 
@@ -182,7 +166,7 @@ def _no_answer(value: Any, function: Any, what: str) -> ModelError:
         remedy = (
             "return a bool: compare it with something, or write bool(...) around it"
         )
-    said = f"{what} returned {_shown(value)}{_place(function)}"
+    said = f"{what} returned {_shown(value)}{place_of_function(function)}"
     return ModelError(said, remedy=remedy)
 
 
@@ -199,7 +183,7 @@ def _shown(value: Any) -> str:
     return f"an object of type {kind}" if has_address else f"{text}, of type {kind}"
 
 
-def _place(function: Any) -> str:
+def place_of_function(function: Any) -> str:
     """Return where a function is defined, to stand behind a sentence about it."""
     found = ""
     for layer in _layers(function):
