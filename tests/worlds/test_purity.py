@@ -176,7 +176,7 @@ IMPURE: dict[str, Callable[[Any], Any]] = {
     "in a module": lambda node: first(INNER.WORDS["here"]),
     "in a class": lambda node: first(Attributed.WORDS),
     "deep in a class": lambda node: first(Attributed.NESTED["here"][0]),
-    "in a default": lambda node: defaulted(more=())[0] if 0 else defaulted(),
+    "in a default": lambda node: defaulted(),
     "in a closure": (lambda words: lambda node: first(words[0]))([{*WORDS}]),
     "among the globals": lambda node: first(globals()["BY_" + "NAME"]["here"]),
     "among an instance's": lambda node: first(vars(HOLDING)["words"]),
@@ -321,6 +321,67 @@ def test_a_class_made_of_set_is_said_not_to_be_audited():
 
     report = wl.check(system(holder(lambda node: len(Bag(WORDS)))), traces=False)
     assert any("Bag" in note for note in report.notes if "not audited" in note)
+
+
+# Alone in its file: elsewhere, something else makes the audit look at orders.
+ALONE = """
+import worldline as wl
+(A,) = wl.ids("a")
+{before}
+@wl.node
+class One:
+    kept: object = None
+    @wl.call
+    def go(self, ctx):
+{handler}
+@wl.safety
+def judged(view):
+    {judged}
+def system():
+    return wl.System({{A: One()}}, workload=[wl.script(A, [One.go])], properties=[judged])
+"""
+FRUIT = '{"apple", "pear", "plum", "fig"}'
+LINES = {
+    "a loop": f"for w in {FRUIT}: self.kept = w",
+    "a comprehension": f"self.kept = [w for w in {FRUIT}][0]",
+    "a generator": f"self.kept = next(w for w in {FRUIT})",
+    "a target": f"for self.kept in {FRUIT}: break",
+    "a global": "self.kept = [*W[0]][0]",
+    "a default": "self.kept = given()",
+}
+
+
+def alone(tmp_path: Any, line: str, judged: str = "return True") -> wl.System:
+    before = f"W = [{FRUIT}]\ndef given(s={FRUIT}): return next(iter(s))"
+    file = tmp_path / "alone.py"
+    handler = f"        {line}"
+    file.write_text(
+        ALONE.format(before=before, handler=handler, judged=judged), "utf-8"
+    )
+    return load(str(file), {})
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_handler_that_alone_looks_at_an_order_is_a_model_error(
+    tmp_path: Any, line: str
+):
+    with pytest.raises(wl.Nondeterminism, match=r"alone\.py:\d+ in "):
+        wl.check(alone(tmp_path, LINES[line]), traces=False)
+
+
+@pytest.mark.parametrize("search", [wl.check, wl.find_faults])
+@pytest.mark.parametrize(
+    "looked", ["[*W[0]][0]", "given()", f"[w for w in {FRUIT}][0]"]
+)
+def test_a_property_that_alone_looks_at_an_order_is_a_model_error(
+    tmp_path: Any, search: Any, looked: str
+):
+    judged = f"return view[A].kept is None or {looked} != 'quince'"
+    found = alone(tmp_path, "self.kept = 1", judged.replace("!= 'quince'", "< 'q'"))
+    search(found, traces=False).expect_holds()
+    judged = f"return view[A].kept is None or {looked} == 'apple'"
+    with pytest.raises(wl.Nondeterminism, match="looks at the order"):
+        search(alone(tmp_path, "self.kept = 1", judged), traces=False)
 
 
 # ---------------------------------------------------------------- beside the handlers

@@ -124,9 +124,8 @@ class Holdings:
             for name in code.co_names
         }
         self._all = bool(self._names & _DYNAMIC)
-        self._todo = [
-            (one, one.__qualname__) for one in (*reach.functions, *reach.classes)
-        ]
+        roots: tuple[Any, ...] = (*reach.functions, *reach.classes)
+        self._todo = [(one, one.__qualname__) for one in roots]
         self._walk()
 
     def __len__(self) -> int:
