@@ -341,6 +341,26 @@ def system():
     return wl.System({{A: One()}}, workload=[wl.script(A, [One.go])], properties=[judged])
 """
 FRUIT = '{"apple", "pear", "plum", "fig"}'
+BEFORE = """
+import functools
+W = [FRUIT]
+def given(s=FRUIT): return next(iter(s))
+TABLE = {"pick": [lambda: next(w for w in FRUIT)]}
+class Picker:
+    def __init__(self, pick): self.pick = pick
+    @functools.cached_property
+    def word(self): return next(w for w in FRUIT)
+PICKER = Picker(lambda: next(w for w in FRUIT))
+@functools.lru_cache
+def cached(): return [w for w in FRUIT][0]
+@functools.singledispatch
+def typed(x): return 1
+@typed.register(int)
+def _(x): return [w for w in FRUIT][0]
+class Static:
+    @staticmethod
+    def pick(s=FRUIT): return [*s][0]
+"""
 LINES = {
     "a loop": f"for w in {FRUIT}: self.kept = w",
     "a comprehension": f"self.kept = [w for w in {FRUIT}][0]",
@@ -348,11 +368,17 @@ LINES = {
     "a target": f"for self.kept in {FRUIT}: break",
     "a global": "self.kept = [*W[0]][0]",
     "a default": "self.kept = given()",
+    "a function in a dict": "self.kept = TABLE['pick'][0]()",
+    "a function in an instance": "self.kept = PICKER.pick()",
+    "a function that is cached": "self.kept = cached()",
+    "a function for types": "self.kept = typed(1)",
+    "a static method": "self.kept = Static.pick()",
+    "a cached property": "self.kept = Picker(None).word",
 }
 
 
 def alone(tmp_path: Any, line: str, judged: str = "return True") -> wl.System:
-    before = f"W = [{FRUIT}]\ndef given(s={FRUIT}): return next(iter(s))"
+    before = BEFORE.replace("FRUIT", FRUIT)
     file = tmp_path / "alone.py"
     handler = f"        {line}"
     file.write_text(

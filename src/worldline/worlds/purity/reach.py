@@ -56,6 +56,7 @@ class Reach:
     def __init__(self) -> None:
         self.functions: list[FunctionType] = []
         self.classes: list[type] = []
+        self.caches: list[functools._lru_cache_wrapper[Any]] = []
         self._seen: set[int] = set()
 
     def visit(self, value: Any) -> None:
@@ -84,8 +85,10 @@ class Reach:
             return [value.predicate]
         if isinstance(value, ModuleType):
             return self._of_module(value)
-        kind = type(value)
-        return [kind] if is_users_class(kind) else []
+        if isinstance(value, functools._lru_cache_wrapper):
+            self.caches.append(value)
+            return [value.__wrapped__]
+        return _held(value)
 
     def _of_function(self, function: FunctionType) -> list[Any]:
         wrapped = getattr(function, "__wrapped__", None)
@@ -124,3 +127,17 @@ class Reach:
                 and value.__module__ == module.__name__
             )
         ]
+
+
+def _held(value: Any) -> list[Any]:
+    """Return what a container or an instance holds, as there may be functions."""
+    if isinstance(value, dict):
+        return [*dict.values(value)]
+    if isinstance(value, list | tuple | set | frozenset):
+        return [*value]
+    if isinstance(value, functools.cached_property):
+        return [value.func]
+    kind = type(value)
+    if not is_users_class(kind):
+        return []
+    return [kind, *getattr(value, "__dict__", {}).values()]

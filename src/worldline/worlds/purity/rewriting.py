@@ -19,7 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any, final
 
 from worldline.worlds.purity.lending import Holdings
-from worldline.worlds.purity.ownership import codes, is_generated
+from worldline.worlds.purity.ownership import codes, is_generated, is_users_function
 from worldline.worlds.purity.reach import Reach
 from worldline.worlds.purity.scramble import (
     STAND_INS,
@@ -162,6 +162,12 @@ class Scrambler:
     def __init__(self, reach: Reach) -> None:
         found = [one for one in reach.functions if not is_generated(one)]
         self._holdings = Holdings(reach)
+        self._caches = [
+            cache
+            for cache in reach.caches
+            if isinstance(cache.__wrapped__, FunctionType)
+            and is_users_function(cache.__wrapped__)
+        ]
         touching = [function for function in found if touches_order(function)]
         self.needed = bool(touching or self._holdings)
         self._codes: list[tuple[FunctionType, CodeType]] = []
@@ -195,6 +201,10 @@ class Scrambler:
             Scrambling.order, Scrambling.only = order, only
             Scrambling.sites = {}
             undo.callback(_plain_order)
+            for cache in self._caches:
+                # What it knows was found in another order.
+                undo.callback(cache.cache_clear)
+                cache.cache_clear()
             self._holdings.lend(undo)
             spaces = {id(f.__globals__): f.__globals__ for f, _ in self._codes}
             for space in spaces.values():
