@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -121,3 +122,157 @@ def test_two_scripts_of_a_node_that_share_a_call_are_refused() -> None:
             wl.System({A: Reader(), B: Reader()}, workload=workload)
     alike = [wl.script(A, calls), wl.script(A, calls), wl.script(B, calls)]
     assert wl.System({A: Reader(), B: Reader()}, workload=alike).workload
+
+
+class Meddling:
+    """Whether the guard below changes its node."""
+
+    on = True
+
+
+def first_time(self: Any, src: wl.NodeId, msg: Note) -> bool:
+    if msg.text in self.seen:
+        return False
+    if Meddling.on:
+        self.seen.add(msg.text)
+    return True
+
+
+@wl.node
+class Meddler:
+    seen: set[str] = wl.field(default_factory=set)
+    length: int = 0
+
+    @wl.call
+    def write(self, ctx: wl.Context) -> None:
+        ctx.send(ctx.nodes[1], Note("hello"))
+
+    @wl.on(Note, when=first_time)
+    def read(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None:
+        self.length += 1
+
+
+@wl.safety
+def nothing_was_read(view: wl.View) -> bool:
+    return bool(view[B].length == 0)
+
+
+@wl.liveness
+def all_is_read(view: wl.View) -> bool:
+    return bool(view[B].length == 2)
+
+
+def meddlers(*properties: Any, **options: Any) -> wl.System:
+    return wl.System(
+        {A: Meddler(), B: Meddler()},
+        workload=[wl.script(A, [wl.invoke(Meddler.write)])],
+        properties=properties,
+        **options,
+    )
+
+
+CHANGES = r"the guard of read changes Meddler\.seen \(test_guards_and_obs\w+\.py:\d+\)"
+
+
+@pytest.mark.parametrize("unhandled", ["drop", "wait", "error"])
+@pytest.mark.parametrize("engine", ["python", "auto"])
+def test_a_guard_that_changes_its_node_is_a_model_error(
+    unhandled: Any, engine: Any
+) -> None:
+    with pytest.raises(wl.ModelError, match=CHANGES):
+        wl.check(meddlers(unhandled=unhandled), traces=False, engine=engine)
+
+
+@pytest.mark.parametrize("search", [wl.walk, wl.find_faults])
+def test_a_guard_that_changes_its_node_is_a_model_error_in_every_search(
+    search: Any,
+) -> None:
+    with pytest.raises(wl.ModelError, match=CHANGES):
+        search(meddlers(all_is_read), traces=False)
+
+
+def test_a_replay_tells_of_a_guard_that_changes_its_node(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Meddling, "on", False)
+    monkeypatch.chdir(tmp_path)
+    row = wl.check(meddlers(nothing_was_read)).expect_violated("nothing_was_read")
+    assert row.trace is not None
+    monkeypatch.setattr(Meddling, "on", True)
+    divergence = wl.replay(row.trace, meddlers(nothing_was_read)).divergence
+    assert divergence is not None
+    assert re.match(CHANGES, divergence.happened)
+
+
+def _counted(node: Any, *given: Any) -> bool:
+    node.length += 1
+    return False
+
+
+def _listed(node: Any, *given: Any) -> bool:
+    node.log.append(1)
+    return True
+
+
+def _given(node: Any, items: list[int]) -> bool:
+    items.append(1)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("guard", "changed"),
+    [
+        (_counted, "Plain.length"),
+        (_listed, "Plain.log"),
+        (_given, "what it is given"),
+    ],
+)
+@pytest.mark.parametrize("place", ["call", "whenever", "timer"])
+def test_guards_of_every_kind_only_look(guard: Any, changed: str, place: str) -> None:
+    whens: dict[str, Any] = {"call": None, "timer": None, place: guard}
+
+    @wl.node
+    class Plain:
+        length: int = 0
+        log: list[int] = wl.field(default_factory=list)
+
+        @wl.start
+        def start(self, ctx: wl.Context) -> None:
+            ctx.set_timer(self.ring, [1])
+
+        @wl.call(when=whens["call"])
+        def go(self, ctx: wl.Context, items: list[int]) -> None:
+            pass
+
+        @wl.timer(when=whens["timer"])
+        def ring(self, ctx: wl.Context, items: list[int]) -> None:
+            pass
+
+    call = wl.invoke(Plain.go, [1])
+    calls: Any = wl.script(A, [call])
+    if place == "whenever":
+        calls = wl.whenever(call, when=guard)
+    with pytest.raises(
+        wl.ModelError, match=f"the guard of (go|ring) changes {changed}"
+    ):
+        wl.check(wl.System({A: Plain()}, workload=[calls]), traces=False)
+
+
+@pytest.mark.parametrize("use", ["now", "sequence", "log", "choose"])
+def test_a_guard_that_gets_hold_of_a_context_may_not_use_it(use: str) -> None:
+    kept: list[wl.Context] = []
+    arguments: dict[str, list[Any]] = {"log": [""], "choose": [[1, 2]]}
+
+    def guard(self: Any) -> bool:
+        return not kept or bool(getattr(kept[0], use)(*arguments.get(use, [])))
+
+    @wl.node
+    class Keeper:
+        @wl.call(when=guard)
+        def go(self, ctx: wl.Context) -> None:
+            kept.append(ctx)
+
+    calls = [Keeper.go, Keeper.go]
+    system = wl.System({A: Keeper()}, workload=[wl.script(A, calls)])
+    with pytest.raises(wl.ModelError, match="a guard or a property uses the context"):
+        wl.check(system, traces=False)

@@ -6,9 +6,15 @@ what is asserted holds for every one.
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import enum
+import functools
+import itertools
 import random
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -22,13 +28,94 @@ DRAWN: list[int] = []
 (A,) = wl.ids("a")
 
 
+def first(words: Any) -> Any:
+    return next(iter(words))
+
+
+@dataclasses.dataclass
+class Held:
+    words: Any
+    tags: set[str] = dataclasses.field(default_factory=set)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sealed:
+    words: Any
+
+
+class Words(enum.Enum):
+    BIRDS = frozenset(WORDS)
+
+
+class Pair(NamedTuple):
+    words: Any
+    number: int
+
+
+class Attributed:
+    WORDS = frozenset(WORDS)
+    NESTED: ClassVar[Any] = {"here": [{*WORDS}]}
+
+
+def defaulted(words: Any = frozenset(WORDS), *, more: Any = frozenset(WORDS)) -> Any:
+    return first(words), first(more)
+
+
+def _collected() -> Any:
+    birds = collections.defaultdict(set)
+    for word in WORDS:
+        birds["all"].add(word)
+    return first(birds["all"])
+
+
+def _tagged() -> Any:
+    made = Held(())
+    made.tags.update(WORDS)
+    return first(made.tags)
+
+
+def _anded(words: Any) -> Any:
+    words &= {"heron", "ibis", "coot"}
+    return first(words)
+
+
+def _looped() -> Any:
+    last = ""
+    for word in {"heron", "ibis", "coot"}:
+        last = word
+    return last
+
+
+def _stopped(node: Any) -> Any:
+    for node.kept in {"heron", "ibis", "coot"}:
+        break
+    return node.kept
+
+
+@functools.cache
+def _table() -> Any:
+    return {"here": {*WORDS}}
+
+
+_table()
+BY_NAME: Any = {"here": {*WORDS}, "deeper": {"there": [0, ({*WORDS}, 1)]}}
+LISTED: Any = ["red", {*WORDS}]
+KEYED: Any = {frozenset(WORDS): 1}
+QUEUED: Any = collections.deque([{*WORDS}])
+HOLDING: Any = Held({*WORDS})
+SEALED: Any = Sealed([{*WORDS}])
+PAIR: Any = Pair({*WORDS}, 1)
+PARTIAL = functools.partial(first, frozenset(WORDS))
+MAPPED: Any = types.MappingProxyType({"here": {*WORDS}})
+FACTORY: Any = collections.defaultdict(set)
+INNER = types.ModuleType("inner")
+INNER.__file__ = __file__
+INNER.WORDS = {"here": {*WORDS}}  # type: ignore[attr-defined]
+
+
 def drawn(count: int) -> int:
     DRAWN.append(count)
     return count
-
-
-def first(words: Any) -> Any:
-    return next(iter(words))
 
 
 def _popped(node: Any) -> Any:
@@ -70,6 +157,34 @@ IMPURE: dict[str, Callable[[Any], Any]] = {
     "a tie": lambda node: max({*WORDS}, key=lambda word: 0),
     "hash": lambda node: hash("heron"),
     "id": lambda node: id(node) + 0,
+    "a display of constants, in a loop": lambda node: _looped(),
+    "one that is unpacked into a field": _stopped,
+    "one in a comprehension": lambda node: [w for w in {"heron", "ibis", "coot"}][0],  # noqa: C416, RUF015
+    "one in a generator": lambda node: next(w for w in {"heron", "ibis", "coot"}),
+    "in a dict": lambda node: first(BY_NAME["here"]),
+    "deep inside": lambda node: first(BY_NAME["deeper"]["there"][1][0]),
+    "in a list": lambda node: first(LISTED[1]),
+    "in a deque": lambda node: first(QUEUED[0]),
+    "as a key": lambda node: first(first(KEYED)),
+    "in an instance": lambda node: first(HOLDING.words),
+    "in a slot": lambda node: first(SEALED.words[0]),
+    "in a named tuple": lambda node: first(PAIR.words),
+    "in an enum": lambda node: first(Words.BIRDS.value),
+    "in a partial": lambda node: PARTIAL(),
+    "in a view of a mapping": lambda node: first(MAPPED["here"]),
+    "in a cache": lambda node: first(_table()["here"]),
+    "in a module": lambda node: first(INNER.WORDS["here"]),
+    "in a class": lambda node: first(Attributed.WORDS),
+    "deep in a class": lambda node: first(Attributed.NESTED["here"][0]),
+    "in a default": lambda node: defaulted(),
+    "in a closure": (lambda words: lambda node: first(words[0]))([{*WORDS}]),
+    "among the globals": lambda node: first(globals()["BY_" + "NAME"]["here"]),
+    "among an instance's": lambda node: first(vars(HOLDING)["words"]),
+    "text of a container": lambda node: str(BY_NAME),
+    "a library's function": lambda node: list(itertools.chain(*BY_NAME.values()))[:1],
+    "made by a factory": lambda node: _collected(),
+    "made by a record": lambda node: _tagged(),
+    "an operator that assigns": lambda node: _anded(dict.fromkeys(WORDS).keys()),
 }
 
 PURE: dict[str, Callable[[Any], Any]] = {
@@ -89,6 +204,9 @@ PURE: dict[str, Callable[[Any], Any]] = {
     "a set of numbers": lambda node: first({31, 64, 7}),
     "a set of nodes and numbers": lambda node: first({(A, 1), (A, 2), (A, 9)}),
     "the hash of a number": lambda node: hash(7),
+    "membership among constants": lambda node: "heron" in {"heron", "ibis", "coot"},
+    "sorted from a dict": lambda node: tuple(sorted(BY_NAME["here"])),
+    "found by a key": lambda node: KEYED[frozenset(WORDS)] + len(FACTORY["none"]),
 }
 
 
@@ -146,6 +264,19 @@ def test_the_error_names_the_line_that_matters_and_not_the_one_that_does_not():
     assert "in compute" not in str(caught.value).partition("not deterministic")[0]
 
 
+@pytest.mark.parametrize("what", ["in a dict", "as a key", "in a partial"])
+def test_what_holds_sets_is_as_it_was_after_an_audit(what: str):
+    def held() -> list[Any]:
+        inner = [BY_NAME["here"], LISTED[1], QUEUED[0], HOLDING.words, SEALED.words[0]]
+        inner += [first(KEYED), PAIR.words, PARTIAL.args[0], Attributed.WORDS]
+        return [*map(type, inner), *map(id, inner), FACTORY.default_factory]
+
+    before = held()
+    with pytest.raises(wl.Nondeterminism):
+        wl.check(system(holder(IMPURE[what])))
+    assert held() == before
+
+
 def test_functions_are_as_they_were_after_an_audit():
     compute = IMPURE["a global"]
     before = compute.__code__, dict(globals())
@@ -160,6 +291,123 @@ def test_a_handler_whose_source_is_not_at_hand_is_said_not_to_be_audited():
     report = wl.check(system(holder(space["compute"])), traces=False)
     (note,) = [note for note in report.notes if "not audited" in note]
     assert note == "not audited for hash order, without source: compute"
+
+
+def test_methods_that_a_library_generates_are_not_said_to_lack_their_source():
+    @dataclasses.dataclass(frozen=True)
+    class Named:
+        id: str
+        set: frozenset[str]
+
+    cls = holder(
+        lambda node: (Named("a", frozenset()).id, Pair({*()}, 2).number, hash(3))
+    )
+    report = wl.check(system(cls), traces=False)
+    assert not any("not audited" in note for note in report.notes)
+
+
+def test_a_set_that_cannot_be_replaced_is_said_not_to_be_audited():
+    words = iter([1])
+    held = itertools.repeat({*WORDS})
+    cls = holder(lambda node: (str(words)[:1], len(next(held))))
+    report = wl.check(system(cls), traces=False)
+    (note,) = [note for note in report.notes if "not audited" in note]
+    assert note.startswith("not audited for hash order, held where no set can be")
+
+
+def test_a_class_made_of_set_is_said_not_to_be_audited():
+    class Bag(set[str]):
+        pass
+
+    report = wl.check(system(holder(lambda node: len(Bag(WORDS)))), traces=False)
+    assert any("Bag" in note for note in report.notes if "not audited" in note)
+
+
+# Alone in its file: elsewhere, something else makes the audit look at orders.
+ALONE = """
+import worldline as wl
+(A,) = wl.ids("a")
+{before}
+@wl.node
+class One:
+    kept: object = None
+    @wl.call
+    def go(self, ctx):
+{handler}
+@wl.safety
+def judged(view):
+    {judged}
+def system():
+    return wl.System({{A: One()}}, workload=[wl.script(A, [One.go])], properties=[judged])
+"""
+FRUIT = '{"apple", "pear", "plum", "fig"}'
+BEFORE = """
+import functools
+W = [FRUIT]
+def given(s=FRUIT): return next(iter(s))
+TABLE = {"pick": [lambda: next(w for w in FRUIT)]}
+class Picker:
+    def __init__(self, pick): self.pick = pick
+    @functools.cached_property
+    def word(self): return next(w for w in FRUIT)
+PICKER = Picker(lambda: next(w for w in FRUIT))
+@functools.lru_cache
+def cached(): return [w for w in FRUIT][0]
+@functools.singledispatch
+def typed(x): return 1
+@typed.register(int)
+def _(x): return [w for w in FRUIT][0]
+class Static:
+    @staticmethod
+    def pick(s=FRUIT): return [*s][0]
+"""
+LINES = {
+    "a loop": f"for w in {FRUIT}: self.kept = w",
+    "a comprehension": f"self.kept = [w for w in {FRUIT}][0]",
+    "a generator": f"self.kept = next(w for w in {FRUIT})",
+    "a target": f"for self.kept in {FRUIT}: break",
+    "a global": "self.kept = [*W[0]][0]",
+    "a default": "self.kept = given()",
+    "a function in a dict": "self.kept = TABLE['pick'][0]()",
+    "a function in an instance": "self.kept = PICKER.pick()",
+    "a function that is cached": "self.kept = cached()",
+    "a function for types": "self.kept = typed(1)",
+    "a static method": "self.kept = Static.pick()",
+    "a cached property": "self.kept = Picker(None).word",
+}
+
+
+def alone(tmp_path: Any, line: str, judged: str = "return True") -> wl.System:
+    before = BEFORE.replace("FRUIT", FRUIT)
+    file = tmp_path / "alone.py"
+    handler = f"        {line}"
+    file.write_text(
+        ALONE.format(before=before, handler=handler, judged=judged), "utf-8"
+    )
+    return load(str(file), {})
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_handler_that_alone_looks_at_an_order_is_a_model_error(
+    tmp_path: Any, line: str
+):
+    with pytest.raises(wl.Nondeterminism, match=r"alone\.py:\d+ in "):
+        wl.check(alone(tmp_path, LINES[line]), traces=False)
+
+
+@pytest.mark.parametrize("search", [wl.check, wl.find_faults])
+@pytest.mark.parametrize(
+    "looked", ["[*W[0]][0]", "given()", f"[w for w in {FRUIT}][0]"]
+)
+def test_a_property_that_alone_looks_at_an_order_is_a_model_error(
+    tmp_path: Any, search: Any, looked: str
+):
+    judged = f"return view[A].kept is None or {looked} != 'quince'"
+    found = alone(tmp_path, "self.kept = 1", judged.replace("!= 'quince'", "< 'q'"))
+    search(found, traces=False).expect_holds()
+    judged = f"return view[A].kept is None or {looked} == 'apple'"
+    with pytest.raises(wl.Nondeterminism, match="looks at the order"):
+        search(alone(tmp_path, "self.kept = 1", judged), traces=False)
 
 
 # ---------------------------------------------------------------- beside the handlers

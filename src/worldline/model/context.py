@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, final
 
+from worldline.model import activity
 from worldline.model.annotations import check_type
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node
@@ -64,7 +65,7 @@ class Context:
 
     __slots__ = (
         "_below",
-        "_door",
+        "_behind",
         "_kind",
         "_above",
         "_members",
@@ -87,7 +88,7 @@ class Context:
         self.me = me
         self.nodes = nodes
         self._members = frozenset(nodes)
-        self._door = door
+        self._behind = door
         self._kind = kind
         self._part = part
         self._above = above
@@ -97,6 +98,15 @@ class Context:
             name: Context(me, nodes, inner, door, part=prefix + name, above=self)
             for name, inner in kind.parts.items()
         }
+
+    @property
+    def _door(self) -> Door:
+        if activity.guarding:
+            raise ModelError(
+                f"a guard or a property uses the context of {self._where()}",
+                remedy="only handlers may: what they find out can be kept in a field",
+            )
+        return self._behind
 
     def bind(self, service: Any) -> None:
         """Attach the node object, and its parts, that the next handler works on."""

@@ -16,12 +16,13 @@ from worldline.model.context import Context, Door, unknown_message
 from worldline.model.divergence import Diverged
 from worldline.model.errors import name_of
 from worldline.model.events import Event, Kind
+from worldline.model.guards import allows
 from worldline.model.network import Capability
 from worldline.model.node import NodeType
 from worldline.model.places import place_of
 from worldline.model.running import text_of
 from worldline.model.system import System
-from worldline.model.user_functions import allows, check_ran
+from worldline.model.user_functions import check_ran
 from worldline.model.workload import Invocation
 
 

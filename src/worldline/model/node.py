@@ -20,11 +20,11 @@ from worldline.model.canonical import adopt
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
+from worldline.model.guards import allows
 from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
 from worldline.model.mould import Mould, first_value
 from worldline.model.settling import register_settler, settle_live
 from worldline.model.unfreezable import Unfreezable
-from worldline.model.user_functions import allows
 from worldline.model.values import (
     ITSELF,
     freeze_all,

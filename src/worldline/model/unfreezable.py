@@ -97,12 +97,13 @@ def _shortened(path: str) -> str:
     names = []
     for name, run in itertools.groupby(path.split(".")):
         times = len(list(run))
-        names.append(name if times == 1 else f"{name} ({times} times)")
+        names += [name] * times if times < _MANY else [f"{name} ({times} times)"]
     shown = ".".join(names[:_LONGEST])
     return shown if len(names) <= _LONGEST else f"{shown}..."
 
 
 _LONGEST = 8
+_MANY = 4
 """Different fields of a path that are shown."""
 
 

@@ -65,22 +65,6 @@ def verdict(value: Any, function: Any, what: str) -> bool:
     return yes_or_no(value, function, what)
 
 
-def allows(guard: Any, name: str, *arguments: Any) -> bool:
-    """Return what a guard answers, or no guard, of the handler of this name.
-
-    Raises
-    ------
-    ModelError
-        If it is no bool.
-    """
-    if guard is None:
-        return True
-    answer = guard(*arguments)
-    if answer is True or answer is False:
-        return answer is True
-    return yes_or_no(answer, guard, f"the guard of {name}")
-
-
 def asserts(function: Any) -> bool:
     """Say whether an ``assert``, or ``raise AssertionError``, stands in a function."""
     codes = (getattr(layer, "__code__", None) for layer in _layers(function))

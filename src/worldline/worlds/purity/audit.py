@@ -23,7 +23,7 @@ from worldline.model.values import thaw
 from worldline.model.view import Read
 from worldline.worlds.purity.again import Again, Told
 from worldline.worlds.purity.evaluations import Evaluations, evaluated
-from worldline.worlds.purity.reach import functions_of
+from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
 from worldline.worlds.purity.sample import Execution, executions
 from worldline.worlds.purity.scramble import ORDERS, Scrambling
@@ -120,7 +120,7 @@ def audit_predicates(
 def _scrambler(world: TabulatedWorld, predicates: Iterable[Any]) -> Scrambler:
     keys = world.recall.evaluations
     judging = [key[0].function if isinstance(key, tuple) else key for key in keys]
-    return Scrambler(functions_of(world.system, [*predicates, *judging]))
+    return Scrambler(reach_of(world.system, [*predicates, *judging]))
 
 
 def compare(found: list[Trialled], scrambler: Scrambler) -> None:

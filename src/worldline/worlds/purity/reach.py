@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import functools
 import sys
-import sysconfig
 from collections.abc import Iterable
-from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, final
 
 from worldline.model.properties import Property
 from worldline.model.system import System
-from worldline.worlds.purity.rewriting import codes
-
-_OURS = str(Path(__file__).resolve().parents[2])
-_ZOO = str(Path(_OURS, "zoo"))
-_NOWHERE = "<frozen>"
-_PYTHON = sysconfig.get_path("stdlib")
-
-
-@functools.lru_cache(maxsize=1024)
-def is_users(filename: str) -> bool:
-    """Say whether a file is the user's: not Python's, not installed, and not ours."""
-    if filename.startswith(_OURS):
-        return filename.startswith(_ZOO)
-    library = "site-packages" in Path(filename).parts
-    return not (library or filename.startswith(("<frozen", _PYTHON)))
+from worldline.worlds.purity.ownership import (
+    codes,
+    is_users_class,
+    is_users_function,
+    is_users_module,
+)
 
 
-def _is_users(function: FunctionType) -> bool:
-    """Say whether a function is the user's; code that was made by code is its module's."""
-    filename = function.__code__.co_filename
-    if filename.startswith("<"):
-        module = sys.modules.get(function.__module__ or "")
-        filename = getattr(module, "__file__", None) or filename
-    return is_users(filename)
-
-
-def functions_of(system: System, more: Iterable[Any] = ()) -> list[FunctionType]:
-    """Return the functions that may run while a system is explored.
+def reach_of(system: System, more: Iterable[Any] = ()) -> Reach:
+    """Return what may run while a system is explored.
 
     Those that its handlers, properties and observers name, those that these name, and
     so on, and all that stand beside them in their modules: what a method is called on
@@ -50,7 +30,7 @@ def functions_of(system: System, more: Iterable[Any] = ()) -> list[FunctionType]
     more
         Other predicates that are evaluated.
     """
-    reach = _Reach()
+    reach = Reach()
     for kind in system.types:
         reach.visit(kind.cls)
         for handler in (*kind.on.values(), *kind.timers.values(), *kind.calls.values()):
@@ -66,15 +46,17 @@ def functions_of(system: System, more: Iterable[Any] = ()) -> list[FunctionType]
             reach.visit(part)
     for predicate in (system.done, *more):
         reach.visit(predicate)
-    return reach.functions
+    return reach
 
 
 @final
-class _Reach:
-    """Collects functions, each once, in the order in which they were met."""
+class Reach:
+    """Collects functions and classes, each once, in the order in which they were met."""
 
     def __init__(self) -> None:
         self.functions: list[FunctionType] = []
+        self.classes: list[type] = []
+        self.caches: list[functools._lru_cache_wrapper[Any]] = []
         self._seen: set[int] = set()
 
     def visit(self, value: Any) -> None:
@@ -103,8 +85,10 @@ class _Reach:
             return [value.predicate]
         if isinstance(value, ModuleType):
             return self._of_module(value)
-        kind = type(value)
-        return [kind] if is_users(_file_of(kind)) else []
+        if isinstance(value, functools._lru_cache_wrapper):
+            self.caches.append(value)
+            return [value.__wrapped__]
+        return _held(value)
 
     def _of_function(self, function: FunctionType) -> list[Any]:
         wrapped = getattr(function, "__wrapped__", None)
@@ -114,7 +98,7 @@ class _Reach:
                 found.append(cell.cell_contents)
             except ValueError:  # not bound yet
                 continue
-        if not _is_users(function):
+        if not is_users_function(function):
             return found
         self.functions.append(function)
         names = {name for code in codes(function.__code__) for name in code.co_names}
@@ -126,12 +110,13 @@ class _Reach:
         ]
 
     def _of_class(self, cls: type) -> list[Any]:
-        if not is_users(_file_of(cls)):
+        if not is_users_class(cls):
             return []
+        self.classes.append(cls)
         return [*cls.__bases__, *vars(cls).values()]
 
     def _of_module(self, module: ModuleType) -> list[Any]:
-        if not is_users(getattr(module, "__file__", None) or _NOWHERE):
+        if not is_users_module(module):
             return []
         return [
             value
@@ -144,6 +129,15 @@ class _Reach:
         ]
 
 
-def _file_of(cls: type) -> str:
-    module = sys.modules.get(cls.__module__)
-    return getattr(module, "__file__", None) or _NOWHERE
+def _held(value: Any) -> list[Any]:
+    """Return what a container or an instance holds, as there may be functions."""
+    if isinstance(value, dict):
+        return [*dict.values(value)]
+    if isinstance(value, list | tuple | set | frozenset):
+        return [*value]
+    if isinstance(value, functools.cached_property):
+        return [value.func]
+    kind = type(value)
+    if not is_users_class(kind):
+        return []
+    return [kind, *getattr(value, "__dict__", {}).values()]

@@ -12,11 +12,15 @@ import ast
 import contextlib
 import dis
 import functools
+import itertools
 import linecache
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any, final
 
+from worldline.worlds.purity.lending import Holdings
+from worldline.worlds.purity.ownership import codes, is_generated, is_users_function
+from worldline.worlds.purity.reach import Reach
 from worldline.worlds.purity.scramble import (
     STAND_INS,
     ScrambledSet,
@@ -49,6 +53,15 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return _call(_ANY, node, node) if isinstance(node.op, _OPERATORS) else node
 
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        if not isinstance(node.op, _OPERATORS) or not isinstance(node.target, ast.Name):
+            return node
+        # ``keys &= ...`` makes a set of a dict's keys.
+        held = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        after = ast.Assign([node.target], _call(_ANY, held, node.value))
+        return [node, ast.copy_location(after, node)]
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         return _call(_ANY, node, node)
@@ -59,14 +72,6 @@ def _call(name: str, argument: ast.expr, where: ast.expr) -> ast.expr:
     for node in (made, made.func, argument):
         ast.copy_location(node, where)
     return made
-
-
-def codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object and all inside it, in order of the source."""
-    yield code
-    for item in code.co_consts:
-        if isinstance(item, CodeType):
-            yield from codes(item)
 
 
 def _key(code: CodeType) -> tuple[Any, ...]:
@@ -118,27 +123,23 @@ def touches_order(function: FunctionType) -> bool:
     """Say whether a function could see an order that depends on the hash seed."""
     if function.__name__ == "__hash__":  # which is for telling values apart
         return False
-    for code in codes(function.__code__):
-        names = set(code.co_names)
-        if names & _NAMES or any(
-            type(function.__globals__.get(name)) in (set, frozenset) for name in names
-        ):
-            return True
-        making = {instruction.opname for instruction in dis.get_instructions(code)}
-        if making & _MAKING or ("BINARY_OP" in making and names & _VIEWS):
-            return True
-    return any(type(_content(cell)) in (set, frozenset) for cell in _cells(function))
+    return any(map(_makes_a_set, codes(function.__code__)))
 
 
-def _cells(function: FunctionType) -> tuple[Any, ...]:
-    return function.__closure__ or ()
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not bound yet
-        return None
+def _makes_a_set(code: CodeType) -> bool:
+    if _NAMES.intersection(code.co_names):
+        return True
+    done = list(dis.get_instructions(code))
+    making = {instruction.opname for instruction in done}
+    if making & _MAKING:
+        return True
+    if "BINARY_OP" in making and _VIEWS.intersection(code.co_names):
+        return True
+    # A display of constants is one itself; to ask what is in it needs no order.
+    return any(
+        isinstance(one.argval, frozenset) and then.opname != "CONTAINS_OP"
+        for one, then in itertools.pairwise(done)
+    )
 
 
 @final
@@ -147,7 +148,7 @@ class Scrambler:
 
     Parameters
     ----------
-    functions
+    reach
         All that may run.
 
     Attributes
@@ -158,10 +159,17 @@ class Scrambler:
         Those that could, and of which the source is not at hand.
     """
 
-    def __init__(self, functions: Iterable[FunctionType]) -> None:
-        found = list(functions)
+    def __init__(self, reach: Reach) -> None:
+        found = [one for one in reach.functions if not is_generated(one)]
+        self._holdings = Holdings(reach)
+        self._caches = [
+            cache
+            for cache in reach.caches
+            if isinstance(cache.__wrapped__, FunctionType)
+            and is_users_function(cache.__wrapped__)
+        ]
         touching = [function for function in found if touches_order(function)]
-        self.needed = bool(touching)
+        self.needed = bool(touching or self._holdings)
         self._codes: list[tuple[FunctionType, CodeType]] = []
         if self.needed:
             files = {function.__code__.co_filename for function in found}
@@ -175,11 +183,16 @@ class Scrambler:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a report has to say about functions without source."""
-        if not self.unknown:
-            return ()
-        names = ", ".join(sorted(set(self.unknown)))
-        return (f"not audited for hash order, without source: {names}",)
+        """What a report has to say about what could not be audited."""
+        reasons = {
+            "without source": self.unknown,
+            "held where no set can be replaced": self._holdings.unknown,
+        }
+        return tuple(
+            f"not audited for hash order, {why}: {', '.join(sorted(set(names)))}"
+            for why, names in reasons.items()
+            if names
+        )
 
     @contextlib.contextmanager
     def active(self, order: int, only: Site | None = None) -> Iterator[None]:
@@ -188,14 +201,17 @@ class Scrambler:
             Scrambling.order, Scrambling.only = order, only
             Scrambling.sites = {}
             undo.callback(_plain_order)
+            for cache in self._caches:
+                # What it knows was found in another order.
+                undo.callback(cache.cache_clear)
+                cache.cache_clear()
+            self._holdings.lend(undo)
             spaces = {id(f.__globals__): f.__globals__ for f, _ in self._codes}
             for space in spaces.values():
-                _replace_names(space, undo)
+                _put_stand_ins(space, undo)
             for function, code in self._codes:
                 undo.callback(setattr, function, "__code__", function.__code__)
                 function.__code__ = code
-                for cell in _cells(function):
-                    _replace_cell(cell, undo)
             yield
 
 
@@ -203,19 +219,8 @@ def _plain_order() -> None:
     Scrambling.order, Scrambling.only = 0, None
 
 
-def _replace_names(space: dict[str, Any], undo: contextlib.ExitStack) -> None:
-    for name, value in list(space.items()):
-        if type(value) in (set, frozenset):
-            undo.callback(space.__setitem__, name, value)
-            space[name] = scrambled(value)
+def _put_stand_ins(space: dict[str, Any], undo: contextlib.ExitStack) -> None:
     for name, value in _INJECTED.items():
         if name not in space:
             undo.callback(space.pop, name, None)
             space[name] = value
-
-
-def _replace_cell(cell: Any, undo: contextlib.ExitStack) -> None:
-    value = _content(cell)
-    if type(value) in (set, frozenset):
-        undo.callback(setattr, cell, "cell_contents", value)
-        cell.cell_contents = scrambled(value)

@@ -86,20 +86,20 @@ _FIXED = frozenset({int, bool, float, NodeId})
 """Types whose hashes are the same in every process."""
 
 
-def _is_fixed(value: Any) -> bool:
+def is_fixed(value: Any) -> bool:
     """Say whether a value's hash is the same in every process."""
     kind = type(value)
     if kind in _FIXED:
         return True
     if isinstance(value, tuple | frozenset):
-        return all(map(_is_fixed, value))
+        return all(map(is_fixed, value))
     if dataclasses.is_dataclass(kind) and kind.__dataclass_params__.eq:  # type: ignore[attr-defined]
-        return all(_is_fixed(getattr(value, f.name)) for f in dataclasses.fields(kind))
+        return all(is_fixed(getattr(value, f.name)) for f in dataclasses.fields(kind))
     return False
 
 
 def _arranged(values: list[Any]) -> list[Any]:
-    if len(values) < 2 or all(map(_is_fixed, values)):
+    if len(values) < 2 or all(map(is_fixed, values)):
         return values
     before = activity.stop
     try:
@@ -205,7 +205,7 @@ def scrambled_hash(value: Any) -> int:
     Not inside ``__hash__``: what was put into a dict before must be found again.
     """
     found = hash(value)
-    if _is_fixed(value) or sys._getframe(1).f_code.co_name == "__hash__":
+    if is_fixed(value) or sys._getframe(1).f_code.co_name == "__hash__":
         return found
     return found ^ (_shown() * 0x5DEECE66D1)
 

@@ -10,7 +10,7 @@ from worldline.model.errors import ModelError
 from worldline.model.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Loss
 from worldline.worlds.purity.again import Told
 from worldline.worlds.purity.audit import Trialled, compare
-from worldline.worlds.purity.reach import functions_of
+from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
 from worldline.worlds.rounds.promises import Judge, due
 from worldline.worlds.rounds.subject import RoundsSubject
@@ -41,7 +41,7 @@ def audit_rounds(
         said = ", ".join(sorted(map(str, faults))) or "no faults"
         again = functools.partial(_run, subject, faults)
         found.append(Trialled(f"the run under {said}", again, None))
-    scrambler = Scrambler(functions_of(subject.system))
+    scrambler = Scrambler(reach_of(subject.system))
     compare(found, scrambler)
     return scrambler.notes
 
