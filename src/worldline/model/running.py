@@ -40,9 +40,11 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
     repeatable
         Whether the caller runs it again, under a budget, when `Suspected` is raised.
     """
+    # Every handler passes here: what is known of the last time is looked up in place.
     limit = sys.getrecursionlimit()
     entered = activity.running, limit
-    sys.setrecursionlimit(_Stack.depth(mark) + max(HEADROOM, limit))
+    room = HEADROOM if limit < HEADROOM else limit
+    sys.setrecursionlimit(_Stack.depth(mark) + room)
     divergence.begin(repeatable=repeatable)
     activity.stop = beat.begin(mark, again=divergence.counts())
     activity.running = True

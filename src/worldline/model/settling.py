@@ -49,6 +49,9 @@ def all_settled(values: Iterable[Any]) -> list[Any]:
 
 def settle_fields(values: dict[str, Any]) -> None:
     """Settle in place the fields of a live object, as a handler has left them."""
+    # After each event and for each message: where all are atoms, one look must do.
+    if ITSELF.issuperset(map(type, values.values())):
+        return
     for name, value in values.items():
         if type(value) not in ITSELF:
             fresh = settled(value)

@@ -103,8 +103,10 @@ def _shortened(path: str) -> str:
 
 
 _LONGEST = 8
-_MANY = 4
 """Different fields of a path that are shown."""
+
+_MANY = 4
+"""Times in a row from which on a field of a path is counted."""
 
 
 def _reaches(item: Any, holder: Any) -> bool:
