@@ -15,6 +15,8 @@ import worldline as wl
 from worldline.debug.commands import COMMANDS, answer, find, split
 from worldline.debug.session import Session
 from worldline.debug.timeline import Timeline
+from worldline.model import divergence
+from worldline.model.errors import UsageError
 
 
 def said(session: Session, line: str) -> list[str]:
@@ -280,3 +282,10 @@ def test_help_teaches_each_command():
         first, summary, *_ = said(held(), f"help {name}")
         assert first.startswith(name)
         assert summary.strip() == known.help[0]
+
+
+def test_an_expression_that_takes_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(divergence, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(divergence, "LIMIT_S", 0.1)
+    with pytest.raises(UsageError, match="takes too long to look for"):
+        answer(held(), "filter (.|.)*(.|.)*(.|.)*(.|.)*zz$")

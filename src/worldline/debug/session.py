@@ -24,8 +24,10 @@ from worldline.debug.state import (
     node_state,
 )
 from worldline.debug.timeline import Timeline
+from worldline.model.divergence import Diverged
 from worldline.model.errors import ModelError, UsageError
 from worldline.model.properties import Property
+from worldline.model.running import run_pure
 from worldline.model.view import View
 from worldline.trace.difference import Difference, first_difference
 from worldline.trace.explain import explain
@@ -131,12 +133,18 @@ class Session:
             raise UsageError(
                 f"{pattern!r} is not a regular expression: {error}"
             ) from None
-        header = self.trace.header
-        return tuple(
-            step
-            for step in self.trace.steps
-            if expression.search("\n".join(step_lines(step, header, 0, 0)))
-        )
+        lines = [
+            "\n".join(step_lines(s, self.trace.header, 0, 0)) for s in self.trace.steps
+        ]
+        try:
+            # As a user's function: some expressions take longer than anybody can wait.
+            found = run_pure(lambda: [expression.search(text) for text in lines])
+        except Diverged:
+            raise UsageError(
+                f"{pattern!r} takes too long to look for",
+                remedy="leave out repetitions within repetitions",
+            ) from None
+        return tuple(s for s, hit in zip(self.trace.steps, found, strict=True) if hit)
 
     # ---------------------------------------------------------------------- a state
 
