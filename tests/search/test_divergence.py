@@ -105,6 +105,7 @@ def test_a_handler_that_does_not_return_is_a_divergence(
     assert wl.replay(tmp_path / "run.wl", prone(mischief)).reproduced
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["several lines", "long integer", "swallowed"])
 def test_walks_and_faults_report_it_as_check_does(name: str) -> None:
     mischief, said = LOOPS[name]
@@ -191,6 +192,7 @@ def test_a_guard_that_does_not_return_is_a_divergence(
     assert said == "Guarded.poked (2,000 lines)"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("loop", [forever, lambda: 7**7**8], ids=["lines", "clock"])
 def test_a_start_handler_that_does_not_return_is_a_divergence(loop: Any) -> None:
     @wl.node

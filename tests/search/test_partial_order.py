@@ -158,7 +158,7 @@ def compare(plan: Plan, largest: int) -> None:
 
 @pytest.mark.slow
 @given(plans)
-@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 def test_nothing_is_lost_in_random_systems(plan: Plan) -> None:
     compare(plan, 200)
 
