@@ -308,7 +308,7 @@ def agree(plan: Plan) -> None:
 
 @pytest.mark.slow
 @given(plans)
-@settings(max_examples=5, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, suppress_health_check=list(HealthCheck))
 def test_search_and_oracle_agree_on_random_systems(plan: Plan) -> None:
     agree(plan)
 
