@@ -16,6 +16,7 @@ from typing import NamedTuple, final
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.native.walks import Walks
+from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, WalkOptions
 from worldline.model.properties import PropertyKind
@@ -82,7 +83,7 @@ class Sample:
         options = WalkOptions(
             seed=0,
             most_steps=MOST_STEPS,
-            weight=self._weight(unbiased=unbiased),
+            traits=self._traits(unbiased=unbiased),
             goal=self._goal,
         )
         walks = Walks(self._world.tables, self._world, options)
@@ -97,9 +98,9 @@ class Sample:
         walks.close()
         return Curve(name, tuple(sorted(steps)), number)
 
-    def _weight(self, *, unbiased: bool) -> Callable[[Entry], int]:
+    def _traits(self, *, unbiased: bool) -> Callable[[Entry], Traits]:
         weigh = weigher(self._system, unbiased=unbiased, weights=None)
-        return lambda entry: weigh(entry.event)
+        return lambda entry: Traits(weigh(entry.event))
 
     def _drawn(self, paths: int) -> list[Row]:
         """Return the states after random paths that were not live on the way."""
@@ -115,7 +116,7 @@ class Sample:
         options = WalkOptions(
             seed=0,
             most_steps=self._depth,
-            weight=self._weight(unbiased=True),
+            traits=self._traits(unbiased=True),
             goal=self._goal,
         )
         walks = Walks(world.tables, world, options)

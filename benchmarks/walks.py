@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from worldline.engine.native.walks import Walks
+from worldline.engine.schedulers.protocol import Traits
+from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry
 from worldline.engine.walks import Ended, WalkOptions
 from worldline.model.events import Event, Origin
@@ -70,9 +72,9 @@ def weigh(event: Event) -> int:
     return 0 if event.origin is Origin.FAULT else 1
 
 
-def weight(entry: Entry) -> int:
+def traits(entry: Entry) -> Traits:
     """Weigh its event."""
-    return weigh(entry.event)
+    return Traits(weigh(entry.event))
 
 
 class Bench:
@@ -88,7 +90,7 @@ class Bench:
             known for known in system.properties if known.kind is PropertyKind.SAFETY
         ]
         checks = tuple((world.decision(known), False) for known in self._safety)
-        options = WalkOptions(seed=1, most_steps=STEPS, weight=weight, checks=checks)
+        options = WalkOptions(seed=1, most_steps=STEPS, traits=traits, checks=checks)
         self.counted = Counted(world)
         self._walks = Walks(world.tables, self.counted, options)
 
@@ -102,11 +104,14 @@ class Bench:
             self._world,
             seed=1,
             most_steps=STEPS,
-            weigh=weigh,
+            scheduler=Weighted(),
+            traits=lambda event: Traits(weigh(event)),
             checks=self._safety,
             goal=NEVER,
         )
-        _, found = rate(direct.go_on(self._start, number, 0) for number in numbers)
+        _, found = rate(
+            direct.go_on(self._start, self._start, number, 0) for number in numbers
+        )
         return found
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ import worldline as wl
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander
+from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Row
 from worldline.engine.walks import WalkOptions, Walks
 from worldline.model.loader import load
@@ -87,7 +88,10 @@ def test_proofs_and_walks_agree_on_every_state(name: str):
     goal = goal_of(world)
     weigh = weigher(world.system, unbiased=False, weights=WEIGHTS.get(name))
     options = WalkOptions(
-        seed=3, most_steps=STEPS, weight=lambda entry: weigh(entry.event), goal=goal
+        seed=3,
+        most_steps=STEPS,
+        traits=lambda entry: Traits(weigh(entry.event)),
+        goal=goal,
     )
     walks = Walks(world.tables, world, options)
     given: dict[str, Any] = {"walks": WALKS, "run": breadth_first}

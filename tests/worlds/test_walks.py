@@ -9,6 +9,8 @@ from tests.systems import VARIANTS
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.schedulers.protocol import Traits
+from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
 from worldline.model.events import Event, Kind
 from worldline.model.properties import Property, PropertyKind
@@ -42,14 +44,15 @@ class Both:
             self.world,
             seed=SEED,
             most_steps=STEPS,
-            weigh=weigh,
+            scheduler=Weighted(),
+            traits=lambda event: Traits(weigh(event)),
             checks=safety,
             goal=goal,
         )
         self.options = WalkOptions(
             seed=SEED,
             most_steps=STEPS,
-            weight=lambda entry: weigh(entry.event),
+            traits=lambda entry: Traits(weigh(entry.event)),
             checks=tuple((self.world.decision(p), False) for p in safety),
             goal=self.world.decision(goal),
         )
@@ -58,7 +61,7 @@ class Both:
         options = WalkOptions(
             seed=SEED,
             most_steps=STEPS,
-            weight=self.options.weight,
+            traits=self.options.traits,
             checks=self.options.checks,
             goal=self.options.goal,
             gives_up=gives_up,
@@ -99,7 +102,7 @@ def test_walks_are_alike_wherever_they_move(
                 assert moved.row is not None
                 row, steps = moved.row, moved.steps
             try:
-                found = both.direct.go_on(row, ended.walk, steps)
+                found = both.direct.go_on(both.start, row, ended.walk, steps)
             except CannotTell:
                 assert ended.end is End.FAILED
             else:
@@ -154,7 +157,7 @@ def test_ignored_fields_are_forgotten_as_over_tables():
     both = Both(wl.System({a: Forgetful(), b: Stacked(Forgetful())}), goal=loud)
     (first, *_) = both.over_tables(None)
     assert first.end is End.LIMIT
-    assert both.direct.go_on(both.start, first.walk, 0) == first
+    assert both.direct.go_on(both.start, both.start, first.walk, 0) == first
 
 
 def test_the_kernel_says_where_a_walk_has_come_to():
@@ -176,7 +179,7 @@ def test_the_kernel_says_where_a_walk_has_come_to():
     options = WalkOptions(
         seed=SEED,
         most_steps=STEPS,
-        weight=other.options.weight,
+        traits=other.options.traits,
         checks=other.options.checks,
         goal=other.options.goal,
         gives_up=gives_up,
@@ -193,7 +196,7 @@ def test_the_kernel_says_where_a_walk_has_come_to():
         assert walk.row is not None
         assert walk.steps > 0
         try:
-            found = other.direct.go_on(walk.row, walk.walk, walk.steps)
+            found = other.direct.go_on(other.start, walk.row, walk.walk, walk.steps)
         except CannotTell:
             assert ended.end is End.FAILED
         else:

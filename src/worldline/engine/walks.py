@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from worldline.engine.bounds import Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path
-from worldline.engine.interner import GOLDEN, MASK, splitmix
+from worldline.engine.schedulers.protocol import Scheduler, Traits, below
+from worldline.engine.schedulers.turns import WORDS, Turns, random_at
+from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
-
-WORDS = 2
-"""Random words of one step: for its event, and for the outcome of that."""
 
 
 class End(enum.IntEnum):
@@ -71,12 +70,16 @@ class WalkOptions:
         From which all random numbers come.
     most_steps
         Where a walk ends at the latest.
-    weight
-        Gives each event a weight, an integer; one without weight never happens.
+    traits
+        What the scheduler knows of each event.
+    scheduler
+        Decides which event happens next.
     checks
         Predicates with the verdict that ends a walk, evaluated in every state.
     goal
         A predicate that ends a walk well.
+    watches
+        Predicates of which it is noted where they are true first; they end no walk.
     threads
         How many may walk at once; no result depends on it.
     gives_up
@@ -89,23 +92,21 @@ class WalkOptions:
 
     seed: int
     most_steps: int
-    weight: Callable[[Entry], int]
+    traits: Callable[[Entry], Traits]
+    scheduler: Scheduler = field(default_factory=Weighted)
     checks: tuple[tuple[Decision, bool], ...] = ()
     goal: Decision | None = None
+    watches: tuple[Decision, ...] = ()
     threads: int = 1
     gives_up: Callable[[int], bool] | None = None
     meter: Meter | None = None
 
 
-def random_at(seed: int, walk: int, counter: int) -> int:
-    """Return a 64-bit random number that depends on nothing but its place."""
-    start = splitmix((seed + GOLDEN * (walk + 1)) & MASK)
-    return splitmix((start + GOLDEN * (counter + 1)) & MASK)
+class Reached(NamedTuple):
+    """Where a watched predicate was true first: the least walk, and its least step."""
 
-
-def below(limit: int, random: int) -> int:
-    """Return a number below a limit, from a random word."""
-    return random * limit >> 64
+    walk: int
+    steps: int
 
 
 @final
@@ -119,84 +120,108 @@ class Walks:
     """
 
     def __init__(self, tables: Tables, service: Service, options: WalkOptions) -> None:
+        self._tables = tables
         self._expander = Expander(tables, service)
         self._options = options
+        self._reached: dict[int, Reached] = {}
+        self._taken: set[int] = set()
+        self.use(options.scheduler, options.most_steps)
+
+    def use(self, scheduler: Scheduler, most_steps: int) -> None:
+        """Walk with another scheduler and another bound from now on."""
+        self._most_steps = most_steps
+        self._turns: Turns[Entry] = Turns(
+            scheduler,
+            self._options.traits,
+            seed=self._options.seed,
+            most_steps=most_steps,
+        )
+
+    @property
+    def reached(self) -> dict[int, Reached]:
+        """Where each watched predicate was true first, by its number, if it was."""
+        return dict(self._reached)
+
+    def taken(self) -> list[Leaf]:
+        """Return the outcomes that were taken on walks, but for paths."""
+        return [self._tables.leaves[number] for number in sorted(self._taken)]
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
         for number in numbers:
-            yield self._walk(start, number, [], self._options.gives_up)[0]
+            yield self._walk(start, number, None)
 
     def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]:
         """Walk once from each state; the walks have numbers from `first` on."""
         for number, start in enumerate(starts, first):
-            yield self._walk(start, number, [], self._options.gives_up)[0]
+            yield self._walk(start, number, None)
 
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
         path: Path = []
-        self._walk(start, number, path, None)
+        self._walk(start, number, path)
         return path
 
     def close(self) -> None:
         """Free what is held; nothing here."""
 
-    def _walk(
-        self,
-        start: Row,
-        number: int,
-        path: Path,
-        gives_up: Callable[[int], bool] | None,
-    ) -> tuple[Ended, Row]:
+    def _walk(self, start: Row, number: int, path: Path | None) -> Ended:
+        """Walk once; a walk whose path is asked for is one that was made before."""
         row, steps, options = start, 0, self._options
-        meter = None if gives_up is None else options.meter
+        is_first = path is None
+        self._turns.begin(number)
         while True:
-            if meter is not None:
-                meter.check()
-            for at, (decision, target) in enumerate(options.checks):
-                if decision(row) is target:
-                    return Ended(number, End.HIT, at, steps), row
-            if options.goal is not None and options.goal(row):
-                return Ended(number, End.GOAL, 0, steps), row
-            if steps == options.most_steps:
-                return Ended(number, End.LIMIT, 0, steps), row
+            if is_first and options.meter is not None:
+                options.meter.check()
+            ended = self._look(row, number, steps, watching=is_first)
+            if ended is not None:
+                return ended
             drawn = self._draw(row, number, steps)
             if drawn is None:
-                return Ended(number, End.STUCK, 0, steps), row
+                return Ended(number, End.STUCK, 0, steps)
             entry, leaf = drawn
-            path.append((entry, leaf))
+            if path is not None:
+                path.append((entry, leaf))
+            else:
+                self._taken.add(leaf.number)
             if leaf.failed:
-                return Ended(number, End.FAILED, leaf.number, steps), row
+                return Ended(number, End.FAILED, leaf.number, steps)
             row = self._expander.after(row, entry, leaf)
             steps += 1
-            if gives_up is not None and gives_up(1):
-                return Ended(number, End.MOVED, 0, steps, row), row
+            if is_first and options.gives_up is not None and options.gives_up(1):
+                return Ended(number, End.MOVED, 0, steps, row)
+
+    def _look(
+        self, row: Row, number: int, steps: int, *, watching: bool
+    ) -> Ended | None:
+        """Evaluate the predicates; return how the walk ends if it does."""
+        options = self._options
+        if watching:
+            for at, decision in enumerate(options.watches):
+                if at not in self._reached and decision(row):
+                    self._reached[at] = Reached(number, steps)
+        for at, (decision, target) in enumerate(options.checks):
+            if decision(row) is target:
+                return Ended(number, End.HIT, at, steps)
+        if options.goal is not None and options.goal(row):
+            return Ended(number, End.GOAL, 0, steps)
+        if steps == self._most_steps:
+            return Ended(number, End.LIMIT, 0, steps)
+        return None
 
     def _draw(self, row: Row, number: int, step: int) -> tuple[Entry, Leaf] | None:
-        """Draw one of the enabled events by weight, and one of its outcomes."""
-        weight, outcomes = self._options.weight, self._expander.outcomes
+        """Let the scheduler choose an enabled event, and draw one of its outcomes."""
+        weight, outcomes = self._turns.weight, self._expander.outcomes
         enabled = [
-            (entry, weight(entry))
+            entry
             for entry in self._expander.enabled(row)
             if weight(entry) and outcomes(entry, row)
         ]
-        total = sum(its for _, its in enabled)
-        if not total:
+        entry = self._turns.choose(enabled, step)
+        if entry is None:
             return None
-        first, second = (
-            random_at(self._options.seed, number, step * WORDS + word)
-            for word in range(WORDS)
-        )
-        entry = _at(enabled, below(total, first))
-        return entry, _leaf(outcomes(entry, row), second)
-
-
-def _at(offered: list[tuple[Entry, int]], place: int) -> Entry:
-    for entry, weight in offered:
-        if place < weight:
-            return entry
-        place -= weight
-    raise AssertionError("a place beyond all weights")
+        word = random_at(self._options.seed, number, step * WORDS + 1)
+        return entry, _leaf(outcomes(entry, row), word)
 
 
 def _leaf(leaves: tuple[Leaf, ...], random: int) -> Leaf:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from worldline.engine.expand import Path
+from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, Site
-from worldline.engine.walks import End, Ended
-from worldline.search.probe import Walker
+from worldline.engine.walks import End, Ended, Reached
 from worldline.worlds.walks import CannotTell, DirectWalks
 
 _BATCH = 512
@@ -86,6 +86,7 @@ class Pace:
     def __init__(self, counted: Counted) -> None:
         self._counted = counted
         self._may_move = True
+        self._has_tables = True
         self._stay = STAY
         self._direct = 0  # steps still to be taken in the direct world
         self._misses = counted.misses  # when the window began
@@ -96,7 +97,16 @@ class Pace:
     @property
     def is_direct(self) -> bool:
         """Whether walks go on in the direct world now."""
-        return self._direct > 0
+        return self._direct > 0 or not self._has_tables
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether walks may be over tables at all."""
+        return self._has_tables
+
+    def leave_tables(self) -> None:
+        """Walk in the direct world from now on: there is no more room for tables."""
+        self._has_tables = False
 
     @property
     def misses(self) -> int:
@@ -148,6 +158,19 @@ class Pace:
             self._may_move = before
 
 
+class Tabled(Protocol):
+    """Either engine's random walks over tables."""
+
+    @property
+    def reached(self) -> dict[int, Reached]: ...
+    def use(self, scheduler: Scheduler, most_steps: int) -> None: ...
+    def walk(self, start: Row, numbers: range) -> Iterator[Ended]: ...
+    def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]: ...
+    def path(self, start: Row, number: int) -> Path: ...
+    def taken(self) -> list[Leaf]: ...
+    def close(self) -> None: ...
+
+
 @final
 class Moving:
     """Walks over tables, and in the direct world where that is better.
@@ -160,10 +183,27 @@ class Moving:
         Who walks in the direct world.
     """
 
-    def __init__(self, tabled: Walker, direct: DirectWalks, pace: Pace) -> None:
+    def __init__(self, tabled: Tabled, direct: DirectWalks, pace: Pace) -> None:
         self._tabled = tabled
         self._direct = direct
         self._pace = pace
+
+    def use(self, scheduler: Scheduler, most_steps: int) -> None:
+        """Walk with another scheduler and another bound from now on."""
+        self._tabled.use(scheduler, most_steps)
+        self._direct.use(scheduler, most_steps)
+
+    @property
+    def reached(self) -> dict[int, Reached]:
+        """Where each watched predicate was true first, by its number, if it was."""
+        found = self._tabled.reached
+        for number, other in self._direct.reached.items():
+            found[number] = min(other, found.get(number, other))
+        return found
+
+    def taken(self) -> list[Leaf]:
+        """Return the outcomes that were taken over tables."""
+        return self._tabled.taken()
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
@@ -199,7 +239,8 @@ class Moving:
         first = numbers.start
         while first < numbers.stop:
             if self._pace.is_direct:
-                yield self._go_on(start(first), start(first), first, 0)
+                begun = start(first)
+                yield self._go_on(begun, begun, first, 0)
                 first += 1
                 continue
             batch = range(first, min(first + _BATCH, numbers.stop))
@@ -214,7 +255,7 @@ class Moving:
 
     def _go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
         try:
-            ended = self._direct.go_on(row, number, steps)
+            ended = self._direct.go_on(start, row, number, steps)
         except CannotTell:
             with self._pace.over_tables():
                 (ended,) = self._tabled.walk(start, range(number, number + 1))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.schedulers.protocol import Scheduler
+from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.walks import WalkOptions
 from worldline.engine.walks import Walks as ReferenceWalks
 from worldline.model.events import Event
@@ -16,9 +18,13 @@ from worldline.search.moving import Counted, Moving, Pace
 from worldline.search.prefix import Prefix
 from worldline.search.probe import Walker
 from worldline.search.report import Progress
+from worldline.search.weights import describer
 from worldline.trace.format import Place
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import DirectWalks
+
+if TYPE_CHECKING:
+    from worldline.engine.native.walks import Walks
 
 
 def all_of(wanted: list[Property]) -> Property:
@@ -124,30 +130,81 @@ class Walkers:
 
     def _new(self, most_steps: int) -> Walker:
         plan = self._plan
-        options = WalkOptions(
-            meter=self._meter,
-            seed=plan.seed,
-            most_steps=most_steps,
-            weight=lambda entry: plan.weigh(entry.event),
-            checks=tuple((one, False) for one in self.checks),
-            goal=self.goal,
-            threads=plan.threads,
-            gives_up=self.pace.gives_up,
-        )
-        direct = DirectWalks(
+        return walker(
             self._world,
+            engine=self._engine,
+            scheduler=Weighted(),
+            weigh=plan.weigh,
             seed=plan.seed,
             most_steps=most_steps,
-            weigh=plan.weigh,
+            threads=plan.threads,
             checks=self.safety,
             goal=self._all_live,
-            look=self._meter.check,
+            counted=self._counted,
+            pace=self.pace,
+            meter=self._meter,
         )
-        return Moving(self._over_tables(options), direct, self.pace)
 
-    def _over_tables(self, options: WalkOptions) -> Walker:
-        if self._engine == "python":
-            return ReferenceWalks(self._world.tables, self._counted, options)
+
+def walker(
+    world: TabulatedWorld,
+    *,
+    engine: str,
+    scheduler: Scheduler,
+    weigh: Callable[[Event], int],
+    seed: int,
+    most_steps: int,
+    threads: int,
+    checks: list[Property],
+    counted: Counted,
+    pace: Pace,
+    meter: Meter,
+    goal: Property | None = None,
+    watches: list[Property] | None = None,
+    tables_meter: Meter | None = None,
+) -> Moving:
+    """Return who walks over tables, and in the direct world where that is better.
+
+    Parameters
+    ----------
+    engine
+        ``native`` or ``python``, which all schedulers know.
+    checks, goal, watches
+        As in `DirectWalks`.
+    counted
+        Who fills the tables.
+    tables_meter
+        Watches over what is done over tables, if not `meter` does.
+    """
+    describe = describer(world.system, weigh)
+    options = WalkOptions(
+        meter=tables_meter or meter,
+        seed=seed,
+        most_steps=most_steps,
+        scheduler=scheduler,
+        traits=lambda entry: describe(entry.event),
+        checks=tuple((world.decision(known), False) for known in checks),
+        goal=None if goal is None else world.decision(goal),
+        watches=tuple(world.decision(known) for known in watches or ()),
+        threads=threads,
+        gives_up=pace.gives_up,
+    )
+    direct = DirectWalks(
+        world,
+        seed=seed,
+        most_steps=most_steps,
+        scheduler=scheduler,
+        traits=describe,
+        checks=checks,
+        goal=goal,
+        watches=watches,
+        look=meter.check,
+    )
+    tabled: Walks | ReferenceWalks
+    if engine == "python":
+        tabled = ReferenceWalks(world.tables, counted, options)
+    else:
         from worldline.engine.native.walks import Walks
 
-        return Walks(self._world.tables, self._counted, options)
+        tabled = Walks(world.tables, counted, options)
+    return Moving(tabled, direct, pace)

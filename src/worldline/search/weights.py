@@ -1,4 +1,4 @@
-"""How likely events are in random walks.
+"""What schedulers are told of events: above all, how likely these are.
 
 References
 ----------
@@ -9,25 +9,45 @@ those before timers. Such walks become live in a tenth to a hundredth of the ste
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
+from worldline.engine.schedulers.protocol import AROUND, NO_PAIR, Traits
 from worldline.model.amounts import short
+from worldline.model.content import fingerprint
 from worldline.model.errors import UsageError
-from worldline.model.events import Event, Kind, Origin
+from worldline.model.events import RANK, Event, Kind, Origin
 from worldline.model.system import System
 
-_BY_KIND = {Kind.START: 200, Kind.CALL: 200, Kind.TIMER: 10, Kind.HEAL: 10}
+Usual: TypeAlias = Mapping[Kind, int]
+"""The weights of kinds of events; of others it is that of a fault, or of the rest."""
+
+TO_BECOME_LIVE: Usual = {Kind.START: 200, Kind.CALL: 200, Kind.TIMER: 10, Kind.HEAL: 10}
+"""MaceMC's order: such walks become live soon."""
+
+TO_GO_DEEP: Usual = {Kind.TIMER: 5, Kind.HEAL: 10}
+"""Timers are twenty times rarer than what they are to watch over.
+
+As likely as messages, they fire all the time, and nothing ever comes to its end.
+"""
+
 _OTHERS = 100
 _FAULTS = 1
 _LARGEST = 1_000_000
 
 
 def weigher(
-    system: System, *, unbiased: bool, weights: Mapping[str, int] | None
+    system: System,
+    *,
+    unbiased: bool,
+    weights: Mapping[str, int] | None,
+    usual: Usual = TO_BECOME_LIVE,
 ) -> Callable[[Event], int]:
     """Return what gives events their weights.
 
     Parameters
     ----------
+    usual
+        The weights of what `weights` do not name.
     unbiased
         Whether all are alike, but for those in `weights`.
     weights
@@ -57,15 +77,37 @@ def weigher(
         found = given.get(event.name, given.get(event.kind.value))
         if found is not None:
             return found
-        return 1 if unbiased else _usual(event)
+        if unbiased:
+            return 1
+        rest = _FAULTS if event.origin is Origin.FAULT else _OTHERS
+        return usual.get(event.kind, rest)
 
     return weigh
 
 
-def _usual(event: Event) -> int:
-    if event.kind in _BY_KIND:
-        return _BY_KIND[event.kind]
-    return _FAULTS if event.origin is Origin.FAULT else _OTHERS
+def describer(
+    system: System, weigh: Callable[[Event], int]
+) -> Callable[[Event], Traits]:
+    """Return what tells a scheduler about events.
+
+    Parameters
+    ----------
+    weigh
+        Gives them their weights.
+    """
+    index, count = system.index, len(system.ids)
+
+    def describe(event: Event) -> Traits:
+        node = AROUND if event.node is None else index[event.node]
+        pair = NO_PAIR
+        if event.kind is Kind.DELIVER and event.peer is not None:
+            pair = index[event.peer] * count + node
+        kind = RANK[event.kind]
+        handler = fingerprint((kind, event.part, event.name))
+        is_fault = event.origin is Origin.FAULT
+        return Traits(weigh(event), is_fault, node, pair, kind, handler)
+
+    return describe
 
 
 def _names(system: System) -> set[str]:

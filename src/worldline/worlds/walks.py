@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from worldline.engine.schedulers.protocol import Scheduler, Traits, below
+from worldline.engine.schedulers.turns import WORDS, Turns, random_at
 from worldline.engine.tables import Row
-from worldline.engine.walks import WORDS, End, Ended, below, random_at
+from worldline.engine.walks import End, Ended, Reached
 from worldline.model.divergence import Suspected
 from worldline.model.events import Choices, Event
 from worldline.model.mould import Mould
@@ -40,12 +42,14 @@ class DirectWalks:
     ----------
     world
         What rows mean.
-    seed, most_steps
+    seed, most_steps, scheduler
         As in `WalkOptions`.
-    weigh
-        The weight of an event.
+    traits
+        What the scheduler knows of an event.
     checks, goal
         What ends a walk: a property that is false, or a predicate that is true.
+    watches
+        Properties of which it is noted where they are true first.
     look
         Called at every step; raises if a bound is hit.
     """
@@ -56,27 +60,44 @@ class DirectWalks:
         *,
         seed: int,
         most_steps: int,
-        weigh: Callable[[Event], int],
+        scheduler: Scheduler,
+        traits: Callable[[Event], Traits],
         checks: list[Property],
-        goal: Property,
+        goal: Property | None = None,
+        watches: list[Property] | None = None,
         look: Callable[[], None] | None = None,
     ) -> None:
         self._tabulated = world
         self._system = world.system
         self._seed = seed
-        self._most_steps = most_steps
-        self._weigh = weigh
+        self._traits = traits
         self._look = look
+        self.use(scheduler, most_steps)
         self._direct = direct = DirectWorld(world.system)
         direct.door.repeatable = True  # on the tables
         self._checks = [Standing(direct, known) for known in checks]
-        self._goal = Standing(direct, goal)
+        self._goal = None if goal is None else Standing(direct, goal)
+        self._watches = [Standing(direct, known) for known in watches or ()]
+        self.reached: dict[int, Reached] = {}
         self._offers = Offers(direct)
         self._trials = Trials(world.system)
         self._choosers: set[tuple[Any, ...]] = set()
 
-    def go_on(self, row: Row, number: int, steps: int) -> Ended:
+    def use(self, scheduler: Scheduler, most_steps: int) -> None:
+        """Walk with another scheduler and another bound from now on."""
+        self._most_steps = most_steps
+        self._turns: Turns[Event] = Turns(
+            scheduler, self._traits, seed=self._seed, most_steps=most_steps
+        )
+
+    def go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
         """Return how a walk ends that has come to a row in so many steps.
+
+        Parameters
+        ----------
+        start
+            Where it began: there it begins again if its scheduler remembers more than
+            the row.
 
         Raises
         ------
@@ -84,8 +105,11 @@ class DirectWalks:
             If a handler fails, whose outcome has a number in the tables only, or runs
             for so long that it may never return.
         """
+        if self._turns.needs_the_beginning:
+            row, steps = start, 0
         snapshot = self._tabulated.decode(row)
         while True:
+            self._turns.begin(number)
             self._direct.restore(snapshot)
             everything = set(range(len(snapshot)))
             self._look_again(everything)
@@ -100,22 +124,23 @@ class DirectWalks:
         while True:
             if self._look is not None:
                 self._look()
+            for at, watched in enumerate(self._watches):
+                if at not in self.reached and watched.holds():
+                    self.reached[at] = Reached(number, steps)
             for at, known in enumerate(self._checks):
                 if not known.holds():
                     return Ended(number, End.HIT, at, steps)
-            if self._goal.holds():
+            if self._goal is not None and self._goal.holds():
                 return Ended(number, End.GOAL, 0, steps)
             if steps == self._most_steps:
                 return Ended(number, End.LIMIT, 0, steps)
-            offered = [(event, self._weigh(event)) for event in self._offers.all()]
-            total = sum(weight for _, weight in offered)
-            if not total:
+            weight = self._turns.weight
+            offered = [event for event in self._offers.all() if weight(event)]
+            event = self._turns.choose(offered, steps)
+            if event is None:
                 return Ended(number, End.STUCK, 0, steps)
-            first, second = (
-                random_at(self._seed, number, steps * WORDS + word)
-                for word in range(WORDS)
-            )
-            self._happen(_at(offered, below(total, first)), second)
+            word = random_at(self._seed, number, steps * WORDS + 1)
+            self._happen(event, word)
             if self._direct.failure is not None:
                 raise CannotTell
             steps += 1
@@ -144,8 +169,12 @@ class DirectWalks:
 
     def _look_again(self, touched: set[int]) -> None:
         """Forget what depends on columns that may have changed."""
-        for standing in (*self._checks, self._goal):
+        for standing in self._checks:
             standing.look_again(touched)
+        for standing in self._watches:
+            standing.look_again(touched)
+        if self._goal is not None:
+            self._goal.look_again(touched)
         self._offers.look_again(touched)
 
     def _drawn(self, event: Event, random: int) -> Choices:
@@ -182,14 +211,6 @@ class _Environment:
             if at == column:
                 getattr(cell, operation[0])(*operation[1:])
         return state_answer(system, self._index, query, cell)
-
-
-def _at(offered: list[tuple[Event, int]], place: int) -> Event:
-    for event, weight in offered:
-        if place < weight:
-            return event
-        place -= weight
-    raise AssertionError("a place beyond all weights")
 
 
 def _one(trials: list[Trial], random: int) -> Trial:

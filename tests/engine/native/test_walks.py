@@ -13,6 +13,7 @@ import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.native.walks import Walks as Compiled
+from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
 from worldline.model.events import Kind
@@ -44,7 +45,11 @@ def prepare(
         if known.kind is PropertyKind.SAFETY
     )
     options = WalkOptions(
-        seed=11, most_steps=most_steps, weight=weight, checks=checks, threads=threads
+        seed=11,
+        most_steps=most_steps,
+        traits=lambda entry: Traits(weight(entry)),
+        checks=checks,
+        threads=threads,
     )
     return world, world.encode(first.snapshot), options
 

@@ -53,7 +53,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 8; }
+int32_t wl_interface() { return 9; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -273,9 +273,34 @@ void wl_walks_check(Walks* walks, int32_t decision, int32_t target) {
     walks->options.checks.emplace_back(decision, target != 0);
 }
 
-// Adds the weights of events that have none yet, in order of their numbers.
-void wl_walks_weights(Walks* walks, int32_t count, const int32_t* weights) {
-    walks->options.weights.insert(walks->options.weights.end(), weights, weights + count);
+// Notes where a decision is true first.
+void wl_walks_watch(Walks* walks, int32_t decision) { walks->options.watches.push_back(decision); }
+
+// Walks by another scheduler from now on, to another bound.
+void wl_walks_use(Walks* walks, int32_t policy, int64_t parameter, int64_t most_steps) {
+    walks->use(static_cast<Policy>(policy), parameter, most_steps);
+}
+
+// Adds the traits of events that have none yet, in order of their numbers: six integers each.
+void wl_walks_traits(Walks* walks, int32_t count, const int64_t* words) {
+    for (const int64_t* end = words + 6 * count; words != end; words += 6) {
+        walks->options.weights.push_back(static_cast<int32_t>(words[0]));
+        walks->options.traits.push_back(Traits{words[0], words[1], words[2], words[3],
+                                               static_cast<uint64_t>(words[4]),
+                                               static_cast<uint64_t>(words[5])});
+    }
+}
+
+// Gives the walk and the step at which a watched decision was true first, or -1.
+void wl_walks_reached(Walks* walks, int32_t watch, int64_t* out) {
+    const Reached found = walks->reached(static_cast<size_t>(watch));
+    out[0] = static_cast<int64_t>(found.walk);
+    out[1] = found.step;
+}
+
+// Tells of the first outcomes which were taken.
+void wl_walks_taken(Walks* walks, int64_t count, uint8_t* out) {
+    walks->taken(out, static_cast<size_t>(count));
 }
 
 // Begins walks with numbers from `first` on: all from one row, or each from its own.

@@ -5,13 +5,22 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_uint8,
+    c_uint64,
+    c_void_p,
+)
 from functools import cache
 from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 8
+INTERFACE = 9
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -63,7 +72,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_free": (None, [c_void_p]),
     "wl_walks_misses": (c_void_p, [c_void_p]),
     "wl_walks_check": (None, [c_void_p, c_int32, c_int32]),
-    "wl_walks_weights": (None, [c_void_p, c_int32, _INT32S]),
+    "wl_walks_watch": (None, [c_void_p, c_int32]),
+    "wl_walks_use": (None, [c_void_p, c_int32, c_int64, c_int64]),
+    "wl_walks_traits": (None, [c_void_p, c_int32, _INT64S]),
+    "wl_walks_reached": (None, [c_void_p, c_int32, _INT64S]),
+    "wl_walks_taken": (None, [c_void_p, c_int64, POINTER(c_uint8)]),
     "wl_walks_begin": (
         c_int64,
         [c_void_p, _INT32S, c_int32, c_uint64, c_int64, c_int32],

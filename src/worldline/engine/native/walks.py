@@ -6,7 +6,7 @@ import ctypes
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from ctypes import POINTER, c_int32, c_int64
+from ctypes import POINTER, c_int32, c_int64, c_uint8
 from typing import final
 
 from worldline.engine.bounds import Bounds, Meter
@@ -14,9 +14,11 @@ from worldline.engine.expand import Path
 from worldline.engine.native.gate import Gate
 from worldline.engine.native.mirror import mirror_of
 from worldline.engine.native.serve import Server
-from worldline.engine.tables import Row, Service, Tables
-from worldline.engine.walks import End, Ended, WalkOptions
+from worldline.engine.schedulers.protocol import Scheduler, Traits
+from worldline.engine.tables import Leaf, Row, Service, Tables
+from worldline.engine.walks import End, Ended, Reached, WalkOptions
 from worldline.model.amounts import MOST
+from worldline.model.errors import InternalError
 
 _BATCH = 512
 """Walks under way at once, at least, if there are so many."""
@@ -61,8 +63,35 @@ class Walks:
         for decision, target in options.checks:
             number = self._mirror.decision(decision)
             self._library.wl_walks_check(self._handle, number, target)
+        for decision in options.watches:
+            self._library.wl_walks_watch(self._handle, self._mirror.decision(decision))
+        self.use(options.scheduler, options.most_steps)
         self._misses = self._library.wl_walks_misses(self._handle)
         self._weighed = 0
+
+    def use(self, scheduler: Scheduler, most_steps: int) -> None:
+        """Walk with another scheduler and another bound from now on."""
+        if scheduler.native is None:
+            raise InternalError(f"the kernel has no scheduler {scheduler.name}")
+        most_steps = min(most_steps, MOST)
+        self._library.wl_walks_use(self._handle, *scheduler.native, most_steps)
+
+    @property
+    def reached(self) -> dict[int, Reached]:
+        """Where each watched predicate was true first, by its number, if it was."""
+        found, words = {}, (c_int64 * 2)()
+        for number in range(len(self._options.watches)):
+            self._library.wl_walks_reached(self._handle, number, words)
+            if words[0] >= 0:
+                found[number] = Reached(words[0], words[1])
+        return found
+
+    def taken(self) -> list[Leaf]:
+        """Return the outcomes that were taken on walks."""
+        leaves = self._tables.leaves
+        marks = (c_uint8 * len(leaves))()
+        self._library.wl_walks_taken(self._handle, len(leaves), marks)
+        return list(itertools.compress(leaves, marks))
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
@@ -157,10 +186,20 @@ class Walks:
         return self._mirror.columns.translated(numbers[:])
 
     def _weigh(self) -> None:
-        """Tell the weights of events that are new."""
+        """Tell the traits of events that are new."""
         new = self._tables.entries[self._weighed :]
         if new:
-            weights = [self._options.weight(entry) for entry in new]
-            words = (c_int32 * len(weights))(*weights)
-            self._library.wl_walks_weights(self._handle, len(weights), words)
-            self._weighed += len(weights)
+            words = [word for one in new for word in _words(self._options.traits(one))]
+            sent = (c_int64 * len(words))(*words)
+            self._library.wl_walks_traits(self._handle, len(new), sent)
+            self._weighed += len(new)
+
+
+def _words(traits: Traits) -> tuple[int, ...]:
+    """Return traits as the kernel reads them; it takes hashes as unsigned."""
+    weight, fault, node, pair, kind, handler = traits
+    return weight, fault, node, pair, _signed(kind), _signed(handler)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

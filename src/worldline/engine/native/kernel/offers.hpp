@@ -33,6 +33,11 @@ struct Offer {
     int32_t plan = kUnknown;  // kUnknown: to be looked up
 };
 
+// An event that can happen, and the option it is.
+struct Chance {
+    int32_t event, option;
+};
+
 // Makes plans and remembers them; each thread has its own.
 class Offers {
   public:
@@ -73,17 +78,38 @@ class Offers {
         for (const Option* option = &options_[plan.begin];; ++option) {
             if (option->count == 0 && !happens(offer, open++, *option, row)) continue;
             rest -= option->weight;
-            if (rest >= 0) continue;
-            if (option->count == 1) return leaves_[option->begin];
-            if (option->count > 1) return leaf_of(&leaves_[option->begin], option->count, random);
-            find(*option, row, [](int32_t) {});
-            return leaf_of(found_.data(), found_.size(), random);
+            if (rest < 0) return outcome(*option, row, random);
         }
+    }
+
+    // Adds the events of an offer, in canonical order.
+    void list(const Offer& offer, const int32_t* row, std::vector<Chance>& chances) {
+        const Plan& plan = plans_[offer.plan];
+        uint32_t open = 0;
+        for (int32_t at = plan.begin; at < plan.end; ++at) {
+            const Option& option = options_[at];
+            if (option.count == 0 && !happens(offer, open++, option, row)) continue;
+            chances.push_back(Chance{option.event, at});
+        }
+    }
+
+    // Draws one of the outcomes of an event, by a random word.
+    template <typename Random>
+    int32_t outcome(const Chance& chance, const int32_t* row, const Random& random) {
+        return outcome(options_[chance.option], row, random);
     }
 
   private:
     static constexpr size_t kMost = size_t{1} << 22;
     static constexpr uint32_t kNoted = 64;
+
+    template <typename Random>
+    int32_t outcome(const Option& option, const int32_t* row, const Random& random) {
+        if (option.count == 1) return leaves_[option.begin];
+        if (option.count > 1) return leaf_of(&leaves_[option.begin], option.count, random);
+        find(option, row, [](int32_t) {});
+        return leaf_of(found_.data(), found_.size(), random);
+    }
 
     struct Known {
         std::vector<int32_t> dense;

@@ -16,25 +16,10 @@
 #include "misses.hpp"
 #include "offers.hpp"
 #include "outcomes.hpp"
+#include "schedulers.hpp"
 #include "tables.hpp"
 
 namespace worldline {
-
-constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
-
-// From where the random numbers of a walk come.
-inline uint64_t origin_of(uint64_t seed, uint64_t walk) {
-    return splitmix(seed + kGolden * (walk + 1));
-}
-
-inline uint64_t random_at(uint64_t origin, uint64_t counter) {
-    return splitmix(origin + kGolden * (counter + 1));
-}
-
-// A number below `limit`, from a random word.
-inline uint64_t below(uint64_t limit, uint64_t random) {
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(random) * limit >> 64);
-}
 
 // How a walk ended; engine/walks.py has the same numbers.
 enum class End : int32_t { kNone = 0, kLimit = 1, kHit = 2, kGoal = 3, kFailed = 4, kStuck = 5 };
@@ -47,13 +32,30 @@ struct Walk {
     int32_t what = 0;  // the check that was hit, or the leaf that failed
 };
 
-// What a walk is told; the weights of events are those of `weights` by number.
+// What a walk is told; events are known by their numbers.
 struct WalkOptions {
     uint64_t seed = 0;
     int64_t most_steps = 0;
+    Policy policy = Policy::kWeighted;
+    int64_t parameter = 0;  // of the policy
     int32_t goal = kUnknown;
     std::vector<std::pair<int32_t, bool>> checks;  // decision, the verdict that is a hit
+    std::vector<int32_t> watches;                  // decisions
     std::vector<int32_t> weights;
+    std::vector<Traits> traits;
+
+    size_t predicates() const { return checks.size() + 1 + watches.size(); }
+};
+
+// Where a watched predicate was true first.
+struct Reached {
+    uint64_t walk = ~uint64_t{0};
+    int64_t step = 0;
+
+    bool is_before(uint64_t number) const { return walk <= number; }
+    void take(const Reached& other) {
+        if (other.walk < walk || (other.walk == walk && other.step < step)) *this = other;
+    }
 };
 
 // Moves walks on. It only reads the tables, so each thread has its own.
@@ -61,10 +63,13 @@ class Walker {
   public:
     Walker(const Tables& tables, const WalkOptions& options)
         : misses(tables.width), tables_(tables), options_(options), judge_(tables),
-          offers_(tables, options.weights, misses), outcomes_(tables, misses) {}
+          offers_(tables, options.weights, misses), outcomes_(tables, misses),
+          scheduler_(options.traits) {}
     Walker(const Walker&) = delete;
 
     Misses misses;
+    std::vector<Reached> reached;  // by the watches
+    std::vector<uint8_t> taken;    // whether an outcome was, by number
 
     // From now on, fresh walks begin in a row.
     void begin(const int32_t* row) {
@@ -75,18 +80,24 @@ class Walker {
     // Walks until the end, or until something is lacking.
     //
     // `row` is where a walk that is not fresh has come to; it is kept up if the walk does
-    // not end. `path`, if there is one, gets the outcomes.
-    void go(Walk& given, bool is_fresh, int32_t* row, std::vector<int32_t>* path) {
+    // not end. `memory`, if there is one, is what its scheduler knows. `path`, if there is
+    // one, gets the outcomes.
+    void go(Walk& given, bool is_fresh, int32_t* row, Memory* memory, std::vector<int32_t>* path) {
         Walk walk = given;  // neighbours may be other threads'
         is_ready_ &= offers_.settle();
+        reached.resize(options_.watches.size());
+        taken.resize(tables_.leaves.size(), 0);
         if (is_fresh) {
             if (!is_ready_ && !make_ready()) return;
             now_ = start_;
         } else {
             now_.row.assign(row, row + tables_.width);
-            now_.look_again(tables_.groups.size(), options_.checks.size() + 1);
+            now_.look_again(tables_.groups.size(), options_.predicates());
         }
         origin_ = origin_of(options_.seed, walk.number);
+        scheduler_.take_up(options_.policy, options_.parameter, options_.seed, walk.number,
+                           options_.most_steps, memory);
+        memory_ = memory;
         path_ = path;
         while ((walk.step % kBetweenLooks != 0 || !gate().is_closed()) && look(walk) && step(walk)) {
         }
@@ -97,6 +108,7 @@ class Walker {
   private:
     static constexpr int64_t kBetweenLooks = 64;  // steps between two looks at the clock
     static constexpr uint64_t kWords = 2;  // random words of one step
+    static constexpr uint64_t kNobody = ~uint64_t{0} - 1;
 
     struct Before {
         int32_t column, value;
@@ -109,8 +121,10 @@ class Walker {
         int64_t total = 0;                // of all their weights
         uint64_t changed = 0;             // columns since predicates and offers were looked up
         std::vector<uint64_t> looked_at;  // columns, by each predicate
+        std::vector<uint8_t> holds;       // what the watches said last
 
         void look_again(size_t groups, size_t predicates) {
+            holds.assign(predicates, 0);
             offers.assign(groups, Offer());
             looked_at.assign(predicates, ~uint64_t{0});
             changed = ~uint64_t{0};
@@ -122,8 +136,9 @@ class Walker {
     // lacking.
     bool make_ready() {
         now_.row = start_.row;
-        now_.look_again(tables_.groups.size(), options_.checks.size() + 1);
+        now_.look_again(tables_.groups.size(), options_.predicates());
         Walk nobody;
+        nobody.number = kNobody;
         const size_t before = misses.size();
         if (look(nobody) && options_.most_steps > 0) look_up_offers();
         if (misses.size() != before) return false;
@@ -132,7 +147,7 @@ class Walker {
         if (nobody.end == End::kNone)
             now_.changed = 0;
         else
-            now_.look_again(tables_.groups.size(), options_.checks.size() + 1);
+            now_.look_again(tables_.groups.size(), options_.predicates());
         start_ = now_;
         return is_ready_ = true;
     }
@@ -140,6 +155,7 @@ class Walker {
     // Evaluates all predicates. False if the walk cannot go on.
     bool look(Walk& walk) {
         const size_t count = options_.checks.size();
+        if (!watch(walk, count + 1)) return false;
         for (size_t at = 0; at < count; ++at) {
             if (is_as_before(at)) continue;
             const int32_t verdict = decide(options_.checks[at].first, at);
@@ -153,6 +169,20 @@ class Walker {
             if (verdict == kTrue) return finish(walk, End::kGoal, 0);
         }
         return walk.step < options_.most_steps || finish(walk, End::kLimit, 0);
+    }
+
+    // Notes which watched predicates are true. False if something is lacking.
+    bool watch(const Walk& walk, size_t first) {
+        for (size_t at = 0; at < options_.watches.size(); ++at) {
+            if (reached[at].is_before(walk.number)) continue;
+            if (!is_as_before(first + at)) {
+                const int32_t verdict = decide(options_.watches[at], first + at);
+                if (verdict == kUnknown) return false;
+                now_.holds[at] = verdict == kTrue;
+            }
+            if (now_.holds[at] != 0 && walk.number != kNobody) reached[at] = Reached{walk.number, walk.step};
+        }
+        return true;
     }
 
     static bool finish(Walk& walk, End end, int32_t what) {
@@ -176,13 +206,14 @@ class Walker {
     bool step(Walk& walk) {
         if (now_.changed != 0 && !look_up_offers()) return false;
         if (now_.total == 0) return finish(walk, End::kStuck, 0);
-        const uint64_t counter = static_cast<uint64_t>(walk.step) * kWords;
-        const int32_t leaf = draw(counter);
+        const int32_t leaf = chosen(walk.step);
+        taken[leaf] = 1;
         if (tables_.leaves[leaf].failed) {
             if (path_ != nullptr) path_->push_back(leaf);
             return finish(walk, End::kFailed, leaf);
         }
         if (!apply(tables_.leaves[leaf])) return false;
+        if (memory_ != nullptr) memory_->pending = kUnknown;
         if (path_ != nullptr) path_->push_back(leaf);
         ++walk.step;
         return true;
@@ -202,14 +233,29 @@ class Walker {
         return misses.size() == before;
     }
 
-    // Draws one of the enabled events by weight, and one of its outcomes.
-    int32_t draw(uint64_t counter) {
+    // Lets the scheduler choose an enabled event, and draws one of its outcomes.
+    int32_t chosen(int64_t step) {
+        const uint64_t counter = static_cast<uint64_t>(step) * kWords;
+        const auto random = [&](uint64_t limit) { return below(limit, random_at(origin_, counter + 1)); };
+        if (options_.policy == Policy::kWeighted) return by_weight(counter, random);
+        if (memory_ != nullptr && memory_->pending != kUnknown) return memory_->pending;
+        chances_.clear();
+        for (const Offer& offer : now_.offers)
+            if (offer.weight > 0) offers_.list(offer, now_.row.data(), chances_);
+        const size_t at = scheduler_.choose(chances_, step, random_at(origin_, counter));
+        const int32_t leaf = offers_.outcome(chances_[at], now_.row.data(), random);
+        // Where an operation is lacking, the step is taken again: it is chosen but once.
+        if (memory_ != nullptr) memory_->pending = leaf;
+        return leaf;
+    }
+
+    // As the scheduler of that name does, without a list of all that can happen.
+    template <typename Random>
+    int32_t by_weight(uint64_t counter, const Random& random) {
         auto rest = static_cast<int64_t>(below(now_.total, random_at(origin_, counter)));
         const Offer* offer = now_.offers.data();
         while (rest >= offer->weight) rest -= (offer++)->weight;
-        return offers_.draw(*offer, now_.row.data(), rest, [&](uint64_t limit) {
-            return below(limit, random_at(origin_, counter + 1));
-        });
+        return offers_.draw(*offer, now_.row.data(), rest, random);
     }
 
     // Changes the row by an outcome. False, with the row as it was, if something is lacking.
@@ -249,6 +295,9 @@ class Walker {
     Judge<PlainRow> judge_;
     Offers offers_;
     Outcomes outcomes_;
+    Scheduler scheduler_;
+    Memory* memory_ = nullptr;  // of the present walk's scheduler
+    std::vector<Chance> chances_;
     State start_, now_;
     bool is_ready_ = false;  // whether all is known of the start
     uint64_t origin_ = 0;    // of the random numbers of the present walk
@@ -270,6 +319,29 @@ class Walks {
     std::vector<Walk> walks;
     std::vector<int32_t> path;  // of the first walk, if it was asked for
 
+    // From now on, walks go by another scheduler, to another bound.
+    void use(Policy policy, int64_t parameter, int64_t most_steps) {
+        options.policy = policy;
+        options.parameter = parameter;
+        options.most_steps = most_steps;
+    }
+
+    // Where a watched predicate was true first.
+    Reached reached(size_t watch) const {
+        Reached found;
+        for (const auto& walker : walkers_)
+            if (watch < walker->reached.size()) found.take(walker->reached[watch]);
+        return found;
+    }
+
+    // Tells which outcomes were taken, of the first `count`.
+    void taken(uint8_t* out, size_t count) const {
+        std::fill(out, out + count, 0);
+        for (const auto& walker : walkers_)
+            for (size_t at = 0; at < std::min(count, walker->taken.size()); ++at)
+                out[at] |= walker->taken[at];
+    }
+
     // Makes ready for some walks: all from one row, or each from its own.
     void begin(const int32_t* rows, bool is_shared, uint64_t first, int64_t count, bool with_path) {
         tables_.settle();
@@ -281,6 +353,7 @@ class Walks {
             walks.push_back(Walk{first + static_cast<uint64_t>(at), 0, End::kNone, 0});
             todo_.push_back(at);
         }
+        memories_.assign(remembers(options.policy) ? static_cast<size_t>(count) : 0, Memory());
         is_shared_ = is_shared;
         start_.assign(rows, rows + tables_.width);
         const auto room = static_cast<size_t>(count * tables_.width);
@@ -321,7 +394,7 @@ class Walks {
   private:
     void go(Walker& walker, int64_t at) {
         walker.go(walks[at], is_fresh(at), &rows_[at * tables_.width],
-                  with_path_ && at == 0 ? &path : nullptr);
+                  memories_.empty() ? nullptr : &memories_[at], with_path_ && at == 0 ? &path : nullptr);
     }
 
     // Whether a walk is still where others begin, too.
@@ -333,6 +406,7 @@ class Walks {
     std::vector<int32_t> start_;
     std::vector<int32_t> rows_;  // of walks that are not fresh, one after the other
     std::vector<int64_t> todo_;  // the walks that have not ended
+    std::vector<Memory> memories_;  // of the walks, if their scheduler remembers
     bool with_path_ = false, is_shared_ = true;
 };
 

@@ -1,0 +1,146 @@
+"""Every scheduler makes the same walks over tables, in the kernel and with real nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+from tests.systems import VARIANTS
+
+import worldline as wl
+from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.schedulers.named import PLAIN, scheduler_named
+from worldline.engine.walks import End, Ended, WalkOptions, Walks
+from worldline.model.loader import load
+from worldline.model.properties import PropertyKind
+from worldline.search.start import starts
+from worldline.search.weights import TO_GO_DEEP, describer, weigher
+from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.walks import CannotTell, DirectWalks
+
+SEED, WALKS, STEPS = 7, 12, 40
+NAMES = [*PLAIN, "pct:1", "delay:40"]
+
+
+class Prepared:
+    """A system, ready for walks."""
+
+    def __init__(self, system: wl.System, name: str, threads: int = 1) -> None:
+        self.world = world = TabulatedWorld(system)
+        (first, *_) = starts(system)
+        assert first.snapshot is not None
+        self.start = world.encode(first.snapshot)
+        weigh = weigher(system, unbiased=False, weights={"drop": 30}, usual=TO_GO_DEEP)
+        self.describe = describer(system, weigh)
+        self.safety = [p for p in system.properties if p.kind is PropertyKind.SAFETY]
+        self.sometimes = [
+            p for p in system.properties if p.kind is PropertyKind.SOMETIMES
+        ]
+        self.scheduler = scheduler_named(name)
+        self.options = WalkOptions(
+            seed=SEED,
+            most_steps=STEPS,
+            scheduler=self.scheduler,
+            traits=lambda entry: self.describe(entry.event),
+            checks=tuple((world.decision(p), False) for p in self.safety),
+            watches=tuple(world.decision(p) for p in self.sometimes),
+            threads=threads,
+        )
+
+    def reference(self) -> Walks:
+        return Walks(self.world.tables, self.world, self.options)
+
+    def direct(self) -> DirectWalks:
+        return DirectWalks(
+            self.world,
+            seed=SEED,
+            most_steps=STEPS,
+            scheduler=self.scheduler,
+            traits=self.describe,
+            checks=self.safety,
+            watches=self.sometimes,
+        )
+
+
+def alike(ended: Ended) -> Ended:
+    """The same walk, but for the number of a leaf, which depends on the order."""
+    return ended._replace(what=0) if ended.end is End.FAILED else ended
+
+
+SYSTEMS: dict[str, Callable[[], wl.System]] = {
+    **VARIANTS,
+    "toy": lambda: load("zoo:toy", {}),
+    "randtree": lambda: load("zoo:randtree", {"resets": "1"}),
+    "abd": lambda: load("zoo:abd", {}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS.keys())
+def test_walks_are_alike(build: Callable[[], wl.System], name: str) -> None:
+    one = Prepared(build(), name)
+    reference, direct = one.reference(), one.direct()
+    expected = [*reference.walk(one.start, range(WALKS))]
+    for ended in expected:
+        try:
+            found = direct.go_on(one.start, one.start, ended.walk, 0)
+        except CannotTell:
+            assert ended.end is End.FAILED
+        else:
+            assert found == ended
+    assert direct.reached == reference.reached
+
+
+def _has_no_kernel() -> bool:
+    try:
+        library()
+    except KernelMissing:
+        return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_has_no_kernel(), reason="the kernel was not built")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS.keys())
+def test_walks_in_the_kernel_are_alike(
+    build: Callable[[], wl.System], name: str
+) -> None:
+    from worldline.engine.native.walks import Walks as Compiled
+
+    one = Prepared(build(), name)
+    reference = one.reference()
+    expected = [alike(ended) for ended in reference.walk(one.start, range(WALKS))]
+    path = [(e.event, l.detail.choices) for e, l in reference.path(one.start, 2)]
+    taken = {(l.entry.event, l.detail.choices) for l in reference.taken()}
+    for threads in (1, 3):
+        other = Prepared(build(), name, threads)
+        compiled = Compiled(other.world.tables, other.world, other.options)
+        found = [alike(ended) for ended in compiled.walk(other.start, range(WALKS))]
+        assert found == expected
+        assert compiled.reached == reference.reached
+        known = {(l.entry.event, l.detail.choices) for l in compiled.taken()}
+        assert known == taken
+        seen = [(e.event, l.detail.choices) for e, l in compiled.path(other.start, 2)]
+        assert seen == path
+        compiled.close()
+
+
+def test_a_walk_is_the_same_after_walks_with_another_scheduler() -> None:
+    one = Prepared(load("zoo:toy", {}), "pct")
+    walks = one.reference()
+    before = [*walks.walk(one.start, range(WALKS))]
+    walks.use(scheduler_named("pos"), 9)
+    others = [*walks.walk(one.start, range(WALKS))]
+    assert max(ended.steps for ended in others) <= 9
+    walks.use(one.scheduler, STEPS)
+    assert [*walks.walk(one.start, range(WALKS))] == before
+
+
+def test_options_are_not_changed_by_walks() -> None:
+    one = Prepared(load("zoo:toy", {}), "pct")
+    before = dataclasses.replace(one.options)
+    [*one.reference().walk(one.start, range(3))]
+    assert one.options == before
