@@ -231,10 +231,10 @@ class Server:
             self.follow(ctx)
 
     def follow(self, ctx: wl.Context) -> None:
+        for peer in self.next:
+            ctx.cancel_timer(self.replicate, peer)
         self.role = Role.FOLLOWER
         self.votes, self.next, self.match = set(), {}, {}
-        for peer in self.peers(ctx):
-            ctx.cancel_timer(self.replicate, peer)
         self.await_election(ctx)
 
     def lead(self, ctx: wl.Context) -> None:
@@ -310,7 +310,7 @@ def committed_entries_are_durable(view: wl.View) -> bool:
 
 def _is_durable(view: wl.View, node: wl.NodeId) -> bool:
     applied = view[node].applied
-    holders = sum(view[one].log[: len(applied)] == applied for one in view.nodes)
+    holders: int = sum(view[one].log[: len(applied)] == applied for one in view.nodes)
     return 2 * holders > len(view.nodes)
 
 
