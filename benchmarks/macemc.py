@@ -187,7 +187,7 @@ def search(job: Job, options: Options, seed: int) -> Run:
         **options,
     )
     seconds, busy = time.perf_counter() - began, time.process_time() - busy
-    made = report.paths if isinstance(report, wl.WalkReport) else 0
+    made = report.walks if isinstance(report, wl.WalkReport) else 0
     found = next((p.steps for p in report.properties if p.steps is not None), None)
     return Run(made, report.states, found, seconds, busy)
 

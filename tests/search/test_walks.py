@@ -93,7 +93,7 @@ def test_a_cycle_of_dead_states_within_the_depth_is_found():
 def test_who_asks_twice_is_heard():
     report = wl.walk(asker(patient=True), depth=4)
     assert (report.verdict, report.notes) == (UNKNOWN, ())
-    assert report.paths == report.periphery > report.live > 0
+    assert report.walks == report.periphery > report.live > 0
 
 
 def test_a_state_0_that_is_dead_is_step_0():
@@ -132,7 +132,7 @@ def test_a_partition_heals_in_walks():
 def test_a_safety_violation_before_the_walks_is_reported():
     report = wl.walk(asker(rash=True), depth=4)
     found = report.expect_violated("exception")
-    assert (found.steps, report.paths, report.critical) == (2, 0, None)
+    assert (found.steps, report.walks, report.critical) == (2, 0, None)
 
 
 def test_a_failure_on_a_walk_is_reported():
@@ -219,9 +219,9 @@ def test_live_runs_are_distinct_and_replay(tmp_path: Path):
 
 def test_more_live_runs_than_places_to_walk_from_take_more_walks():
     once = wl.walk(asker(patient=True, drops=0), depth=1)
-    assert once.paths == once.periphery == 1
+    assert once.walks == once.periphery == 1
     report = wl.walk(asker(patient=True, drops=0), depth=1, emit_live=2)
-    assert len(report.live_traces) == 2 < report.paths
+    assert len(report.live_traces) == 2 < report.walks
     kinds = [[step.kind for step in read(file).run] for file in report.live_traces]
     assert sorted(kinds) == [["call", "deliver"], ["call", "timer", "deliver"]]
 
@@ -234,7 +234,7 @@ def test_where_there_is_only_one_live_run_one_is_written():
 
 def test_enough_live_runs_end_the_search():
     report = wl.walk(asker(patient=True), depth=5, emit_live=1)
-    assert (report.bound, report.paths) == ("live runs", 1)
+    assert (report.bound, report.walks) == ("live runs", 1)
 
 
 def test_a_violation_before_enough_live_runs_is_reported(tmp_path: Path):
@@ -249,7 +249,7 @@ def test_a_violation_before_enough_live_runs_is_reported(tmp_path: Path):
 def test_progress_tells_of_walks():
     seen: list[Progress] = []
     report = wl.walk(asker(patient=True), depth=3, progress=seen.append)
-    assert [told.walks for told in seen if told.walks] == [*range(1, report.paths)]
+    assert [told.walks for told in seen if told.walks] == [*range(1, report.walks)]
     assert 0 < seen[-1].walk_steps <= report.steps
     assert seen[-1].states == report.states
 
@@ -262,7 +262,7 @@ def test_an_interrupted_walk_says_what_it_learned(walks: int):
 
     report = wl.walk(asker(patient=True), depth=3, progress=interrupt)
     assert (report.verdict, report.bound) == (UNKNOWN, "interrupted")
-    assert report.paths == walks < report.periphery
+    assert report.walks == walks < report.periphery
     assert report.states > 1
     assert str(report).startswith("asker: UNKNOWN (bound: interrupted)")
 
@@ -332,11 +332,11 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], text: s
         wl.walk(climber(), **options)
 
 
-def test_a_system_without_liveness_properties_is_refused():
+def test_live_runs_without_a_liveness_property_are_refused():
     system = climber()
     system.properties = (below_ten,)
     with pytest.raises(wl.UsageError, match="no liveness property"):
-        wl.walk(system)
+        wl.walk(system, emit_live=3)
 
 
 def test_time_that_is_up_ends_the_search():
@@ -384,7 +384,7 @@ def test_walks_that_are_ahead_change_nothing(
     assert facts(together) == facts(alone)
     if build is rope:
         # Walks after the first were begun before they were prolonged.
-        assert together.paths > 3
+        assert together.walks > 3
         assert "to 48 steps" in together.notes[-2]
 
 
@@ -392,7 +392,7 @@ def test_a_walk_that_takes_long_ends_when_time_is_up():
     system = climber(top=10**9, edge=-1)
     report = wl.walk(system, depth=2, max_steps=10**9, max_seconds=0.2)
     assert (report.verdict, report.bound) == (UNKNOWN, "seconds")
-    assert report.paths == 0
+    assert report.walks == 0
 
 
 def test_no_live_run_is_called_holds_wherever_it_is_printed():

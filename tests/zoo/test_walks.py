@@ -83,7 +83,7 @@ def test_each_bug_is_found_at_its_critical_transition(bug: str):
 def test_the_control_of_each_bug_is_not_accused(bug: str):
     report = walk(bug, present=False)
     assert (report.verdict, report.case) == (wl.Verdict.UNKNOWN, None)
-    assert report.paths == report.periphery > 0
+    assert report.walks == report.periphery > 0
 
 
 def before_and_in_the_critical_step(

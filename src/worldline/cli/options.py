@@ -112,6 +112,82 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Let a verb make random runs."""
+    budgets = parser.add_argument_group(
+        "budgets",
+        "Runs end when one is used up; without any, after 20,000,000 steps.",
+    )
+    budgets.add_argument("--walks", type=positive, metavar="N", help="runs to make")
+    budgets.add_argument(
+        "--events", type=positive, metavar="N", help="steps on all runs together"
+    )
+    add_machine_bounds(budgets)
+    runs = parser.add_argument_group("runs")
+    runs.add_argument(
+        "--max-steps",
+        type=positive,
+        metavar="N",
+        help="steps on a run (default: 100, with turns of 1,000; for liveness 10,000, "
+        "doubled by itself where that was not enough)",
+    )
+    runs.add_argument(
+        "--scheduler",
+        metavar="NAME",
+        help="what decides which event happens next; see below (default: several in "
+        "turn)",
+    )
+    runs.add_argument(
+        "--unbiased", action="store_true", help="give every event the same weight"
+    )
+    runs.add_argument(
+        "--weight",
+        dest="weights",
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="the weight of a message class, timer, call or kind of event (timer 5, a "
+        "fault 1, others 100; for liveness call 200, timer 10); may be repeated",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "native", "python"],
+        default="auto",
+        help="what walks: compiled, or the reference (default: native where it was "
+        "built)",
+    )
+    add_threads(parser)
+    add_seed(parser)
+    parser.add_argument(
+        "--out",
+        type=place,
+        metavar="PATH",
+        help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl); the "
+        "closest live run goes beside it; with --emit-live a folder",
+    )
+
+
+def weights(texts: list[str]) -> dict[str, int]:
+    """Read the values of ``--weight``.
+
+    Raises
+    ------
+    UsageError
+        If one is no name with a number.
+    """
+    found = {}
+    for text in texts:
+        name, _, weight = text.partition("=")
+        try:
+            found[name] = count(weight)
+        except argparse.ArgumentTypeError:
+            raise UsageError(
+                f"--weight {_short(text)} is not understood",
+                remedy="write --weight NAME=N",
+            ) from None
+    return found
+
+
 def print_json(value: dict[str, Any]) -> None:
     """Print the one object of a command."""
     reclaim()

@@ -50,7 +50,7 @@ def _happened(world: TabulatedWorld) -> tuple[set[str], set[str], set[str]]:
             continue
         event: Event = entry.event
         spent.add(budget_of(event.kind, event.payload) or "")
-        label = _label(world, event)
+        label = label_of(world, event)
         if label is None:
             continue
         met.add(label)
@@ -66,7 +66,8 @@ def _handled(outcomes: Any) -> bool:
     return any(leaf.detail.result is not Result.UNHANDLED for leaf in outcomes)
 
 
-def _label(world: TabulatedWorld, event: Event) -> str | None:
+def label_of(world: TabulatedWorld, event: Event) -> str | None:
+    """Return how a handler is called in reports, by one of its events."""
     if event.node is None:
         return None
     kind = world.system.types[world.system.index[event.node]]
@@ -92,6 +93,11 @@ def _ignores(kind: NodeType, event: Event) -> bool:
         kind = kind.parts[name]
     message = type(event.payload)
     return message in kind.ignores and message not in kind.on
+
+
+def declared_labels(world: TabulatedWorld) -> list[str]:
+    """Return the handlers whose events a search can see, as reports call them."""
+    return [label for label, _ in _declared(world)]
 
 
 def _declared(world: TabulatedWorld) -> Iterator[tuple[str, bool]]:

@@ -98,7 +98,7 @@ def answer(
     return WalkReport(
         system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
-        properties=tuple(_rows(wanted, violated, tally.reached)),
+        properties=tuple(rows(wanted, violated, tally.reached)),
         critical=critical,
         case=case,
         live_trace=live_trace,
@@ -108,7 +108,7 @@ def answer(
         depth=statistics.depth,
         periphery=tally.periphery,
         live=tally.live,
-        paths=tally.paths,
+        walks=tally.paths,
         steps=tally.steps,
         seconds=search.meter.seconds,
         bound=tally.bound if violated is None else None,
@@ -125,6 +125,16 @@ def _unsafe(
     failed = [start for start in writer.starts if start.failure is not None]
     if failed:
         return boot_failure(writer, failed[0])
+    found = found_by_search(search, wanted, writer)
+    if found is None and tally.unsafe is not None:
+        found = found_on_walk(tally.unsafe, writer)
+    return found
+
+
+def found_by_search(
+    search: Exploration, wanted: list[Property], writer: Counterexamples
+) -> PropertyReport | None:
+    """Report the first safety violation that an exhaustive search has met, if any."""
     safety = [p for p in wanted if p.kind is PropertyKind.SAFETY]
     unsafe = [number for number in sorted(search.hits) if number < len(safety)]
     for number in unsafe:
@@ -132,9 +142,12 @@ def _unsafe(
         return writer.violated(Finding(known.name, known.kind.value, "", hit, known))
     for kind, hit in search.failures.items():
         return failed_outcome(writer, kind, hit)
-    if tally.unsafe is None:
-        return None
-    hit, met = tally.unsafe.hit, tally.unsafe.known
+    return None
+
+
+def found_on_walk(unsafe: Unsafe, writer: Counterexamples) -> PropertyReport:
+    """Report a safety violation that was met on a walk."""
+    hit, met = unsafe.hit, unsafe.known
     if met is not None:
         return writer.violated(Finding(met.name, met.kind.value, "", hit, met))
     return failed_outcome(writer, hit.path[-1][1].detail.failure.kind, hit)
@@ -162,15 +175,22 @@ def _critical(dead: Dead) -> CriticalTransition:
     )
 
 
-def _rows(
+def rows(
     wanted: list[Property], violated: PropertyReport | None, reached: dict[str, int]
 ) -> list[PropertyReport]:
-    rows = [_row(known, reached) for known in wanted]
+    """Return what is said of each property.
+
+    Parameters
+    ----------
+    reached
+        What must be true sometimes and was, with the steps that it took.
+    """
+    found = [_row(known, reached) for known in wanted]
     if violated is None:
-        return rows
-    if all(row.name != violated.name for row in rows):
-        return [violated, *rows]
-    return [violated if row.name == violated.name else row for row in rows]
+        return found
+    if all(row.name != violated.name for row in found):
+        return [violated, *found]
+    return [violated if row.name == violated.name else row for row in found]
 
 
 def _row(known: Property, reached: dict[str, int]) -> PropertyReport:

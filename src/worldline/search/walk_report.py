@@ -1,12 +1,14 @@
-"""What a search for liveness violations says in the end."""
+"""What a search with random walks says in the end."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 from worldline.model.verdicts import Verdict
+from worldline.search.coverage import Coverage
 from worldline.search.probe import CONFIDENCE, missed_share
 from worldline.trace.report import (
     PropertyFailed,
@@ -80,6 +82,13 @@ class WalkReport:
     ----------
     verdict
         VIOLATED or UNKNOWN: walks prove nothing.
+    walks, steps
+        How many walks were made, and the events on them.
+    bound
+        What ended the search early, or None.
+    coverage, schedulers, found_by
+        Of random runs for safety: what they came by, the steps that each scheduler
+        made, and which one met the violation.
     critical
         About a liveness violation.
     case
@@ -90,14 +99,9 @@ class WalkReport:
     live_traces
         The files of runs that become live, if any were wanted.
     states, generated, depth
-        What the exhaustive search before the walks has seen.
-    periphery, live, paths
-        The states from which to walk, those that were live to begin with, and how
-        many walks were made from there.
-    steps
-        Events on these walks.
-    bound
-        What ended the search early, or None.
+        What the exhaustive search before walks for liveness has seen.
+    periphery, live
+        The states from which these walk, and those that were live to begin with.
     misses, hit_rate
         How often the tables lacked something on a walk, those of probes included; and
         the share of steps over tables, at least, that found there all they needed, None
@@ -109,21 +113,24 @@ class WalkReport:
     system: str
     verdict: Verdict
     properties: tuple[PropertyReport, ...]
-    critical: CriticalTransition | None
-    case: str | None
-    live_trace: Path | None
-    states: int
-    generated: int
-    depth: int
-    periphery: int
-    live: int
-    paths: int
+    walks: int
     steps: int
     seconds: float
     bound: str | None
     engine: str
     seed: int
     notes: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    schedulers: Mapping[str, int] = field(default_factory=dict)
+    found_by: str | None = None
+    critical: CriticalTransition | None = None
+    case: str | None = None
+    live_trace: Path | None = None
+    states: int = 0
+    generated: int = 0
+    depth: int = 0
+    periphery: int = 0
+    live: int = 0
     live_traces: tuple[Path, ...] = ()
     misses: int = 0
     hit_rate: float | None = None
@@ -172,11 +179,14 @@ class WalkReport:
             "case": self.case,
             "certainty": None if critical is None else critical.certainty,
             "certified_states": None if critical is None else critical.states,
-            "walks": 0 if critical is None else critical.walks,
+            "probe_walks": 0 if critical is None else critical.walks,
             "missed_share": share,
             "recovered": None if critical is None else critical.recovered,
-            "paths": self.paths,
+            "walks": self.walks,
             "walk_steps": self.steps,
+            "coverage": None if self.coverage is None else self.coverage.to_json(),
+            "schedulers": dict(self.schedulers),
+            "found_by": self.found_by,
             "states": self.states,
             "generated": self.generated,
             "depth": self.depth,
@@ -202,18 +212,30 @@ class WalkReport:
                 if self.live_trace is not None:
                     lines.append(f"    closest live run  {self.live_trace}")
         lines += [f"  live run {file}" for file in self.live_traces]
-        case = "" if self.case is None else f", case {self.case}"
-        lines.append(
-            f"  {self.states:,} states to depth {self.depth}, {self.periphery:,} on the "
-            f"periphery ({self.live:,} live), {self.paths:,} walks of "
-            f"{self.steps:,} steps{case}"
-        )
+        lines += self._searched() if self.coverage is None else self._ran(self.coverage)
         lines.append(
             f"  {self.seconds:.2f} s{self._hits()}, engine {self.engine}, "
             f"seed {self.seed}"
         )
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+    def _searched(self) -> list[str]:
+        """Say what a search for liveness violations did."""
+        case = "" if self.case is None else f", case {self.case}"
+        seen = f"{self.states:,} states to depth {self.depth}"
+        periphery = f"{self.periphery:,} on the periphery ({self.live:,} live)"
+        walks = f"{self.walks:,} walks of {self.steps:,} steps{case}"
+        return [f"  {seen}, {periphery}, {walks}"]
+
+    def _ran(self, coverage: Coverage) -> list[str]:
+        """Say what random runs did, and that they prove nothing."""
+        rate = self.steps / self.seconds if self.seconds > 0 else 0.0
+        found = f", found by {self.found_by}" if self.found_by else ""
+        if self.verdict is not Verdict.VIOLATED:
+            found = ": no violation met, which proves nothing"
+        runs = f"{self.walks:,} random runs of {self.steps:,} steps ({rate:,.0f}/s)"
+        return [f"  {runs}{found}", *(f"  {line}" for line in coverage.lines())]
 
     def _hits(self) -> str:
         found = "" if self.hit_rate is None else f", {self.misses:,} misses"

@@ -52,8 +52,10 @@ class Plan:
         Whether faults happen in walks.
     from_, goals
         Where to begin.
-    walks, most_states
+    probes, most_states
         How many walks decide about a state, and the most states of a proof.
+    walks, events
+        How many walks to make, and steps on them; None for no bound.
     emit_live
         How many live runs are wanted; with any, the search ends when it has them.
     """
@@ -69,7 +71,9 @@ class Plan:
     faults: bool
     from_: Prefix | Place | None
     goals: list[Property]
-    walks: int
+    probes: int
+    walks: int | None
+    events: int | None
     most_states: int
     emit_live: int
 

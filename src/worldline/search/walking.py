@@ -186,7 +186,7 @@ class Search:
             self._world,
             self._walkers.goal,
             self._walkers.of,
-            walks=plan.walks,
+            walks=plan.probes,
             most_states=plan.most_states,
             run=self._engine.run,
             meter=self._meter,
@@ -227,8 +227,10 @@ class Search:
                         tally.dead = spot, found
                         return
                     tally.unresolved += isinstance(found, Unresolved)
+                tally.bound = self._budget()
                 if wanted and len(tally.live_runs) == wanted:
                     tally.bound = LIVE_RUNS
+                if tally.bound is not None:
                     return
             for spot in again(spots, lambda: len(tally.live_runs)) if wanted else ():
                 ((_, ended),) = suspects.walk_each([spot])
@@ -241,6 +243,15 @@ class Search:
         except UnsafeWalk as met:
             assert spot is not None
             tally.unsafe = self._unsafe(met, spot)
+
+    def _budget(self) -> str | None:
+        """Return the budget that is used up, if one is."""
+        plan, tally = self._plan, self._tally
+        if plan.walks is not None and tally.paths >= plan.walks:
+            return "walks"
+        if plan.events is not None and tally.steps >= plan.events:
+            return "events"
+        return None
 
     def _look_for_witnesses(self, spots: list[Spot], most_steps: int) -> None:
         plan = dataclasses.replace(self._plan, most_steps=most_steps)

@@ -1,7 +1,7 @@
-"""Liveness by random walks from the periphery of an exhaustive search.
+"""Random runs: for safety from the beginning, for liveness from a periphery.
 
-`walk` is what users call. It finds runs after which what should become true in the
-end no longer can; it never proves that there are none.
+`walk` is what users call. It finds runs that violate a property, or after which what
+should become true in the end no longer can; it never proves that there are none.
 
 References
 ----------
@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds
+from worldline.engine.schedulers.named import scheduler_named
+from worldline.engine.schedulers.protocol import Scheduler
 from worldline.model.amounts import (
     refuse_other_than_seconds,
     refuse_other_than_whole,
@@ -23,27 +25,37 @@ from worldline.model.amounts import (
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.interrupts import held
-from worldline.model.properties import Property, PropertyKind
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System, check_system
 from worldline.search.engines import Engine, threads_of
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
+from worldline.search.random_runs import RandomRuns, RunsPlan
 from worldline.search.report import Progress
 from worldline.search.stages import Goal, goals_of
 from worldline.search.walk_report import WalkReport
 from worldline.search.walkers import Plan
 from worldline.search.walking import Search
-from worldline.search.weights import weigher
+from worldline.search.weights import TO_GO_DEEP, weigher
 from worldline.trace.format import Place
+
+EVENTS = 20_000_000
+"""The budget of random runs, in steps, where none is given."""
+
+LIVE_STEPS = 10_000
+"""Events on a walk for liveness where nobody says how many."""
 
 
 def walk(
     system: System,
     *,
     depth: int = 6,
-    max_steps: int = 10_000,
-    walks: int = 60,
+    max_steps: int | None = None,
+    probes: int = 60,
     seed: int = 0,
+    walks: int | None = None,
+    events: int | None = None,
+    scheduler: Scheduler | str | None = None,
     unbiased: bool = False,
     weights: Mapping[str, int] | None = None,
     walk_faults: bool = False,
@@ -60,27 +72,40 @@ def walk(
     until: Iterable[Goal] = (),
     emit_live: int = 0,
 ) -> WalkReport:
-    """Search for runs after which the system can never become live.
+    """Make random runs until one violates a property, or a budget is used up.
 
-    Every run is searched to a depth, and from each state beyond which nothing new was
-    seen a random walk goes on until all liveness properties hold at once. Of one that
-    does not get there, the critical transition is looked for.
+    Without liveness properties, runs begin at the beginning, and every property is
+    judged at each step. With one, every run is searched to a depth, and from each state
+    beyond which nothing new was seen a random walk goes on until all liveness
+    properties hold at once. Of one that does not get there, the critical transition is
+    looked for.
 
     Parameters
     ----------
-    depth, max_steps
-        States on a path of the search, the initial one counted; events on a walk,
-        doubled by itself where that was not enough.
-    walks, certify
-        How many walks decide whether a state is dead, and how many states may be
-        visited to prove it instead; 0 for no proofs.
+    walks, events, max_seconds
+        The budgets: how many walks, steps on all of them, and seconds. Without any,
+        random runs end after `EVENTS` steps, and walks for liveness after one from each
+        state.
+    max_steps
+        Events on a walk; None for `USUAL_STEPS`, with turns of longer walks. For
+        liveness 10,000 by default, and doubled by itself where that was not enough.
+    scheduler
+        What decides which event happens next, or its name; by default several take
+        turns. For safety only.
     unbiased, weights
         Whether all events are as likely, and the weights of some: by the name of a
         message class, timer or call, or by a kind of event.
+    depth
+        States on a path of the search before walks for liveness, the initial one
+        counted.
+    probes, certify
+        How many walks decide whether a state is dead, and how many states may be
+        visited to prove it instead; 0 for no proofs.
     walk_faults
-        Whether the faults that are left happen in walks, too.
-    max_seconds, max_memory_mb
-        Bounds; see `check`.
+        Whether the faults that are left happen in walks for liveness, too. In random
+        runs for safety they do.
+    max_memory_mb
+        A bound; see `check`. Random runs go on with less speed when it is near.
     seed, threads
         Same seed, same result, with any engine on any number of threads.
     from_, until
@@ -92,37 +117,82 @@ def walk(
     refuse_no_asserts()
     check_system(system)
     refuse_other_than_whole(
-        depth=depth, max_steps=max_steps, walks=walks, max_memory_mb=max_memory_mb
+        depth=depth,
+        max_steps=max_steps,
+        probes=probes,
+        walks=walks,
+        events=events,
+        max_memory_mb=max_memory_mb,
     )
     refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
     refuse_other_than_seconds(max_seconds=max_seconds)
-    wanted = _wanted(system, properties)
+    wanted = chosen_properties(system, properties)
+    bounds = Bounds(depth, None, max_seconds, max_memory_mb)
+    goals, count = goals_of(system, until), threads_of(threads)
+    file = None if out is None else Path(out)
+    if not any(known.kind is PropertyKind.LIVENESS for known in wanted):
+        _refuse_for_safety(emit_live)
+        runs = RunsPlan(
+            wanted=wanted,
+            seed=seed,
+            weigh=weigher(system, unbiased=unbiased, weights=weights, usual=TO_GO_DEEP),
+            threads=count,
+            bounds=bounds,
+            engine=engine,
+            progress=progress,
+            from_=from_,
+            goals=goals,
+            scheduler=_scheduler(scheduler),
+            max_steps=max_steps,
+            walks=walks,
+            events=_events(walks, events, max_seconds),
+        )
+        with held(), watched(), contextlib.closing(RandomRuns(system, runs)) as search:
+            search.run()
+            return search.answer(file, traces=traces)
+    if scheduler is not None:
+        raise UsageError(
+            f"walks for the liveness of {system.name} have no scheduler",
+            remedy="name the safety properties to judge, or leave the scheduler out",
+        )
     plan = Plan(
         wanted=wanted,
         seed=seed,
-        most_steps=max_steps,
+        most_steps=LIVE_STEPS if max_steps is None else max_steps,
         weigh=weigher(system, unbiased=unbiased, weights=weights),
-        threads=threads_of(threads),
-        bounds=Bounds(depth, None, max_seconds, max_memory_mb),
+        threads=count,
+        bounds=bounds,
         engine=engine,
         progress=progress,
         faults=walk_faults,
         from_=from_,
-        goals=goals_of(system, until),
+        goals=goals,
+        probes=probes,
         walks=walks,
+        events=events,
         most_states=certify,
         emit_live=emit_live,
     )
-    with held(), watched(), contextlib.closing(Search(system, plan)) as search:
-        search.run()
-        return search.answer(None if out is None else Path(out), traces=traces)
+    with held(), watched(), contextlib.closing(Search(system, plan)) as walking:
+        walking.run()
+        return walking.answer(file, traces=traces)
 
 
-def _wanted(system: System, names: list[str] | None) -> list[Property]:
-    wanted = chosen_properties(system, names)
-    if not any(known.kind is PropertyKind.LIVENESS for known in wanted):
+def _refuse_for_safety(emit_live: int) -> None:
+    if emit_live:
         raise UsageError(
-            f"{system.name} has no liveness property to search for",
-            remedy="declare one with @wl.liveness, or use check",
+            "there is no liveness property, so no run becomes live",
+            remedy="declare one with @wl.liveness, or leave emit_live out",
         )
-    return wanted
+
+
+def _scheduler(given: Scheduler | str | None) -> Scheduler | None:
+    return scheduler_named(given) if isinstance(given, str) else given
+
+
+def _events(
+    walks: int | None, events: int | None, max_seconds: float | None
+) -> int | None:
+    """Return the budget of steps: one is needed where no other is given."""
+    has_budget = walks is not None or max_seconds is not None
+    return EVENTS if events is None and not has_budget else events

@@ -1,0 +1,248 @@
+"""Random runs from the beginning, with every property judged at each step.
+
+References
+----------
+Yang et al., "MODIST", NSDI 2009, and the simulation mode of TLC: deep bugs that a search
+in order of depth never comes to are often a random run away.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
+from worldline.engine.exploration import Check, Exploration, Hit, Options, Statistics
+from worldline.engine.room import MIB
+from worldline.engine.schedulers.protocol import Scheduler
+from worldline.engine.schedulers.weighted import Weighted
+from worldline.engine.tables import Row
+from worldline.engine.walks import End, Ended
+from worldline.model.events import Event
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.system import System
+from worldline.search.counterexample import Counterexamples
+from worldline.search.coverage import covered
+from worldline.search.engines import Engine, choose
+from worldline.search.moving import Counted, Moving, Pace
+from worldline.search.portfolio import Turn, turns
+from worldline.search.prefix import Prefix
+from worldline.search.question import begun, progress_of
+from worldline.search.report import Progress
+from worldline.search.runs_answer import Runs, answer
+from worldline.search.stages import Staged, through_stages
+from worldline.search.start import Start
+from worldline.search.walk_answer import Unsafe
+from worldline.search.walk_report import WalkReport
+from worldline.search.walkers import walker
+from worldline.search.witnesses import witnesses
+from worldline.trace.format import Place
+from worldline.worlds.purity.audit import audit
+from worldline.worlds.tabulated import TabulatedWorld
+
+_LOOK = 256
+"""Walks between two looks at the clock, and reports of progress."""
+
+TABLES_SHARE = 0.8
+"""The share of its memory beyond which walks go on in the direct world."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsPlan:
+    """What is to be searched with random runs, and how; see `walks.walk`."""
+
+    wanted: list[Property]
+    seed: int
+    weigh: Callable[[Event], int]
+    threads: int
+    bounds: Bounds
+    engine: Engine
+    progress: Callable[[Progress], None] | None
+    from_: Prefix | Place | None
+    goals: list[Property]
+    scheduler: Scheduler | None
+    max_steps: int | None
+    walks: int | None
+    events: int | None
+
+
+@final
+class RandomRuns:
+    """One search with random runs: what it is told, what it counts, what it found."""
+
+    def __init__(self, system: System, plan: RunsPlan) -> None:
+        self._plan = plan
+        self._meter = Meter(plan.bounds)
+        self._tables_meter = _meter_of_tables(self._meter, plan.bounds)
+        self._world = TabulatedWorld(system)
+        self._staged = Staged(begun(system, plan.from_))
+        self._engine = choose("breadth-first", plan.engine)
+        self._counted = Counted(self._world)
+        self._pace = Pace(self._counted)
+        self._safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
+        self._sometimes = witnesses(plan.wanted)
+        self._runs = Runs()
+        self._turns = turns(plan.scheduler, plan.max_steps)
+        self._walker = self._new_walker()
+
+    def close(self) -> None:
+        """Free what the walker holds."""
+        self._walker.close()
+
+    def run(self) -> None:
+        """Come to where the runs begin, then run."""
+        self._runs.failed_start = _failed(self._staged.beginning.starts)
+        if self._plan.goals and self._runs.failed_start is None:
+            begin, goals = self._staged.beginning, self._plan.goals
+            self._staged = through_stages(self._world, begin, goals, self._explore)
+            self._runs.stopped = self._staged.stopped
+        if self._runs.failed_start is None and self._runs.stopped is None:
+            self._runs.bound = bound_that_ended(self._walk)
+
+    def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
+        """Check on samples what the runs took for granted; confirm what they found."""
+        notes: list[str] = []
+        meter = self._meter.going_on()
+        bound_that_ended(lambda: notes.extend(audit(self._world, look=meter.check)))
+        writer = Counterexamples(
+            self._world,
+            self._staged.beginning.starts,
+            out,
+            write=traces,
+            engine=self._engine.engine,
+            seed=self._plan.seed,
+        )
+        staged = self._staged
+        scope = [*staged.beginning.scope, *staged.notes]
+        return answer(
+            self._runs,
+            self._plan.wanted,
+            writer,
+            covered(self._world, self._walker.taken()),
+            self._walker.reached,
+            seconds=self._meter.seconds,
+            pace=self._pace,
+            notes=[*filter(None, [self._engine.note]), *scope, *notes],
+        )
+
+    def _new_walker(self) -> Moving:
+        plan = self._plan
+        # One that the kernel does not know is asked by the reference.
+        has_twin = plan.scheduler is None or plan.scheduler.native is not None
+        return walker(
+            self._world,
+            engine=self._engine.engine if has_twin else "python",
+            scheduler=Weighted(),
+            weigh=plan.weigh,
+            seed=plan.seed,
+            most_steps=0,
+            threads=plan.threads,
+            checks=self._safety,
+            watches=self._sometimes,
+            counted=self._counted,
+            pace=self._pace,
+            meter=self._meter,
+            tables_meter=self._tables_meter,
+        )
+
+    def _explore(self, starts: list[Start], goal: Check) -> Exploration:
+        """Search for a state in which a goal is true."""
+        world, roots = self._world, [s.snapshot for s in starts]
+        decisions = [world.decision(known) for known in self._safety]
+        search = Exploration(
+            world.tables,
+            world,
+            [world.encode(root) for root in roots if root is not None],
+            [*(Check(one, target=False, fatal=True) for one in decisions), goal],
+            bounds=Bounds(),
+            options=Options(),
+            meter=self._meter,
+        )
+        search.run(self._engine.run)
+        return search
+
+    def _walk(self) -> None:
+        starts = self._staged.beginning.starts
+        roots = [self._world.encode(s.snapshot) for s in starts if s.snapshot]
+        for turn in self._turns:
+            self._walker.use(turn.scheduler, turn.max_steps)
+            first = self._runs.walks
+            most = first + turn.walks
+            if self._plan.walks is not None:
+                most = min(most, self._plan.walks)
+            self._walk_turn(roots, range(first, most), turn)
+            if self._is_over():
+                return
+
+    def _walk_turn(self, roots: list[Row], numbers: range, turn: Turn) -> None:
+        """Walk as often as it is the turn of one scheduler; some walks may be missed."""
+        while self._runs.walks < numbers.stop and not self._is_over():
+            left = range(self._runs.walks, numbers.stop)
+            try:
+                for ended in self._ends(roots, left):
+                    self._count(ended, roots, turn)
+                    if self._is_over():
+                        return
+            except BoundHit as hit:
+                if hit.bound != "memory" or not self._pace.has_tables:
+                    raise
+                # The walks that are left come to the same ends there.
+                self._pace.leave_tables()
+
+    def _ends(self, roots: list[Row], numbers: range) -> Iterator[Ended]:
+        if len(roots) == 1:
+            return self._walker.walk(roots[0], numbers)
+        rows = [roots[number % len(roots)] for number in numbers]
+        return self._walker.walk_each(rows, numbers.start)
+
+    def _count(self, ended: Ended, roots: list[Row], turn: Turn) -> None:
+        runs = self._runs
+        runs.walks += 1
+        runs.steps += ended.steps
+        runs.by_scheduler[turn.scheduler.name] += ended.steps
+        if ended.end in (End.HIT, End.FAILED):
+            root = ended.walk % len(roots)
+            path = self._walker.path(roots[root], ended.walk)
+            known = self._safety[ended.what] if ended.end is End.HIT else None
+            runs.found = Unsafe(Hit(root, path), known)
+            runs.found_by = turn.scheduler.name
+        if runs.walks % _LOOK == 0:
+            self._look()
+
+    def _look(self) -> None:
+        self._meter.check()
+        if self._plan.progress is not None:
+            self._plan.progress(
+                progress_of(
+                    Statistics(),
+                    self._meter.seconds,
+                    walks=self._runs.walks,
+                    walk_steps=self._runs.steps,
+                )
+            )
+
+    def _is_over(self) -> bool:
+        runs, plan = self._runs, self._plan
+        if runs.found is not None:
+            return True
+        if plan.walks is not None and runs.walks >= plan.walks:
+            runs.budget = "walks"
+        elif plan.events is not None and runs.steps >= plan.events:
+            runs.budget = "events"
+        return runs.budget is not None
+
+
+def _failed(starts: list[Start]) -> Start | None:
+    return next((start for start in starts if start.failure is not None), None)
+
+
+def _meter_of_tables(meter: Meter, bounds: Bounds) -> Meter:
+    """Return what watches over tables: they may have a share of the memory."""
+    if meter.ceiling is None:
+        return meter
+    most = max(1, int(meter.ceiling * TABLES_SHARE / MIB))
+    return Meter(dataclasses.replace(bounds, memory_mb=most))

@@ -1,0 +1,107 @@
+"""From what random runs found to a confirmed report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+from worldline.engine.exploration import Exploration
+from worldline.engine.walks import Reached
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.verdicts import Verdict
+from worldline.search.counterexample import Counterexamples
+from worldline.search.coverage import Coverage
+from worldline.search.exhaustive import boot_failure
+from worldline.search.moving import Pace
+from worldline.search.start import Start
+from worldline.search.walk_answer import Unsafe, found_by_search, found_on_walk, rows
+from worldline.search.walk_report import WalkReport
+from worldline.trace.report import PropertyReport
+
+
+@final
+@dataclass(slots=True)
+class Runs:
+    """What random runs did and found so far.
+
+    Attributes
+    ----------
+    walks, steps
+        How many there were, and the events on them.
+    by_scheduler
+        Steps, by the name of the scheduler.
+    found, found_by
+        The run that violates something, and whose it is.
+    budget, bound
+        Which budget is used up, or what else ended them early.
+    failed_start, stopped
+        What kept them from beginning.
+    """
+
+    walks: int = 0
+    steps: int = 0
+    by_scheduler: Counter[str] = field(default_factory=Counter)
+    found: Unsafe | None = None
+    found_by: str | None = None
+    budget: str | None = None
+    bound: str | None = None
+    failed_start: Start | None = None
+    stopped: Exploration | None = None
+
+
+def answer(
+    runs: Runs,
+    wanted: list[Property],
+    writer: Counterexamples,
+    coverage: Coverage,
+    reached: Mapping[int, Reached],
+    *,
+    seconds: float,
+    pace: Pace,
+    notes: list[str],
+) -> WalkReport:
+    """Confirm what was found, write its trace, and say what was done.
+
+    Parameters
+    ----------
+    reached
+        Where each `sometimes` property was true first, by its number among them.
+    """
+    violated = _violated(runs, wanted, writer)
+    sometimes = [p.name for p in wanted if p.kind is PropertyKind.SOMETIMES]
+    steps = {sometimes[number]: found.steps for number, found in reached.items()}
+    bound = runs.bound or runs.budget
+    if runs.stopped is not None:
+        bound = runs.stopped.bound
+    return WalkReport(
+        system=writer.system,
+        verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
+        properties=tuple(rows(wanted, violated, steps)),
+        walks=runs.walks,
+        steps=runs.steps,
+        seconds=seconds,
+        bound=bound if violated is None else None,
+        engine=writer.engine,
+        seed=writer.seed,
+        coverage=coverage,
+        schedulers=dict(runs.by_scheduler),
+        found_by=runs.found_by if violated is not None else None,
+        notes=(*notes, *writer.notes),
+        misses=pace.misses,
+        hit_rate=pace.hit_rate,
+        direct_steps=pace.moved,
+    )
+
+
+def _violated(
+    runs: Runs, wanted: list[Property], writer: Counterexamples
+) -> PropertyReport | None:
+    if runs.failed_start is not None:
+        return boot_failure(writer, runs.failed_start)
+    if runs.found is not None:
+        return found_on_walk(runs.found, writer)
+    if runs.stopped is not None:
+        return found_by_search(runs.stopped, wanted, writer)
+    return None
