@@ -179,18 +179,24 @@ class Moving:
     ----------
     tabled
         Who walks over tables, asking `pace`.
+    retracing
+        Who walks over tables where these have no more room: single walks.
     direct
         Who walks in the direct world.
     """
 
-    def __init__(self, tabled: Tabled, direct: DirectWalks, pace: Pace) -> None:
+    def __init__(
+        self, tabled: Tabled, retracing: Tabled, direct: DirectWalks, pace: Pace
+    ) -> None:
         self._tabled = tabled
+        self._retracing = retracing
         self._direct = direct
         self._pace = pace
 
     def use(self, scheduler: Scheduler, most_steps: int) -> None:
         """Walk with another scheduler and another bound from now on."""
         self._tabled.use(scheduler, most_steps)
+        self._retracing.use(scheduler, most_steps)
         self._direct.use(scheduler, most_steps)
 
     @property
@@ -224,7 +230,7 @@ class Moving:
     def path(self, start: Row, number: int) -> Path:
         """Return the path of a walk; if it failed, with the failed outcome."""
         with self._pace.uncounted():
-            return self._tabled.path(start, number)
+            return self._single().path(start, number)
 
     def close(self) -> None:
         """Free what is held."""
@@ -258,7 +264,11 @@ class Moving:
             ended = self._direct.go_on(start, row, number, steps)
         except CannotTell:
             with self._pace.over_tables():
-                (ended,) = self._tabled.walk(start, range(number, number + 1))
+                (ended,) = self._single().walk(start, range(number, number + 1))
             return ended
         self._pace.went_on(ended.steps - steps)
         return ended
+
+    def _single(self) -> Tabled:
+        """Return who makes one walk over tables."""
+        return self._tabled if self._pace.has_tables else self._retracing

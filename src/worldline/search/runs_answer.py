@@ -71,7 +71,9 @@ def answer(
     """
     violated = _violated(runs, wanted, writer)
     sometimes = [p.name for p in wanted if p.kind is PropertyKind.SOMETIMES]
-    steps = {sometimes[number]: found.steps for number, found in reached.items()}
+    # More walks may have been made than count: the others ran ahead.
+    counted = {n: where for n, where in reached.items() if where.walk < runs.walks}
+    steps = {sometimes[number]: where.steps for number, where in counted.items()}
     bound = runs.bound or runs.budget
     if runs.stopped is not None:
         bound = runs.stopped.bound

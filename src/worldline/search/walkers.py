@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -211,4 +212,6 @@ def walker(
         from worldline.engine.native.walks import Walks
 
         tabled = Walks(world.tables, counted, options)
-    return Moving(tabled, direct, pace)
+    unbounded = dataclasses.replace(options, meter=None, gives_up=None, watches=())
+    retracing = ReferenceWalks(world.tables, counted, unbounded)
+    return Moving(tabled, retracing, direct, pace)
