@@ -57,6 +57,7 @@ def audit_ghosts(
         return
     layout, interners = world.system.layout, world.tables.interners
 
+    @functools.cache
     def differ(column: int, number: int) -> bool:
         index, local = layout.columns[column].index, interners[column].values[number]
         return bool(ghosts.without(index, local) != local)
