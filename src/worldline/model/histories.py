@@ -149,7 +149,7 @@ def linearizable(
     on each; an invocation costs nothing. Kept are those of the last 65,536 to 131,072 histories
     (1 to 3 KiB each with 8 operations); any other is replayed from its records.
     """
-    linearizer = Linearizer(spec)
+    linearizer = Linearizer(spec, name=name)
 
     def project(step: Step) -> tuple[Pairs, Pairs] | None:
         responses = _pairs(respond(step) or (), "respond", "(client, result)")
@@ -197,8 +197,15 @@ class Linearizer:
     only if the history is linearizable. Up to twice `generation` histories are kept.
     """
 
-    def __init__(self, spec: SequentialSpec, *, generation: int = 65_536) -> None:
+    def __init__(
+        self,
+        spec: SequentialSpec,
+        *,
+        generation: int = 65_536,
+        name: str = "history",
+    ) -> None:
         self._spec = spec
+        self._name = name
         self._generation = generation
         self._known: dict[History, Configurations] = {}
         self._older: dict[History, Configurations] = {}
@@ -227,8 +234,8 @@ class Linearizer:
         _, completed, flying = before
         if flying is None:
             raise ModelError(
-                f"client {client!r} got the response {result!r} with no operation in "
-                "flight",
+                f"observer {self._name!r}: client {client!r} got the response "
+                f"{result!r} with no operation in flight",
                 remedy=_NOT_AWAITED,
             )
         # Frozen, a result says its type: 1 and True are not the same history.
@@ -247,8 +254,8 @@ class Linearizer:
         before = history[at]
         if before[2] is not None:
             raise ModelError(
-                f"client {client!r} invoked {operation!r} with its {before[2][1]!r} in "
-                "flight",
+                f"observer {self._name!r}: client {client!r} invoked {operation!r} "
+                f"with its {before[2][1]!r} in flight",
                 remedy=_WENT_ON,
             )
         others = (*history[:at], *history[at + 1 :])

@@ -128,7 +128,7 @@ class Observer:
         return _answered(self.name, "project", self.project, step)
 
     def why(self, value: Any) -> tuple[str, ...]:
-        """Return what the observer says of a value that it rejects; at best nothing.
+        """Return the lines that `explain` has for a value that `decide` rejects.
 
         Raises
         ------
