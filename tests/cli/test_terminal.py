@@ -78,7 +78,9 @@ def forged(text: str) -> dict[str, Trace]:
         "payload": in_step(payload={"$is": text, text: text}),
         "field": in_step(changes={text: [text, {"$node": text}]}),
         "property": in_end(property=text, kind=text),
-        "explanation": in_end(explanation=plain(text)),
+        "explanation": in_end(
+            explanation=dataclasses.replace(plain(text), drawing=(text,))
+        ),
     }
 
 

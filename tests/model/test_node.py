@@ -100,23 +100,47 @@ def test_the_direct_world_keeps_ignored_fields():
     assert driven[a].noise == 2
 
 
-def test_a_handler_may_not_read_a_ghost_field():
+def test_a_handler_may_read_a_ghost_to_go_on_from_it():
+    @wl.node
+    class Counter:
+        seen: int = wl.ghost(default=0)
+        heard: set[int] = wl.ghost(default_factory=set)
+
+        @wl.call
+        def count(self, ctx: wl.Context) -> None:
+            self.seen += 1
+            self.heard.add(self.seen)
+
+    (a,) = wl.ids("a")
+    counted = [wl.whenever(Counter.count)]
+    driven = Driven(
+        wl.System({a: Counter()}, workload=counted, faults=wl.Faults(resets=1))
+    )
+    driven.do(wl.events.call(a, Counter.count))
+    driven.do(wl.events.reset(a))
+    driven.do(wl.events.call(a, Counter.count))
+    assert (driven[a].seen, driven[a].heard) == (2, {1, 2})
+
+
+def test_a_guard_may_not_read_a_ghost_field():
     @wl.node
     class Peeker:
         seen: int = wl.ghost(default=0)
 
-        @wl.call
-        def peek(self, ctx: wl.Context) -> None:
-            self.seen += 1
+        @wl.call(when=lambda self: self.seen == 0)
+        def peek(self, ctx: wl.Context) -> None: ...
 
     (a,) = wl.ids("a")
     driven = Driven(wl.System({a: Peeker()}, workload=[wl.whenever(Peeker.peek)]))
     with pytest.raises(wl.ModelError) as caught:
-        driven.do(wl.events.call(a, Peeker.peek))
-    assert "a handler of Peeker reads the ghost field 'seen' (test_node.py:" in (
+        driven.can(wl.events.call(a, Peeker.peek))
+    assert "the guard of peek reads the ghost field Peeker.seen (test_node.py:" in (
         caught.value.what
     )
-    assert "make it a plain field" in caught.value.remedy
+    assert caught.value.remedy == (
+        "only ghosts may depend on a ghost: make it a plain field, or a durable one if "
+        "it is to survive resets"
+    )
 
 
 def test_properties_read_ghost_fields_but_no_ignored_ones():

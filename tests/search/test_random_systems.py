@@ -70,7 +70,7 @@ class Machine:
         self.kept = (self.kept + argument) % 3
 
     def show(self, ctx: wl.Context, argument: int) -> None:
-        self.seen = argument
+        self.seen = (self.seen + argument) % 3
 
     def send(self, ctx: wl.Context, argument: int, kind: Any = Word) -> None:
         if self.fuel:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.debug.opened import opened
 from tests.systems import Data, Hello, Worker, counting, workers
 from tests.trace.runs import boot
 
 import worldline as wl
 from worldline.trace.explain import explain
+from worldline.trace.format import read
 from worldline.trace.record import Ending, record
+from worldline.trace.records import Explanation
+from worldline.trace.steps import end_lines
 from worldline.worlds.direct import DirectWorld
+from worldline.zoo import single_copy
 
 SYSTEM = workers(3, observers=[counting()])
 A, B, C = SYSTEM.ids
@@ -228,3 +234,73 @@ def test_a_violation_that_is_none_is_not_recorded():
             engine="test",
             seed=None,
         )
+
+
+DRAWN = [
+    "not linearizable: Read() -> None of c1, drawn with =, has no place. Of the operations",
+    "invoked before its response no order explains all that had come back by then; without this",
+    "response, one does.",
+    "  c0  |-Write(value='A') ..............................",
+    "  c1    |-Write(value='B') -> None-| |=Read() -> None=|",
+    "..... no response, or one that was ignored: it may take effect at any later time, or never",
+]
+
+
+def below(first: str, indent: int) -> list[str]:
+    return [first, *(" " * indent + line for line in DRAWN)]
+
+
+def is_in(found: list[str], lines: list[str]) -> bool:
+    at = lines.index(found[0])
+    return lines[at : at + len(found)] == found
+
+
+def test_a_history_is_drawn_wherever_its_property_is_explained(tmp_path: Path):
+    system = single_copy.system(clients=2, servers=2)
+    report = wl.check(system, out=tmp_path / "run.jsonl")
+    violated = report.expect_violated("linearizable")
+    assert violated.trace is not None
+    falsity = "HISTORY.holds(view) is false"
+    assert violated.explanation.split("\n") == below(falsity, 2)
+    assert is_in(below(f"    {falsity}", 6), str(report).split("\n"))
+    trace = read(violated.trace)
+    assert is_in(below(f"  {falsity}", 4), list(end_lines(trace)))
+    again = wl.replay(violated.trace, system=system)
+    assert again.explanation == violated.explanation
+    found = opened(trace, system).explain(violated.steps or 0, "linearizable")
+    assert str(found) == violated.explanation
+    assert found is not None
+    # What is drawn is not written out once more.
+    assert found.reads == ()
+
+
+def rejected(why: Callable[[int], Any]) -> Explanation | None:
+    """Explain a property of an observer that rejects every value."""
+    observer = wl.Observer(
+        "all",
+        7,
+        lambda step: None,
+        lambda value, seen: value,
+        decide=lambda value: False,
+        explain=why,
+    )
+    world = DirectWorld(workers(2, observers=[observer]))
+    return explain(world, wl.safety(observer.holds))
+
+
+def test_an_observer_of_ones_own_may_explain_its_values():
+    found = rejected(lambda value: [f"it is {value}", "and stays\nso"])
+    assert found is not None
+    assert found.drawing == ("it is 7", "and stays", "so")
+
+
+def test_an_explanation_that_fails_is_a_model_error():
+    with pytest.raises(wl.ModelError, match="the explain of observer 'all' raised"):
+        rejected(lambda value: [str(1 // (value - 7))])
+
+
+@pytest.mark.parametrize("answer", ["it is 7", [7], None])
+def test_an_explanation_that_is_no_list_of_lines_is_a_model_error(answer: Any):
+    with pytest.raises(wl.ModelError, match="not a list of lines") as caught:
+        rejected(lambda value: answer)
+    assert caught.value.remedy == "return a list of str, one for each line"

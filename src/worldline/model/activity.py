@@ -1,7 +1,7 @@
 """What is running now: the door of the handler in progress, if there is one.
 
-A stored `Time` and a ghost field must know whether a handler is looking at them,
-and neither can hold a reference to a context. One module-level variable is enough
+A stored `Time` must know whether a handler is looking at it, and a ghost field whether
+a guard is, and neither can hold a reference to a context. One module-level variable is enough
 because handlers never nest across nodes and never yield.
 """
 
@@ -17,6 +17,9 @@ door: Door | None = None
 
 guarding: bool = False
 """True while a guard or a property is being evaluated."""
+
+guard: str = ""
+"""What the handler is called whose guard is being evaluated."""
 
 running: bool = False
 """True while code of the user's runs: a handler, a guard, a property, an observer."""

@@ -175,7 +175,7 @@ def perform(
     except BaseException as error:
         cause = running.cause(error)
         if isinstance(cause, Diverged):
-            where = _handler_name(system.types[index], event)
+            where = handler_name(system.types[index], event)
             return Failure("divergence", where, str(cause), "")
         if running.is_ours(cause):
             raise cause from None
@@ -202,13 +202,14 @@ def _perform(
         activity.door = None
     kind = system.types[index]
     if node.__dict__.keys() != kind.roles.keys() or kind.parts:
-        kind.check_fields(node, _handler_name(kind, event))
+        kind.check_fields(node, handler_name(kind, event))
     if returned is not None:
-        check_ran(returned, _handler_name(kind, event))
+        check_ran(returned, handler_name(kind, event))
     return Result.HANDLED
 
 
-def _handler_name(kind: NodeType, event: Event) -> str:
+def handler_name(kind: NodeType, event: Event) -> str:
+    """Return what the handler of an event is called at a node: ``Node.vote``."""
     for name in event.part.split(".") if event.part else ():
         kind = kind.parts[name]
     handler = kind.on.get(type(event.payload)) if event.kind is Kind.DELIVER else None

@@ -35,7 +35,7 @@ def _declare(
             remedy=f"write wl.{name}(default={reprlib.repr(misplaced[0])}), or "
             "default_factory= and a function, for a collection",
         )
-    # A handler may print its node, but not read its ghosts.
+    # What prints its node and sends that depends on no ghost.
     shown = role is not Role.GHOST
     options: dict[str, Any] = {"metadata": {_ROLE: role}, "repr": shown}
     if default is not dataclasses.MISSING:
@@ -81,9 +81,12 @@ def ghost(
     default: Any = dataclasses.MISSING,
     default_factory: Callable[[], Any] | Any = dataclasses.MISSING,
 ) -> Any:
-    """Declare state that only properties read; handlers may write it.
+    """Declare state for properties to read, on which only ghosts may depend.
 
-    It survives resets and is part of a state's identity.
+    Handlers write it and may read it to go on from what it holds, as in
+    ``self.acked = self.acked | {x}``. Nothing else that they do may depend on it, which
+    is checked on a sample: handlers are run again with every ghost at its default.
+    Guards may not read it. It survives resets and is part of a state's identity.
     """
     return _declare(Role.GHOST, misplaced, default, default_factory)
 
@@ -126,7 +129,7 @@ def refuse_node(what: str, kind: type) -> NoReturn:
 
 
 class GhostField:
-    """The descriptor that keeps handlers from reading a ghost field."""
+    """The descriptor that keeps guards from reading a ghost field."""
 
     def __init__(self, owner: str, name: str) -> None:
         self.owner = owner
@@ -135,10 +138,12 @@ class GhostField:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        if activity.door is not None:
+        if activity.guard:
             raise ModelError(
-                f"a handler of {self.owner} reads the ghost field {self.name!r}",
-                remedy="make it a plain field, or read it in properties only",
+                f"the guard of {activity.guard} reads the ghost field "
+                f"{self.owner}.{self.name}",
+                remedy="only ghosts may depend on a ghost: make it a plain field, or a "
+                "durable one if it is to survive resets",
             )
         return instance.__dict__[self.name]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from worldline.model import activity
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.unfreezable import Unfreezable
@@ -21,12 +22,16 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     Raises
     ------
     ModelError
-        If it is no bool, or the guard changes what it is given.
+        If it is no bool, or the guard changes what it is given or reads a ghost field.
     """
     if guard is None:
         return True
     before = _frozen(service, arguments)
-    answer = guard(service, *arguments)
+    activity.guard = name
+    try:
+        answer = guard(service, *arguments)
+    finally:
+        activity.guard = ""
     if before is not None:
         after = _frozen(service, arguments)
         if after != before:

@@ -21,75 +21,34 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.canonical import in_order
-from worldline.model.content import Frozen
+from worldline.model.deeds import (
+    Client,
+    Pairs,
+    arranged,
+    moments,
+    position,
+)
+from worldline.model.deeds import Deeds as Deeds
+from worldline.model.deeds import History as History
 from worldline.model.errors import ModelError
 from worldline.model.memory import Memory
 from worldline.model.observers import Observer, Step
-from worldline.model.values import freeze, register_sealed
-
-Client: TypeAlias = Any
-Pairs: TypeAlias = tuple[tuple[Client, Any], ...]
-LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
-"""The index of each other client's last completed operation, in order of clients."""
-
-Completed: TypeAlias = tuple[LastCompleted, Any, Any]
-InFlight: TypeAlias = tuple[LastCompleted, Any]
-
-
-@final
-class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
-    tuple[Client, tuple[Completed, ...], InFlight | None]
-):
-    """What one client did: who it is, what came back, and what it waits for.
-
-    An operation is preceded by what had completed when it was invoked, and followed by
-    its result. Few such records make up very many histories, so each is `Sealed` in all
-    but name: its hash, its place in the order and its content are worked out once, and
-    freezing or thawing a history leaves it alone.
-    """
-
-    key: Frozen
-    _hash: int
-    _order: tuple[Any, ...] | None
-    _content: bytes | None
-
-    @classmethod
-    def of(
-        cls, client: Client, completed: tuple[Completed, ...], flying: InFlight | None
-    ) -> Deeds:
-        """Return the record of a client."""
-        made = cls((client, completed, flying))
-        made.key = freeze(tuple(made))
-        made._hash = tuple.__hash__(made)
-        made._order = made._content = None
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        # Types count between records, as they do between frozen values.
-        if type(other) is Deeds:
-            return self is other or bool(self.key == other.key)
-        return tuple.__eq__(self, other)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A copy works its key out again: tags are known by identity.
-        return Deeds.of, tuple(self)
-
-
-register_sealed(Deeds)
-
-History: TypeAlias = tuple[Deeds, ...]
-"""What each client that has invoked anything did, in order of clients."""
+from worldline.model.timelines import explained
+from worldline.model.values import freeze
 
 Configuration: TypeAlias = tuple[Any, frozenset[tuple[Client, Any]]]
 Configurations: TypeAlias = frozenset[Configuration]
 """A state of the object, with the results of operations in flight that led to it."""
 
-_REMEDY = (
-    "report an operation once, with the client that waits for it; a duplicate that the "
-    "client ignores is no response, and in one step responses precede invocations"
+_NOT_AWAITED = (
+    "report an operation once, with the client that waits for it; a duplicate or a late "
+    "reply that the client ignores is no response, and in one step responses precede "
+    "invocations"
+)
+_WENT_ON = (
+    "a retry is the same operation: report it once. A client that gives up and goes on "
+    "leaves an operation that may yet take effect: report what it does next as another "
+    "client's, such as (client, 2). In one step responses precede invocations"
 )
 
 
@@ -164,7 +123,9 @@ def linearizable(
     Observer
         Its values are a `History`. It decides True if and only if some order of the
         completed operations, and of any of those in flight, agrees with `spec` and with
-        real time: what came back precedes what was invoked later.
+        real time: what came back precedes what was invoked later. Of a history that
+        is not linearizable it draws the clients' time lines, and marks the first
+        response that no order explains.
 
     Raises
     ------
@@ -174,19 +135,36 @@ def linearizable(
 
     Notes
     -----
-    NP-complete: ``k`` operations in flight make up to ``2**k`` configurations for each
-    state of the object and outcome of those. A response tries each operation on each;
-    an invocation costs nothing. Kept are those of the last 65,536 to 131,072 histories
+    *Late replies.* An operation whose reply the client ignores, because it has timed out
+    or restarted, never returns: it stays in flight, and may take effect at any later time
+    or never. So a client that retries reports the operation once, with its first request,
+    and takes whichever reply comes first; replies that it drops are held against nobody.
+    One that gives up and goes on is another client from then on: ``(node, attempt)``,
+    with a number that it counts in a field and sends along. `respond` must tell replies
+    apart as the client does, by a number of the request: the reply to an operation that
+    was given up is no response to the next.
+
+    *Cost.* NP-complete: ``k`` operations in flight make up to ``2**k`` configurations
+    for each state of the object and outcome of those. A response tries each operation
+    on each; an invocation costs nothing. Kept are those of the last 65,536 to 131,072 histories
     (1 to 3 KiB each with 8 operations); any other is replayed from its records.
     """
-    linearizer = Linearizer(spec)
+    linearizer = Linearizer(spec, name=name)
 
     def project(step: Step) -> tuple[Pairs, Pairs] | None:
         responses = _pairs(respond(step) or (), "respond", "(client, result)")
         invocations = _pairs(invoke(step) or (), "invoke", "(client, operation)")
         return (responses, invocations) if responses or invocations else None
 
-    return Observer(name, (), project, linearizer.fold, linearizer.decide, arranged)
+    return Observer(
+        name,
+        (),
+        project,
+        linearizer.fold,
+        linearizer.decide,
+        arranged,
+        linearizer.explain,
+    )
 
 
 def _pairs(found: object, function: str, pair: str) -> Pairs:
@@ -208,20 +186,6 @@ def _pairs(found: object, function: str, pair: str) -> Pairs:
     return tuple(sorted(pairs, key=lambda item: clients.index(item[0])))
 
 
-def arranged(history: History) -> History:
-    """Return `history` in order of clients, after some of them were renamed."""
-
-    def by_client(last: LastCompleted) -> LastCompleted:
-        return tuple(in_order(last))
-
-    found: dict[Client, Deeds] = {}
-    for client, completed, flying in history:
-        records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
-        now = None if flying is None else (by_client(flying[0]), flying[1])
-        found[client] = Deeds.of(client, records, now)
-    return tuple([found[client] for client in in_order(found)])
-
-
 @final
 class Linearizer:
     """Decides the histories of one object.
@@ -233,8 +197,15 @@ class Linearizer:
     only if the history is linearizable. Up to twice `generation` histories are kept.
     """
 
-    def __init__(self, spec: SequentialSpec, *, generation: int = 65_536) -> None:
+    def __init__(
+        self,
+        spec: SequentialSpec,
+        *,
+        generation: int = 65_536,
+        name: str = "history",
+    ) -> None:
         self._spec = spec
+        self._name = name
         self._generation = generation
         self._known: dict[History, Configurations] = {}
         self._older: dict[History, Configurations] = {}
@@ -258,14 +229,14 @@ class Linearizer:
 
     def _responded(self, history: History, client: Client, result: Any) -> History:
         """Return `history` after the operation in flight of `client` came back."""
-        at = _position(history, client)
+        at = position(history, client)
         before = history[at] if at >= 0 else Deeds.of(client, (), None)
         _, completed, flying = before
         if flying is None:
             raise ModelError(
-                f"client {client!r} got the response {result!r} with no operation in "
-                "flight",
-                remedy=_REMEDY,
+                f"observer {self._name!r}: client {client!r} got the response "
+                f"{result!r} with no operation in flight",
+                remedy=_NOT_AWAITED,
             )
         # Frozen, a result says its type: 1 and True are not the same history.
         key = (before, freeze(result))
@@ -276,16 +247,16 @@ class Linearizer:
 
     def _invoked(self, history: History, client: Client, operation: Any) -> History:
         """Return `history` after `client` has invoked `operation`."""
-        at = _position(history, client)
+        at = position(history, client)
         if at < 0:
             at = in_order([client, *[one[0] for one in history]]).index(client)
             history = (*history[:at], Deeds.of(client, (), None), *history[at:])
         before = history[at]
         if before[2] is not None:
             raise ModelError(
-                f"client {client!r} invoked {operation!r} with its {before[2][1]!r} in "
-                "flight",
-                remedy=_REMEDY,
+                f"observer {self._name!r}: client {client!r} invoked {operation!r} "
+                f"with its {before[2][1]!r} in flight",
+                remedy=_WENT_ON,
             )
         others = (*history[:at], *history[at + 1 :])
         last = tuple([(who, len(done) - 1) for who, done, _ in others if done])
@@ -302,6 +273,15 @@ class Linearizer:
     def decide(self, history: History) -> bool:
         """Tell whether `history` is linearizable."""
         return bool(self.configurations(history))
+
+    def explain(self, history: History) -> tuple[str, ...]:
+        """Return why `history` is not linearizable, as time lines of its clients."""
+        found: Configurations = frozenset({(self._spec.initial, frozenset())})
+        for number, response in enumerate(_responses(history)):
+            found = self._respond(found, *response)
+            if not found:
+                return explained(history, number)
+        return ()
 
     def configurations(self, history: History) -> Configurations:
         """Return the configurations of `history`, remembered or replayed."""
@@ -365,35 +345,12 @@ class Linearizer:
                     yield following, effective
 
 
-def _position(history: History, client: Client) -> int:
-    """Return where the record of a client is; -1 if it has none."""
-    for at, record in enumerate(history):
-        if record[0] is client:
-            return at
-    return next((at for at, one in enumerate(history) if one[0] == client), -1)
-
-
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:
-    """Yield who waits, who gets a response and which, along one run with `history`.
-
-    An invocation knows how many operations had completed, by client. Along a run no
-    such number falls: so go by their sum, and let come back just what is needed.
-    """
-    invocations = []
-    for client, completed, flying in history:
-        begun = [entry[:2] for entry in completed] + ([flying] if flying else [])
-        for index, (last, operation) in enumerate(begun):
-            counts = [(who, at + 1) for who, at in last] + [(client, index)]
-            invocations.append((counts, client, operation))
-    invocations.sort(key=lambda begin: sum(count for _, count in begin[0]))
-    end = [(who, len(completed)) for who, completed, _ in history]
-    results = {who: [entry[2] for entry in done] for who, done, _ in history}
-    arrived = dict.fromkeys(results, 0)
+    """Yield who waits, who gets a response and which, along one run with `history`."""
     waiting: dict[Client, Any] = {}
-    for counts, client, operation in [*invocations, (end, None, None)]:
-        for who, count in counts:
-            for index in range(arrived[who], count):
-                yield tuple(waiting.items()), who, results[who][index]
-                del waiting[who]
-            arrived[who] = count
-        waiting[client] = operation
+    for client, back, what in moments(history):
+        if back:
+            yield tuple(waiting.items()), client, what
+            del waiting[client]
+        else:
+            waiting[client] = what

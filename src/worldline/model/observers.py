@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model import running
 from worldline.model.content import Frozen
+from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.identity import NodeId
 from worldline.model.running import refuse
@@ -91,6 +92,9 @@ class Observer:
         ``value -> value``: brings a value whose node ids were exchanged into the
         order in which `fold` would have built it. Only symmetric systems need it,
         and only for values that keep something in the order of ids.
+    explain
+        Lines that say why `decide` rejects a value; what explains a property shows
+        them.
     """
 
     name: str
@@ -99,6 +103,7 @@ class Observer:
     fold: Callable[[Any, Any], Any]
     decide: Callable[[Any], bool] | None = None
     arrange: Callable[[Any], Any] | None = None
+    explain: Callable[[Any], Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         for what, function, arguments, like in (
@@ -106,6 +111,7 @@ class Observer:
             ("fold", self.fold, 2, "a function of (value, projected)"),
             ("decide", self.decide, 1, "a function of (value)"),
             ("arrange", self.arrange, 1, "a function of (value)"),
+            ("explain", self.explain, 1, "a function of (value)"),
         ):
             if function is not None or what in ("project", "fold"):
                 name = f"the {what} of observer {self.name!r}"
@@ -120,6 +126,27 @@ class Observer:
             If the user's function raises or does not return.
         """
         return _answered(self.name, "project", self.project, step)
+
+    def why(self, value: Any) -> tuple[str, ...]:
+        """Return the lines that `explain` has for a value that `decide` rejects.
+
+        Raises
+        ------
+        ModelError
+            If the user's function raises, does not return or gives no lines.
+        """
+        if self.explain is None:
+            return ()
+        lines = _answered(self.name, "explain", self.explain, value)
+        if not isinstance(lines, list | tuple) or not all(
+            isinstance(line, str) for line in lines
+        ):
+            raise ModelError(
+                f"the explain of observer {self.name!r} returned "
+                f"{type(lines).__name__}, not a list of lines",
+                remedy="return a list of str, one for each line",
+            )
+        return tuple(part for line in lines for part in line.splitlines())
 
     def holds(self, view: View) -> bool:
         """Return the verdict on the value in a state; True if there is none.

@@ -25,9 +25,9 @@ from worldline.model.content import (
     canonical_bytes,
     order_key,
 )
+from worldline.model.deeds import Deeds
 from worldline.model.events import RANK, Event, Kind
 from worldline.model.hidden import PendingTimer
-from worldline.model.histories import Deeds
 from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope

@@ -9,6 +9,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.hidden import PendingTimer, Status
 from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
+from worldline.model.observers import Observer
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.view import Pure, Read, Reader, View, read_of
@@ -52,7 +53,14 @@ def explain(state: DirectWorld | View, known: Property) -> Explanation | None:
         bindings=bindings,
         reads=reads[-_MOST_READS:],
         omitted=max(len(reads) - _MOST_READS, 0),
+        drawing=_drawing(reader.rejected),
     )
+
+
+def _drawing(rejected: dict[Observer, Any]) -> tuple[str, ...] | None:
+    """Return what observers say of the values that they reject."""
+    lines = [line for one, value in rejected.items() for line in one.why(value)]
+    return tuple(lines) or None
 
 
 def plain(message: str) -> Explanation:
@@ -99,6 +107,7 @@ class _Recording:
         self._system = system
         self._inner = inner
         self.reads: list[tuple[str, str]] = []
+        self.rejected: dict[Observer, Any] = {}
         self.failing: tuple[Callable[..., Any], tuple[NodeId, ...]] | None = None
 
     def read(self, read: Read) -> Any:
@@ -106,9 +115,19 @@ class _Recording:
         if read.what == "verdict":
             # What was decided says less than that about which it was.
             shown = self._inner.read(read_of(read.column, "history"))
+            if not value and self._is_drawn(read, shown):
+                return value
         text = text_of(shown)
         self.reads.append((self._label(read), "?" if text is None else text))
         return value
+
+    def _is_drawn(self, read: Read, value: Any) -> bool:
+        """Say whether the observer explains by itself why it rejects a value."""
+        index = self._system.layout.columns[read.column].index
+        observer = self._system.observers[index]
+        if observer.explain is not None:
+            self.rejected[observer] = value
+        return observer.explain is not None
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         start = len(self.reads)

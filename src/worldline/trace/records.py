@@ -223,6 +223,8 @@ class Explanation:
         What the property looked at, in order, the last one last.
     omitted
         How many earlier reads are left out.
+    drawing
+        What observers that were asked say of their values, line by line.
     """
 
     message: str = checked(text)
@@ -230,9 +232,10 @@ class Explanation:
     bindings: tuple[Binding, ...] = checked(many(nested(Binding)))
     reads: tuple[Binding, ...] = checked(many(nested(Binding)))
     omitted: int = checked(whole())
+    drawing: tuple[str, ...] | None = checked(optional(many(text)), later=True)
 
     def __str__(self) -> str:
-        lines = [self.message]
+        lines = [self.message, *(f"  {line}" for line in self.drawing or ())]
         if self.omitted:
             lines.append(f"  ({self.omitted} earlier reads are left out)")
         lines += [f"  {read.what} was {read.value}" for read in self.reads]

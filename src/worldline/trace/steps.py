@@ -91,6 +91,7 @@ def end_lines(trace: Trace) -> Iterator[str]:
         return
     explanation = trace.end.explanation
     yield f"  {explanation.message}"
+    yield from (f"    {line}" for line in explanation.drawing or ())
     if explanation.condition and explanation.condition not in explanation.message:
         yield f"  because this is false: {explanation.condition}"
         for binding in explanation.bindings:

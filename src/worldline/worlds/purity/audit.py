@@ -23,6 +23,7 @@ from worldline.model.values import thaw
 from worldline.model.view import Read
 from worldline.worlds.purity.again import Again, Told
 from worldline.worlds.purity.evaluations import Evaluations, evaluated
+from worldline.worlds.purity.ghosts import audit_ghosts
 from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
 from worldline.worlds.purity.sample import Execution, executions
@@ -81,7 +82,8 @@ def audit(
         If one does something else now, or with sets in another order; it names the
         handler or predicate, both outcomes, and the line that looks at an order.
     ModelError
-        If a predicate changes what it is given.
+        If a predicate changes what it is given, or a handler lets more than ghosts
+        depend on a ghost.
     """
     again = Again(world)
     found = [
@@ -94,6 +96,7 @@ def audit(
         found = [_looked_at(one, look) for one in found]
     scrambler = _scrambler(world, predicates)
     compare(found, scrambler)
+    audit_ghosts(world, look=look)
     return scrambler.notes
 
 

@@ -7,7 +7,7 @@ each handler those that were possible first, those that came last, and others be
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, final
@@ -69,10 +69,17 @@ class _Lowest:
             del self.items[self._size :]
 
 
-def executions(tables: Tables) -> list[Execution]:
+def executions(
+    tables: Tables, wanted: Callable[[int, int], bool] | None = None
+) -> list[Execution]:
     """Return executions of every handler, the earliest first.
 
     Those that diverged are left out: to run one again takes long.
+
+    Parameters
+    ----------
+    wanted
+        ``(column, number) -> bool``: the local states to choose from; None for all.
     """
     groups: dict[Any, list[Entry]] = {}
     for entry in tables.entries:
@@ -81,7 +88,7 @@ def executions(tables: Tables) -> list[Execution]:
     share = max(_LEAST_SHARE, SAMPLE // max(1, len(groups))) // 3
     chosen: dict[tuple[int, int], tuple[Any, Entry, int]] = {}
     for entries in groups.values():
-        for item in _of_handler(tables, entries, share):
+        for item in _of_handler(tables, entries, share, wanted):
             chosen[item[1].number, item[2]] = item
     found = []
     for _, entry, number in sorted(chosen.values(), key=itemgetter(0)):
@@ -96,7 +103,10 @@ def _handler(event: Event) -> tuple[Any, ...]:
 
 
 def _of_handler(
-    tables: Tables, entries: list[Entry], share: int
+    tables: Tables,
+    entries: list[Entry],
+    share: int,
+    wanted: Callable[[int, int], bool] | None,
 ) -> list[tuple[Any, Entry, int]]:
     """Return executions of one handler with their place in time and among others."""
     first, last, others = (_Lowest(share) for _ in range(3))
@@ -105,6 +115,8 @@ def _of_handler(
         births, mixes = interner.births, interner.mixes[entry.column]
         mark = fingerprint(entry.event.key)
         for number in entry.outcomes:
+            if wanted is not None and not wanted(entry.column, number):
+                continue
             key = splitmix((mark ^ mixes[number]) * GOLDEN & MASK)
             birth = births[number]
             first.offer((birth, key), entry, number)

@@ -8,8 +8,10 @@ from itertools import permutations
 
 from worldline.model.errors import ModelError
 from worldline.model.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Loss
+from worldline.worlds.direct import DirectWorld
 from worldline.worlds.purity.again import Told
 from worldline.worlds.purity.audit import Trialled, compare
+from worldline.worlds.purity.ghosts import Ghosts
 from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
 from worldline.worlds.rounds.promises import Judge, due
@@ -32,6 +34,8 @@ def audit_rounds(
     ------
     Nondeterminism
         If a run is another now, or with sets in another order.
+    ModelError
+        If a handler lets more than ghosts depend on a ghost.
     """
     singles = _single_faults(subject)
     chosen = [NO_FAULTS, *list(falsifiers)[:_RUNS]]
@@ -43,7 +47,28 @@ def audit_rounds(
         found.append(Trialled(f"the run under {said}", again, None))
     scrambler = Scrambler(reach_of(subject.system))
     compare(found, scrambler)
+    _audit_ghosts(subject, chosen)
     return scrambler.notes
+
+
+def _audit_ghosts(subject: RoundsSubject, chosen: Iterable[FaultSet]) -> None:
+    """Make runs step by step, and look at what each would do without its ghosts."""
+    ghosts = Ghosts(subject.system)
+    if not ghosts.declared:
+        return
+    for faults in dict.fromkeys(chosen):
+        # Without a clock: what was compared with it is among the choices of the run.
+        rounds, steps = subject.world(faults), DirectWorld(subject.system)
+        steps.run([*rounds.boot, *rounds.prologue])
+        done = 0
+        for number in range(1, subject.scope.eot + 1):
+            rounds.play(number)
+            for event, choices in rounds.run[done:]:
+                ghosts.check_step(steps, event)
+                steps.step(event, choices)
+            done = len(rounds.run)
+            if rounds.world.failure is not None:
+                break
 
 
 def _single_faults(subject: RoundsSubject) -> list[Fault]:
