@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from worldline.dedalus.problems import ProgramError
     from worldline.engine.native.library import KernelMissing
     from worldline.engine.profile import Profile
+    from worldline.engine.schedulers.protocol import Offer, Scheduler, Traits
     from worldline.lineage.engines.sweep import Swept, Tried
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         Scope,
     )
     from worldline.model.injection.subject import CoverPoint
+    from worldline.search.coverage import Coverage
     from worldline.search.exhaustive import check
     from worldline.search.prefix import Prefix
     from worldline.search.report import Progress, Report
@@ -106,6 +108,7 @@ _LAZY = {
     "worldline.dedalus.problems": ("ProgramError",),
     "worldline.engine.native.library": ("KernelMissing",),
     "worldline.engine.profile": ("Profile",),
+    "worldline.engine.schedulers.protocol": ("Offer", "Scheduler", "Traits"),
     "worldline.lineage.engines.sweep": ("Swept", "Tried"),
     "worldline.lineage.engines.trials": ("FaultsProgress",),
     "worldline.lineage.explaining.report": ("FaultsFound", "FaultsReport"),
@@ -119,6 +122,7 @@ _LAZY = {
         "Scope",
     ),
     "worldline.model.injection.subject": ("CoverPoint",),
+    "worldline.search.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
@@ -139,6 +143,7 @@ __all__ = [
     "Capability",
     "Context",
     "CoverPoint",
+    "Coverage",
     "Crash",
     "CrashSemantics",
     "CriticalTransition",
@@ -169,6 +174,7 @@ __all__ = [
     "Nondeterminism",
     "NotEnabled",
     "Observer",
+    "Offer",
     "Origin",
     "PendingTimer",
     "Prefix",
@@ -181,6 +187,7 @@ __all__ = [
     "PropertyReport",
     "Replayed",
     "Report",
+    "Scheduler",
     "Scope",
     "Script",
     "Sent",
@@ -190,6 +197,7 @@ __all__ = [
     "Symmetric",
     "System",
     "Time",
+    "Traits",
     "Tried",
     "Unfreezable",
     "UsageError",

@@ -89,8 +89,8 @@ def test_json_is_one_object():
         "critical_step": 2,
         "case": "C1",
         "certainty": "certified",
-        "walks": 1,
-        "paths": 2,
+        "probe_walks": 1,
+        "walks": 2,
         "trace": "dead.wl",
         "live_trace": "dead-live.wl",
         "replay": "worldline replay dead.wl lossy.py",
@@ -107,13 +107,13 @@ def test_nothing_found_is_unknown():
 
 def test_options_reach_the_search():
     result = run(
-        *("walk", "lossy.py", "--depth", "2", "--max-steps", "7", "--walks", "3"),
+        *("walk", "lossy.py", "--depth", "2", "--max-steps", "7", "--probes", "3"),
         *("--certify", "0", "--unbiased", "--walk-faults", "--weight", "drop=1000000"),
         *("--threads", "1", "--engine", "python", "--property", "is_heard", "--json"),
     )
     found = json.loads(result.out)
     assert (found["verdict"], found["certainty"]) == ("violated", "probable")
-    assert (found["walks"], found["engine"], found["depth"]) == (3, "python", 2)
+    assert (found["probe_walks"], found["engine"], found["depth"]) == (3, "python", 2)
     assert found["missed_share"] == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-4)
 
 

@@ -113,17 +113,23 @@ def test_walks_in_the_kernel_are_alike(
     one = Prepared(build(), name)
     reference = one.reference()
     expected = [alike(ended) for ended in reference.walk(one.start, range(WALKS))]
-    path = [(e.event, l.detail.choices) for e, l in reference.path(one.start, 2)]
-    taken = {(l.entry.event, l.detail.choices) for l in reference.taken()}
+    path = [
+        (entry.event, leaf.detail.choices)
+        for entry, leaf in reference.path(one.start, 2)
+    ]
+    taken = {(leaf.entry.event, leaf.detail.choices) for leaf in reference.taken()}
     for threads in (1, 3):
         other = Prepared(build(), name, threads)
         compiled = Compiled(other.world.tables, other.world, other.options)
         found = [alike(ended) for ended in compiled.walk(other.start, range(WALKS))]
         assert found == expected
         assert compiled.reached == reference.reached
-        known = {(l.entry.event, l.detail.choices) for l in compiled.taken()}
+        known = {(leaf.entry.event, leaf.detail.choices) for leaf in compiled.taken()}
         assert known == taken
-        seen = [(e.event, l.detail.choices) for e, l in compiled.path(other.start, 2)]
+        seen = [
+            (entry.event, leaf.detail.choices)
+            for entry, leaf in compiled.path(other.start, 2)
+        ]
         assert seen == path
         compiled.close()
 

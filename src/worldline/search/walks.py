@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from worldline.engine.bounds import Bounds
 from worldline.engine.schedulers.named import scheduler_named
@@ -36,7 +37,7 @@ from worldline.search.stages import Goal, goals_of
 from worldline.search.walk_report import WalkReport
 from worldline.search.walkers import Plan
 from worldline.search.walking import Search
-from worldline.search.weights import TO_GO_DEEP, weigher
+from worldline.search.weights import TO_BECOME_LIVE, TO_GO_DEEP, weigher
 from worldline.trace.format import Place
 
 EVENTS = 20_000_000
@@ -116,66 +117,62 @@ def walk(
     """
     refuse_no_asserts()
     check_system(system)
-    refuse_other_than_whole(
-        depth=depth,
-        max_steps=max_steps,
-        probes=probes,
-        walks=walks,
-        events=events,
-        max_memory_mb=max_memory_mb,
-    )
+    refuse_other_than_whole(depth=depth, max_steps=max_steps, probes=probes)
+    _refuse_budgets(walks, events, max_seconds, max_memory_mb)
     refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
-    refuse_other_than_seconds(max_seconds=max_seconds)
     wanted = chosen_properties(system, properties)
-    bounds = Bounds(depth, None, max_seconds, max_memory_mb)
-    goals, count = goals_of(system, until), threads_of(threads)
-    file = None if out is None else Path(out)
-    if not any(known.kind is PropertyKind.LIVENESS for known in wanted):
+    is_live = PropertyKind.LIVENESS in [known.kind for known in wanted]
+    usual = TO_BECOME_LIVE if is_live else TO_GO_DEEP
+    shared: dict[str, Any] = {
+        "wanted": wanted,
+        "seed": seed,
+        "weigh": weigher(system, unbiased=unbiased, weights=weights, usual=usual),
+        "threads": threads_of(threads),
+        "bounds": Bounds(depth, None, max_seconds, max_memory_mb),
+        "engine": engine,
+        "progress": progress,
+        "from_": from_,
+        "goals": goals_of(system, until),
+        "walks": walks,
+        "events": events if is_live else _events(walks, events, max_seconds),
+    }
+    if not is_live:
         _refuse_for_safety(emit_live)
-        runs = RunsPlan(
-            wanted=wanted,
-            seed=seed,
-            weigh=weigher(system, unbiased=unbiased, weights=weights, usual=TO_GO_DEEP),
-            threads=count,
-            bounds=bounds,
-            engine=engine,
-            progress=progress,
-            from_=from_,
-            goals=goals,
-            scheduler=_scheduler(scheduler),
-            max_steps=max_steps,
-            walks=walks,
-            events=_events(walks, events, max_seconds),
-        )
-        with held(), watched(), contextlib.closing(RandomRuns(system, runs)) as search:
-            search.run()
-            return search.answer(file, traces=traces)
-    if scheduler is not None:
-        raise UsageError(
-            f"walks for the liveness of {system.name} have no scheduler",
-            remedy="name the safety properties to judge, or leave the scheduler out",
-        )
+        runs = RunsPlan(**shared, scheduler=_of(scheduler), max_steps=max_steps)
+        return answered(lambda: RandomRuns(system, runs), out, traces=traces)
+    _refuse_for_liveness(system, scheduler)
     plan = Plan(
-        wanted=wanted,
-        seed=seed,
+        **shared,
         most_steps=LIVE_STEPS if max_steps is None else max_steps,
-        weigh=weigher(system, unbiased=unbiased, weights=weights),
-        threads=count,
-        bounds=bounds,
-        engine=engine,
-        progress=progress,
         faults=walk_faults,
-        from_=from_,
-        goals=goals,
         probes=probes,
-        walks=walks,
-        events=events,
         most_states=certify,
         emit_live=emit_live,
     )
-    with held(), watched(), contextlib.closing(Search(system, plan)) as walking:
-        walking.run()
-        return walking.answer(file, traces=traces)
+    return answered(lambda: Search(system, plan), out, traces=traces)
+
+
+def answered(
+    begin: Callable[[], RandomRuns | Search], out: Path | str | None, *, traces: bool
+) -> WalkReport:
+    """Search, and answer; Ctrl-C ends the search alone."""
+    with held(), watched(), contextlib.closing(begin()) as search:
+        search.run()
+        return search.answer(None if out is None else Path(out), traces=traces)
+
+
+def _refuse_budgets(
+    walks: int | None,
+    events: int | None,
+    max_seconds: float | None,
+    max_memory_mb: int | None,
+) -> None:
+    refuse_other_than_whole(walks=walks, events=events, max_memory_mb=max_memory_mb)
+    refuse_other_than_seconds(max_seconds=max_seconds)
+
+
+def _of(scheduler: Scheduler | str | None) -> Scheduler | None:
+    return scheduler_named(scheduler) if isinstance(scheduler, str) else scheduler
 
 
 def _refuse_for_safety(emit_live: int) -> None:
@@ -186,8 +183,12 @@ def _refuse_for_safety(emit_live: int) -> None:
         )
 
 
-def _scheduler(given: Scheduler | str | None) -> Scheduler | None:
-    return scheduler_named(given) if isinstance(given, str) else given
+def _refuse_for_liveness(system: System, scheduler: Scheduler | str | None) -> None:
+    if scheduler is not None:
+        raise UsageError(
+            f"walks for the liveness of {system.name} have no scheduler",
+            remedy="name the safety properties to judge, or leave the scheduler out",
+        )
 
 
 def _events(

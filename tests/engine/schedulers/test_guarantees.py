@@ -165,7 +165,7 @@ def test_uniform_takes_each_event_as_often():
             traits=lambda step: Traits(100 if step[0] == "a" else 1),
         )
     )
-    expected = {((name, 0),): 1 / 3 for name in "abc"}
+    expected: dict[Order, float] = {((name, 0),): 1 / 3 for name in "abc"}
     assert chi_square(found, expected) < CRITICAL[2]
 
 
@@ -181,7 +181,9 @@ def test_weights_are_how_often_events_happen(scheduler: Weighted | Fifo):
             traits=lambda step: Traits(weights[step[0]]),
         )
     )
-    expected = {((name, 0),): weight / 10 for name, weight in weights.items()}
+    expected: dict[Order, float] = {
+        ((name, 0),): weight / 10 for name, weight in weights.items()
+    }
     assert chi_square(found, expected) < CRITICAL[2]
 
 
