@@ -37,7 +37,7 @@ def losses(scope: Scope) -> list[Loss]:
 
 def crashes(scope: Scope, node: str) -> list[Fault]:
     """Return the crashes of a node, by time."""
-    if not scope.crashes:
+    if not scope.crashes or node not in scope.may_crash:
         return []
     return [
         Crash(time, node, until, reaches)

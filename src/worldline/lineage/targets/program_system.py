@@ -220,13 +220,22 @@ def system(
     semantics: str,
     delay: int,
     faults: str,
+    crash_nodes: str | None = None,
 ) -> System:
     """Return the system of a run, from its files and what its trace says beside."""
     from worldline.lineage.targets.opening import files_of, name_of
 
     named = shlex.split(files)
     checked = load(files_of(named), tuple(nodes.split(",")))
-    scope = Scope(checked.nodes, eot, eff, crashes, CrashSemantics(semantics), delay)
+    scope = Scope(
+        checked.nodes,
+        eot,
+        eff,
+        crashes,
+        CrashSemantics(semantics),
+        delay,
+        crash_nodes=None if crash_nodes is None else tuple(crash_nodes.split(",")),
+    )
     injected = frozenset(map(parse, filter(None, faults.split("; "))))
     return ProgramRun(checked, scope, injected, name_of(named)).system
 
@@ -248,6 +257,8 @@ def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
         "delay": str(scope.delay),
         "faults": "; ".join(names(faults)),
     }
+    if scope.crash_nodes is not None:
+        given["crash_nodes"] = ",".join(scope.crash_nodes)
     return Origin(named, tuple(given.items()), find(_MAKER).source)
 
 
