@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import FaultsProgress
 from worldline.lineage.explaining.report import FaultsFound
 from worldline.model.injection.scope import Crash, Loss
@@ -208,6 +209,100 @@ def test_alike_nodes_of_which_one_may_crash_are_not_alike():
             for engine in ("ldfi", "symbolic")
         )
         assert by_loop.falsifiers == by_solver.falsifiers
+
+
+@wl.message
+class Ping:
+    pass
+
+
+@wl.node
+class Pinger:
+    """A node that pings `other` in each round."""
+
+    other: wl.NodeId | None = None
+    heard: int = 0
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        if self.other is not None:
+            ctx.set_timer(Pinger.ping, after=1.0)
+
+    @wl.timer
+    def ping(self, ctx: wl.Context) -> None:
+        assert self.other is not None
+        ctx.send(self.other, Ping())
+        ctx.set_timer(Pinger.ping, after=1.0)
+
+    @wl.on(Ping)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Ping) -> None:
+        self.heard += 1
+
+
+def pinging(promise: wl.Property) -> wl.System:
+    a, b = wl.ids("a", "b")
+    return wl.System({a: Pinger(other=b), b: Pinger()}, properties=[promise])
+
+
+@wl.liveness
+def a_is_up_at_last(view: wl.View) -> bool:
+    return bool(view.is_up(wl.ids("a")[0]))
+
+
+@wl.liveness
+def b_misses_something_if_a_is_down(view: wl.View) -> bool:
+    a, b = wl.ids("a", "b")
+    return bool(view.is_up(a) or view[b].heard < 2)
+
+
+ENGINES = ["states", "ldfi", "random", "exhaustive"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crash_in_the_last_round_is_not_told_where_an_earlier_one_does(
+    engine: str, seed: int
+):
+    options: Any = {"eot": 4, "eff": 0, "engine": engine, "seed": seed}
+    report = wl.find_faults(pinging(a_is_up_at_last), traces=False, **options)
+    ((crash,),) = report.falsifiers
+    assert isinstance(crash, Crash)
+    assert crash.node == "a"
+    assert crash.time < 4
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_crash_in_the_last_round_is_told_where_no_other_one_does(engine: str):
+    options: Any = {"eot": 4, "eff": 0, "engine": engine, "traces": False}
+    system = pinging(b_misses_something_if_a_is_down)
+    report = wl.find_faults(system, **options)
+    assert report.falsifiers == (frozenset({Crash(4, "a")}),)
+
+
+def test_of_equally_small_falsifiers_those_with_a_crash_in_the_last_round_come_last():
+    system = pinging(a_is_up_at_last)
+    report = wl.find_faults(system, eot=4, eff=0, crashes=2, every=True, traces=False)
+    times = [fault.time for one in report.falsifiers for fault in one]
+    assert times == [1, 2, 3, 4]
+    order = list(fault_sets(report.scope))
+    late = [report.scope.ends_in_crash(faults) for faults in order]
+    sizes = [len(faults) for faults in order]
+    assert len(set(order)) == len(order)
+    assert list(zip(sizes, late, strict=True)) == sorted(zip(sizes, late, strict=True))
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "ldfi", "exhaustive"])
+@pytest.mark.parametrize("name", ["retry-deliv", "redun-deliv"])
+def test_a_program_is_not_told_to_crash_a_node_in_the_last_round(
+    engine: str, name: str
+):
+    options: Any = {"eot": 5, "eff": 2, "crashes": 1, "crash_semantics": "halt"}
+    report = wl.find_faults(f"zoo:{name}", engine=engine, traces=False, **options)
+    ((crash,),) = report.falsifiers
+    assert isinstance(crash, Crash)
+    assert crash.time < 5
+    everything = wl.find_faults(f"zoo:{name}", every=True, traces=False, **options)
+    assert any(crash.time == 5 for one in everything.falsifiers for crash in one)
 
 
 def test_no_trace_is_written_where_none_is_wanted(

@@ -11,7 +11,7 @@ from worldline.engine.bounds import BoundHit, Meter, bound_that_ended
 from worldline.lineage.alarm import ended_after
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
-from worldline.lineage.engines.minimal import minimal
+from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import randomly
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.targets.target import (
@@ -140,7 +140,11 @@ def decide(
         )
     ordered = sorted(
         found.falsifiers,
-        key=lambda one: (len(one), [(f.time, str(f)) for f in in_order(one)]),
+        key=lambda one: (
+            len(one),
+            scope.ends_in_crash(one),
+            [(f.time, str(f)) for f in in_order(one)],
+        ),
     )
     return replace(found, falsifiers=tuple(ordered))
 
@@ -205,7 +209,10 @@ def _search(
 
 
 def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
-    """Leave out of a falsifier what it does not need, as far as time allows."""
+    """Leave out of a falsifier what it does not need, as far as time allows.
+
+    What then crashes in the last round crashes earlier, if that breaks it as well.
+    """
     meter, began = _meter(budget), time.monotonic()
     least, bound = found.falsifiers[0], found.bound
     notes = found.notes
@@ -221,6 +228,7 @@ def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
     def shrink() -> None:
         nonlocal least
         least = minimal(falls, least)
+        least = earlier(falls, least, subject.scope.eot)
 
     bound = bound_that_ended(shrink) or bound
     if bound != found.bound:

@@ -85,6 +85,13 @@ LIMITS = """
 """
 """Limits that can be switched on: how many faults, and from when on no message is lost."""
 
+UP = """
+#program up(k).
+#external up(k).
+:-up(k),crash(_,T),T>=k.
+"""
+"""One more limit: from when on no node crashes."""
+
 
 def chosen(faults: FaultSet) -> Iterator[str]:
     """Yield the choices that make up faults."""

@@ -189,6 +189,15 @@ class Scope:
         """Say whether what is sent in a round may be lost or late."""
         return 1 <= time < self.eff
 
+    def ends_in_crash(self, faults: FaultSet) -> bool:
+        """Say whether a node crashes in the last round, of which hardly anything follows.
+
+        Of fault sets that are equally small, those without such a crash come first.
+        """
+        return any(
+            isinstance(fault, Crash) and fault.time == self.eot for fault in faults
+        )
+
     def combinations(self) -> int:
         """Return how many fault sets there are, as the paper's tables count them.
 
