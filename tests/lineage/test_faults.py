@@ -305,6 +305,15 @@ def test_a_program_is_not_told_to_crash_a_node_in_the_last_round(
     assert any(crash.time == 5 for one in everything.falsifiers for crash in one)
 
 
+def test_what_is_owed_at_a_node_that_halted_is_seen_in_the_run(tmp_path: Path):
+    out = tmp_path / "bad.wl"
+    report = wl.find_faults("zoo:2pc-ctp", crash_semantics="halt", out=out)
+    ((crash,),) = report.falsifiers
+    assert isinstance(crash, Crash)
+    assert crash.node == "C"
+    assert wl.replay(out).reproduced
+
+
 def test_no_trace_is_written_where_none_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
