@@ -185,6 +185,7 @@ def test_json_has_the_documented_keys():
         "eff",
         "crashes",
         "nodes",
+        "crash_nodes",
         "engine",
         "vacuous",
         "untested",
@@ -389,3 +390,9 @@ def test_what_makes_no_sense_is_refused(arguments: list[str], said: str):
 
 def test_it_needs_a_target():
     assert "the following arguments are required: TARGET" in refusal(run("faults"))
+
+
+def test_the_nodes_that_may_crash_and_the_properties_are_chosen():
+    chosen = ("--property", "all_or_none", "--crash-nodes", "b,c")
+    result = run("faults", "greeting.py", "--eff", "0", *chosen)
+    assert "rounds 1..6, no losses, up to 1 crashes of b,c (halt)\n" in result.out

@@ -4,7 +4,7 @@ from random import Random
 
 from tests.lineage.broadcast import Broadcast
 
-from worldline.lineage.engines.minimal import minimal
+from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import draw, randomly
 from worldline.lineage.engines.trials import Budget
 from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
@@ -59,3 +59,18 @@ def test_drawn_faults_are_in_scope():
     # 18 losses can happen, each with a probability of 1/8.
     assert 350 <= len(lost) <= 550
     assert 70 <= len(crashed) <= 130
+
+
+def test_a_crash_moves_from_the_last_round_to_the_latest_in_which_it_breaks_the_same():
+    late, moved = Crash(5, "a", reaches=("b",)), Crash(2, "a", reaches=("b",))
+    falling: list[FaultSet] = [frozenset({late, ONE}), frozenset({moved, ONE})]
+    assert earlier(falling.__contains__, frozenset({late, ONE}), 5) == {moved, ONE}
+    assert earlier(falling.__contains__, frozenset({late, ONE}), 6) == {late, ONE}
+    assert earlier(falling[:1].__contains__, frozenset({late, ONE}), 5) == {late, ONE}
+
+
+def test_nothing_can_be_left_out_of_faults_that_were_moved():
+    late, moved = Crash(5, "a"), Crash(4, "a")
+    both: FaultSet = frozenset({late, ONE})
+    falling: list[FaultSet] = [both, frozenset({moved, ONE}), frozenset({moved})]
+    assert earlier(falling.__contains__, both, 5) == {moved}

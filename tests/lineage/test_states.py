@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.worlds.round_systems import RELIABLE, Case
 
@@ -9,7 +11,7 @@ from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
-from worldline.model.injection.scope import CrashSemantics, Scope
+from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Scope
 from worldline.model.verdicts import Verdict
 from worldline.worlds.rounds.stepping import stepper_of
 from worldline.worlds.rounds.subject import Mode, RoundsSubject
@@ -52,6 +54,34 @@ def agree(case: Case) -> Verdict:
     for falsifier in fast.falsifiers:
         assert subject(case).run(falsifier).broken, seed
     return truth.verdict
+
+
+def chosen(found: Outcome, nodes: tuple[str, ...]) -> set[FaultSet]:
+    """Return the falsifiers in which none but these nodes crash."""
+    crashed = {
+        one: {fault.node for fault in one if isinstance(fault, Crash)}
+        for one in found.falsifiers
+    }
+    return {one for one, names in crashed.items() if names <= set(nodes)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_what_breaks_where_some_nodes_crash_is_what_breaks_with_these(first: int):
+    """A part of a smallest falsifier is none, so fewer crashes make no other one."""
+    for seed in range(first, first + 10):
+        case = Case(seed, semantics=SETTLED)
+        if not case.scope.crashes:
+            continue
+        truth = chosen(exhaustive(subject(case), every=True), ("b",))
+        case.scope = replace(case.scope, crashes=1, crash_nodes=("b",))
+        for found in (
+            states(stepper_of(subject(case)), every=True),
+            states(Roundwise(subject(case)), every=True),
+            loop(subject(case, Mode.COMPLETE), every=True),
+            exhaustive(subject(case), every=True),
+        ):
+            assert sets(found) == truth, seed
 
 
 @pytest.mark.slow

@@ -53,6 +53,19 @@ def test_an_impossible_scope_is_refused(eot: int, eff: int, crashes: int, said: 
         Scope(("a", "b"), eot=eot, eff=eff, crashes=crashes)
 
 
+def test_nodes_that_may_crash_are_nodes_and_enough():
+    known = Scope(("a", "b", "c"), eot=4, crashes=1, crash_nodes=("b",))
+    assert str(known).endswith("up to 1 crashes of b (mute)")
+    assert known.may_crash == ("b",)
+    assert Scope(("a", "b"), eot=4).may_crash == ("a", "b")
+    nobody = Scope(("a", "b"), eot=4, crash_nodes=())
+    assert str(nobody).endswith("up to 0 crashes of no node (mute)")
+    with pytest.raises(UsageError, match=r"no node 'z' .* the nodes are a, b"):
+        Scope(("a", "b"), eot=4, crash_nodes=("a", "z"))
+    with pytest.raises(UsageError, match="2 of 1 nodes that may crash cannot crash"):
+        Scope(("a", "b"), eot=4, crashes=2, crash_nodes=("b",))
+
+
 def test_losses_happen_before_the_end_of_finite_failures():
     scope = Scope(("a", "b"), eot=4, eff=3)
     assert [time for time in range(5) if scope.may_lose(time)] == [1, 2]

@@ -374,6 +374,11 @@ def refusal(system: wl.System, scope: Scope) -> str:
             Scope(("a", "b"), 3, 2, 1, PARTIAL),
             "partial crashes need messages that get lost",
         ),
+        (
+            pair(faults=wl.Faults(nodes=())),
+            Scope(("a", "b"), 3, 2, 1, HALT),
+            "a, b cannot crash: Faults(nodes=...) of system has no node",
+        ),
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused(

@@ -119,7 +119,7 @@ def test_a_system_under_injection_has_faults_as_often_as_it_is_told():
     system = pair(faults=wl.Faults(crashes=1, nodes=(), resets=2))
     changed = system.under_injection("what is asked")
     assert (changed.faults.drops, changed.faults.crashes) == (None, None)
-    assert (changed.faults.resets, changed.faults.nodes) == (2, None)
+    assert (changed.faults.resets, changed.faults.nodes) == (2, ())
     assert changed.faults.connection_errors == 0
     assert (changed.injected, system.injected) == ("what is asked", None)
     assert system.faults.crashes == 1

@@ -76,6 +76,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a parameter of a system's function; may be repeated",
     )
+    parser.add_argument(
+        "--property",
+        dest="properties",
+        metavar="NAME",
+        action="append",
+        help="judge this property only; may be repeated",
+    )
     _configure_scope(parser)
     _configure_search(parser)
     _configure_more(parser)
@@ -104,6 +111,12 @@ def _configure_scope(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many nodes may crash (default: 1); the programs of the zoo have "
         "defaults of their own",
+    )
+    scope.add_argument(
+        "--crash-nodes",
+        metavar="A,B,...",
+        help="the nodes that may crash (default: those that Faults(nodes=...) of the "
+        "system names, or all)",
     )
     scope.add_argument(
         "--crash-semantics",
@@ -203,7 +216,9 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.model.interrupts import held
 
     question = question_of(
-        nodes=None if arguments.nodes is None else arguments.nodes.split(","),
+        nodes=_listed(arguments.nodes),
+        properties=arguments.properties,
+        crash_nodes=_listed(arguments.crash_nodes),
         eot=arguments.eot,
         eff=arguments.eff,
         crashes=arguments.crashes,
@@ -223,7 +238,7 @@ def run(arguments: argparse.Namespace) -> int:
         harden=arguments.harden,
     )
     given = assignments(arguments.parameters)
-    target = open_target(arguments.targets, given, question.nodes)
+    target = open_target(arguments.targets, given, question.nodes, question.properties)
     _command.begin()
     with held(), watched(), shown_faults(target.name) as progress:
         report = answer(
@@ -239,3 +254,7 @@ def run(arguments: argparse.Namespace) -> int:
             reclaim()
             print(report)
         return report.verdict.exit_code
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else names.split(",")

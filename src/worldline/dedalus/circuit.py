@@ -80,7 +80,7 @@ class Circuit:
 
         A chain over the rounds, so that all of them together are linear in size.
         """
-        if not self._scope.crashes or time < 1:
+        if not self._scope.crashes or time < 1 or node not in self._scope.may_crash:
             return NEVER
         chain = self._crashed.setdefault(node, [NEVER])
         while len(chain) <= time:
@@ -104,7 +104,7 @@ class Circuit:
             return NEVER
         crashes = (
             Crash(at, name)
-            for name in self._scope.nodes
+            for name in self._scope.may_crash
             for at in range(1, self._scope.eot + 1)
             if node in (None, name) and time in (None, at)
         )

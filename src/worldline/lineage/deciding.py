@@ -11,7 +11,7 @@ from worldline.engine.bounds import BoundHit, Meter, bound_that_ended
 from worldline.lineage.alarm import ended_after
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
-from worldline.lineage.engines.minimal import minimal
+from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import randomly
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.targets.target import (
@@ -35,6 +35,8 @@ from worldline.model.verdicts import Verdict
 def question_of(
     *,
     nodes: Sequence[str] | None = None,
+    properties: Sequence[str] | None = None,
+    crash_nodes: Sequence[str] | None = None,
     eot: int | None = None,
     eff: int | None = None,
     crashes: int | None = None,
@@ -64,7 +66,11 @@ def question_of(
     refuse_other_than_whole(least=0, eot=eot, eff=eff, crashes=crashes, delay=delay)
     refuse_other_than_seconds(max_seconds=max_seconds, sweep=sweep)
     return Question(
-        nodes=None if nodes is None else _distinct(nodes),
+        nodes=None if nodes is None else _distinct(nodes, "--nodes"),
+        properties=None if properties is None else _names("properties", properties),
+        crash_nodes=(
+            None if crash_nodes is None else _distinct(crash_nodes, "--crash-nodes")
+        ),
         eot=eot,
         eff=eff,
         crashes=crashes,
@@ -92,6 +98,8 @@ def scope_of(target: Target, question: Question) -> Scope:
     last, quiet, most = target.default_scope
     eot = last if question.eot is None else question.eot
     eff = min(quiet, max(eot - 1, 0)) if question.eff is None else question.eff
+    named = _crash_nodes(target, question)
+    most = min(most, len(target.nodes if named is None else named))
     return Scope(
         target.nodes,
         eot,
@@ -100,7 +108,18 @@ def scope_of(target: Target, question: Question) -> Scope:
         question.semantics or target.semantics,
         question.delay,
         question.recovery,
+        named,
     )
+
+
+def _crash_nodes(target: Target, question: Question) -> tuple[str, ...] | None:
+    """Return the nodes that may crash, in order; None where all may."""
+    asked = question.crash_nodes
+    named = target.may_crash if asked is None else asked
+    if named is None or set(named) == set(target.nodes):
+        return None
+    unknown = [name for name in named if name not in target.nodes]
+    return (*(name for name in target.nodes if name in named), *unknown)
 
 
 def decide(
@@ -121,7 +140,11 @@ def decide(
         )
     ordered = sorted(
         found.falsifiers,
-        key=lambda one: (len(one), [(f.time, str(f)) for f in in_order(one)]),
+        key=lambda one: (
+            len(one),
+            scope.ends_in_crash(one),
+            [(f.time, str(f)) for f in in_order(one)],
+        ),
     )
     return replace(found, falsifiers=tuple(ordered))
 
@@ -186,7 +209,10 @@ def _search(
 
 
 def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
-    """Leave out of a falsifier what it does not need, as far as time allows."""
+    """Leave out of a falsifier what it does not need, as far as time allows.
+
+    What then crashes in the last round crashes earlier, if that breaks it as well.
+    """
     meter, began = _meter(budget), time.monotonic()
     least, bound = found.falsifiers[0], found.bound
     notes = found.notes
@@ -202,6 +228,7 @@ def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
     def shrink() -> None:
         nonlocal least
         least = minimal(falls, least)
+        least = earlier(falls, least, subject.scope.eot)
 
     bound = bound_that_ended(shrink) or bound
     if bound != found.bound:
@@ -226,13 +253,22 @@ def _semantics(name: str | None) -> CrashSemantics | None:
     return CrashSemantics(_one_of("crash semantics", name, tuple(CrashSemantics)))
 
 
-def _distinct(nodes: Sequence[str]) -> tuple[str, ...]:
-    if not all(nodes) or len(set(nodes)) != len(nodes):
+def _distinct(nodes: Sequence[str], option: str) -> tuple[str, ...]:
+    named = _names("nodes", nodes)
+    if not all(named) or len(set(named)) != len(named):
         raise UsageError(
-            f"the nodes {','.join(nodes)!r} are not all named, or one is named twice",
-            remedy="give each node once, as in --nodes a,b,c",
+            f"the nodes {','.join(named)!r} are not all named, or one is named twice",
+            remedy=f"give each node once, as in {option} a,b,c",
         )
-    return tuple(nodes)
+    return named
+
+
+def _names(what: str, given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise UsageError(
+            f"the {what} {given!r} are no list of names", remedy="give a list of texts"
+        )
+    return tuple(given)
 
 
 def _one_of(what: str, given: str, allowed: Sequence[str]) -> str:

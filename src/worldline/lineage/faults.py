@@ -25,9 +25,11 @@ def find_faults(
     *,
     parameters: Mapping[str, str] | None = None,
     nodes: Sequence[str] | None = None,
+    properties: Sequence[str] | None = None,
     eot: int | None = None,
     eff: int | None = None,
     crashes: int | None = None,
+    crash_nodes: Sequence[str] | None = None,
     crash_semantics: str | None = None,
     delay: int = 0,
     recovery: bool = False,
@@ -58,8 +60,14 @@ def find_faults(
         Arguments of a system's function, as text.
     nodes
         The nodes of a program, in order; by default those that it names.
+    properties
+        Names of the properties that are judged; all by default. That no handler fails is
+        always promised.
     eot, eff, crashes
         The last round, the round in which losses end, and how many nodes may crash.
+    crash_nodes
+        The names of the nodes that may crash; by default those of the system's
+        ``Faults(nodes=...)``, or all.
     crash_semantics
         ``mute`` (by default for programs), ``halt`` (for Python nodes) or ``partial``.
     delay, recovery
@@ -102,9 +110,11 @@ def find_faults(
     refuse_no_asserts()
     question = question_of(
         nodes=nodes,
+        properties=properties,
         eot=eot,
         eff=eff,
         crashes=crashes,
+        crash_nodes=crash_nodes,
         crash_semantics=crash_semantics,
         delay=delay,
         recovery=recovery,
@@ -120,13 +130,10 @@ def find_faults(
         frontier=frontier,
         harden=harden,
     )
-    opened = open_target(target, parameters or {}, question.nodes)
+    opened = open_target(target, parameters or {}, question.nodes, question.properties)
+    place = None if out is None else Path(out)
+    page = None if report is None else Path(report)
     with held(), watched():
         return answer(
-            opened,
-            question,
-            out=None if out is None else Path(out),
-            traces=traces,
-            folder=None if report is None else Path(report),
-            progress=progress,
+            opened, question, out=place, traces=traces, folder=page, progress=progress
         )

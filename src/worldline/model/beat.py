@@ -25,9 +25,14 @@ Execution: TypeAlias = tuple[int, int]
 class _Beat:
     """The number of the latest execution, and those that are given up."""
 
-    number = 0
-    given_up: frozenset[Execution] = frozenset()
+    __slots__ = ("given_up", "number")
 
+    def __init__(self) -> None:
+        self.number = 0
+        self.given_up: frozenset[Execution] = frozenset()
+
+
+_beat = _Beat()  # to change an attribute of a class takes several times as long
 
 _memory = mmap.mmap(-1, 16)  # shared with processes that are forked
 _words = memoryview(_memory).cast("q")
@@ -44,10 +49,10 @@ def begin(mark: int, *, again: bool) -> Diverged | None:
         Whether it is the latest one, once more.
     """
     if not again:
-        _Beat.number += 1
+        _beat.number += 1
     _words[1] = mark
-    _words[0] = _Beat.number
-    if _Beat.given_up and (_Beat.number, mark) in _Beat.given_up:
+    _words[0] = _beat.number
+    if _beat.given_up and (_beat.number, mark) in _beat.given_up:
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
     return None
 
@@ -59,12 +64,12 @@ def end() -> None:
 
 def give_up(executions: frozenset[Execution]) -> None:
     """Let executions count as divergent, without running them."""
-    _Beat.given_up = executions
+    _beat.given_up = executions
 
 
 def gives_up() -> bool:
     """Say whether any execution is given up."""
-    return bool(_Beat.given_up)
+    return bool(_beat.given_up)
 
 
 def seen() -> Execution:

@@ -78,23 +78,32 @@ class _Clock:
         How often it was spared since; see `_is_users`.
     """
 
-    execution = 0
-    seen = -1
-    repeatable = False
-    counting = False
-    since = (0.0, 0.0)
-    missed = 0
+    __slots__ = ("counting", "execution", "missed", "repeatable", "seen", "since")
+
+    def __init__(self) -> None:
+        self.execution = 0
+        self.seen = -1
+        self.repeatable = False
+        self.counting = False
+        self.since = (0.0, 0.0)
+        self.missed = 0
 
 
-def begin(*, repeatable: bool) -> None:
-    """Note that another execution of user code begins."""
-    _Clock.execution += 1
-    _Clock.repeatable = repeatable
+_clock = _Clock()  # to change an attribute of a class takes several times as long
 
 
-def counts() -> bool:
-    """Say whether code runs under a budget, and so for the second time."""
-    return _Clock.counting
+def begin(*, repeatable: bool) -> bool:
+    """Note that another execution of user code begins.
+
+    Returns
+    -------
+    bool
+        Whether it runs under a budget, and so for the second time.
+    """
+    clock = _clock
+    clock.execution += 1
+    clock.repeatable = repeatable
+    return clock.counting
 
 
 def _look(signum: int, frame: FrameType | None) -> None:
@@ -103,10 +112,10 @@ def _look(signum: int, frame: FrameType | None) -> None:
     due = _due()
     if due is None:
         return
-    spared = is_lost(frame) or (_Clock.missed < _MOST_MISSED and not _is_users(frame))
+    spared = is_lost(frame) or (_clock.missed < _MOST_MISSED and not _is_users(frame))
     if spared or activity.stop is not None:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, PATIENCE_S)
-    _Clock.missed = _Clock.missed + 1 if spared else 0
+    _clock.missed = _clock.missed + 1 if spared else 0
     if not spared:
         _stop(due)
 
@@ -126,11 +135,11 @@ def _due() -> Stop | None:
     if isinstance(activity.stop, Stop):
         return type(activity.stop)(*activity.stop.args)
     now = time.thread_time(), time.monotonic()
-    if _Clock.seen != _Clock.execution:
-        _Clock.seen, _Clock.since, _Clock.missed = _Clock.execution, now, 0
+    if _clock.seen != _clock.execution:
+        _clock.seen, _clock.since, _clock.missed = _clock.execution, now, 0
         return None
-    used, passed = now[0] - _Clock.since[0], now[1] - _Clock.since[1]
-    if _Clock.repeatable and not _Clock.counting:
+    used, passed = now[0] - _clock.since[0], now[1] - _clock.since[1]
+    if _clock.repeatable and not _clock.counting:
         return Suspected()
     if used >= LIMIT_S or (passed >= LIMIT_S and used < passed * _ASLEEP):
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
@@ -185,10 +194,10 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
 
     before = sys.gettrace()
     sys.settrace(trace)
-    _Clock.counting = True
+    _clock.counting = True
     begin(repeatable=False)
     try:
         return run()
     finally:
-        _Clock.counting = False
+        _clock.counting = False
         sys.settrace(before)

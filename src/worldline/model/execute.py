@@ -169,9 +169,12 @@ def perform(
         return Result.HANDLED
     entered = running.enter(hash(event.name), repeatable=door.repeatable)
     try:
-        running.check()
+        # As `running.check` does, which every handler would call twice.
+        if activity.stop is not None:
+            raise activity.stop
         result = _perform(system, index, node, context, door, event)
-        running.check()
+        if activity.stop is not None:
+            raise activity.stop
     except BaseException as error:
         cause = running.cause(error)
         if isinstance(cause, Diverged):

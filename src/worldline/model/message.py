@@ -93,9 +93,10 @@ def _register(cls: type[Any]) -> None:
 
     def freezer(value: Any) -> Frozen:
         frozen: tuple[Any, ...] = freeze_fields(value)
-        for name, item in zip(names, frozen[1:], strict=True):
-            if type(item) is tuple:
-                _refuse_mutable(cls, name, item)
+        if tuple in map(type, frozen):
+            for name, item in zip(names, frozen[1:], strict=True):
+                if type(item) is tuple:
+                    _refuse_mutable(cls, name, item)
         return frozen
 
     def thawer(frozen: tuple[Any, ...]) -> Any:

@@ -45,8 +45,8 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
     entered = activity.running, limit
     room = HEADROOM if limit < HEADROOM else limit
     sys.setrecursionlimit(_Stack.depth(mark) + room)
-    divergence.begin(repeatable=repeatable)
-    activity.stop = beat.begin(mark, again=divergence.counts())
+    is_again = divergence.begin(repeatable=repeatable)
+    activity.stop = beat.begin(mark, again=is_again)
     activity.running = True
     return entered
 

@@ -173,7 +173,8 @@ class System:
         """Return this system with its faults decided by whoever injects them.
 
         Messages may be lost, connections break, nodes crash and start again as often
-        as they are told to, as far as the network has such faults.
+        as they are told to, as far as the network has such faults; but no node crashes
+        that `faults` spares.
 
         Parameters
         ----------
@@ -184,7 +185,6 @@ class System:
         changed = copy.copy(self)
         changed.faults = dataclasses.replace(
             self.faults,
-            nodes=None,
             **dict.fromkeys(free),  # type: ignore[arg-type]
         )
         changed.injected = scope

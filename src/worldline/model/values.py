@@ -72,7 +72,13 @@ _members: dict[Frozen, enum.Enum] = {}
 class _Nesting:
     """How deep `freeze` is in a value now."""
 
-    level = 0
+    __slots__ = ("level",)
+
+    def __init__(self) -> None:
+        self.level = 0
+
+
+_nesting = _Nesting()  # to change an attribute of a class takes several times as long
 
 
 def freeze(value: Any) -> Frozen:
@@ -89,13 +95,13 @@ def freeze(value: Any) -> Frozen:
     freezer = _freezers.get(cls)
     if freezer is None:
         freezer = _adopt_type(value)
-    if _Nesting.level == MOST_NESTED:
+    if _nesting.level == MOST_NESTED:
         raise Unfreezable(value, nested=True)
-    _Nesting.level += 1
+    _nesting.level += 1
     try:
         return freezer(value)
     finally:
-        _Nesting.level -= 1
+        _nesting.level -= 1
 
 
 def freeze_all(values: Sequence[Any]) -> Sequence[Frozen]:

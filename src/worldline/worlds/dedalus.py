@@ -144,7 +144,12 @@ class DedalusSubject:
 
     def renamings(self) -> Sequence[dict[str, str]]:
         """Return the permutations of nodes that change nothing, without the identity."""
-        return renamings(self.checked)
+        mortal = set(self._scope.may_crash)
+        return [
+            known
+            for known in renamings(self.checked)
+            if all(known.get(node, node) in mortal for node in mortal)
+        ]
 
     @cached_property
     def _failure_free(self) -> frozenset[Row]:

@@ -249,15 +249,15 @@ class DirectWorld:
         door.given, door.source = iter(choices), source
         for column, operation in changes(system, event, charge=charge):
             door.emit(column, operation)
-        run = functools.partial(
-            perform, system, index, self.nodes[index], self.contexts[index], door, event
-        )
-        result = run() if lines is None else within_budget(run, lines)
+        given = system, index, self.nodes[index], self.contexts[index], door, event
+        if lines is None:
+            result = perform(*given)
+        else:
+            result = within_budget(functools.partial(perform, *given), lines)
         if type(result) is Failure:
             self.failure = result
         else:
-            # What is put into a collection is stored past the node.
-            settle_fields(self.nodes[index].__dict__)
+            settle_fields(self.nodes[index].__dict__)  # collections are filled past it
         return result
 
     def prepare(self, patterns: tuple[Pattern, ...]) -> list[tuple[Event, Choices]]:

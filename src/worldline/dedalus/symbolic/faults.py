@@ -44,7 +44,11 @@ def choices(scope: Scope, last: int) -> Iterator[str]:
         yield f"{{lost(N,M,T){late}}}1:-{links}."
     if scope.crashes:
         rounds = f"1..{scope.eot}"
-        yield f"{{crash(N,T):node(N),T={rounds}}}{scope.crashes}."
+        who = "node(N)"
+        if scope.crash_nodes is not None:
+            who = "may_crash(N)"
+            yield from (f"may_crash({value(node)})." for node in scope.may_crash)
+        yield f"{{crash(N,T):{who},T={rounds}}}{scope.crashes}."
         if scope.crashes > 1:
             yield f":-node(N),2{{crash(N,T):T={rounds}}}."
     yield "down(N,T):-crash(N,T)."
@@ -80,6 +84,13 @@ LIMITS = """
 :-quiet(k),disturbed(_,_,T),T>=k.
 """
 """Limits that can be switched on: how many faults, and from when on no message is lost."""
+
+UP = """
+#program up(k).
+#external up(k).
+:-up(k),crash(_,T),T>=k.
+"""
+"""One more limit: from when on no node crashes."""
 
 
 def chosen(faults: FaultSet) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
 from worldline.dedalus.symbolic.encoding import SEEK_OWING, Encoding
-from worldline.dedalus.symbolic.faults import chosen, fault_set
+from worldline.dedalus.symbolic.faults import UP, chosen, fault_set
 from worldline.dedalus.symbolic.numbers import LARGEST
 from worldline.model.ending import leave_a_thread_behind
 from worldline.model.errors import UsageError
@@ -75,6 +75,7 @@ class Solver:
         self._control = _control()
         self._control.add(encoding.text)
         self._grounded = False
+        self._spares: clingo.Symbol | None = None
 
     def falsifier(self, **limits: int | None) -> FaultSet | None:
         """Return faults that break the program; ``None`` if there are none.
@@ -83,7 +84,8 @@ class Solver:
         ----------
         limits
             By name, the most of something: ``faults``, ``disturbed`` (messages lost or
-            late), ``crashes``; ``quiet`` is the first round without disturbance.
+            late), ``crashes``; ``quiet`` is the first round without disturbance. With
+            the most ``faults``, crashes in the last round are a last resort.
 
         Raises
         ------
@@ -93,9 +95,17 @@ class Solver:
             If the program may calculate with numbers that are too large for clingo.
         """
         self._ground()
-        return self._solve_with(
-            [self._limit(name, k) for name, k in limits.items() if k is not None]
-        )
+        given = [self._limit(name, k) for name, k in limits.items() if k is not None]
+        found = self._solve_with(given)
+        if found is None or limits.get("faults") is None:
+            return found
+        if not self._scope.ends_in_crash(found):
+            return found
+        if self._spares is None:
+            # Added only now: where it is not needed, it changes no answer.
+            self._control.add(UP)
+            self._spares = self._limit("up", self._scope.eot)
+        return self._solve_with([*given, self._spares]) or found
 
     def owing(self) -> FaultSet | None:
         """Return faults under which something is owed; ``None`` if there are none.

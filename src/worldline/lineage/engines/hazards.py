@@ -197,7 +197,8 @@ def is_admissible(fault: Fault, scope: Scope) -> bool:
             fits = scope.may_lose(fault.time) and 1 <= fault.by <= scope.delay
             return fits and fault.src != fault.dst
         case Crash():
-            return scope.crashes > 0 and 1 <= fault.time <= scope.eot
+            fits = scope.crashes > 0 and 1 <= fault.time <= scope.eot
+            return fits and fault.node in scope.may_crash
 
 
 def _place(fault: Fault) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ published tool.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import final
 
 from worldline.engine.bounds import bound_that_ended
@@ -37,7 +37,7 @@ from worldline.lineage.engines.trials import (
 from worldline.model.errors import InternalError
 from worldline.model.injection.formula import Some
 from worldline.model.injection.renamed import Renamings
-from worldline.model.injection.scope import NO_FAULTS, Crash, Fault, FaultSet
+from worldline.model.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Scope
 from worldline.model.injection.subject import Run, Subject
 
 _WHOLE = 64
@@ -136,9 +136,9 @@ class _Loop:
         # The hazards of all goals at once: their smallest sets are those of one.
         support = Some(tuple(run.support(g, trials.check) for g in trials.kept(run)))
         allowed = _while_sending(run) if self._while_sending else _anything
-        for faults in hazards(
-            support, trials.subject.scope, seed, allowed, trials.check
-        ):
+        scope = trials.subject.scope
+        found = hazards(support, scope, seed, allowed, trials.check)
+        for faults in _late_ones_last(found, scope):
             if faults == seed:
                 raise InternalError("the support of a goal is gone where it is kept")
             known = self.renamings.least(faults)
@@ -158,6 +158,17 @@ class _Loop:
         else:
             whole = len(self._waiting) < _WHOLE
             self._waiting.append(run if whole else run.faults)
+
+
+def _late_ones_last(found: Iterator[FaultSet], scope: Scope) -> Iterator[FaultSet]:
+    """Yield the sets that have a crash in the last round after the others."""
+    late = []
+    for faults in found:
+        if scope.ends_in_crash(faults):
+            late.append(faults)
+        else:
+            yield faults
+    yield from late
 
 
 def _anything(fault: Fault) -> bool:

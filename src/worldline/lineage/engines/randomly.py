@@ -47,14 +47,14 @@ def draw(scope: Scope, random: Random) -> FaultSet:
     Each message that may be lost is, with probability 1 / (2 EFF), as in the published
     tool's random strategy; where messages may be late, a fault is a loss or one of the
     delays, all as likely. Each of the crashes that there may be happens with probability
-    1/2, to any node, at any time.
+    1/2, to any node that may crash, at any time.
     """
     found: list[Fault] = []
     for loss in losses(scope):
         if random.random() * 2 * scope.eff < 1:
             by = random.randint(0, scope.delay)
             found.append(loss if by == 0 else Delay(loss.time, loss.src, loss.dst, by))
-    for node in random.sample(scope.nodes, scope.crashes):
+    for node in random.sample(scope.may_crash, scope.crashes):
         if random.random() < 0.5:
             found.append(random.choice(crashes(scope, node)))
     return frozenset(found)

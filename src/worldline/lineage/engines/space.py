@@ -37,7 +37,7 @@ def losses(scope: Scope) -> list[Loss]:
 
 def crashes(scope: Scope, node: str) -> list[Fault]:
     """Return the crashes of a node, by time."""
-    if not scope.crashes:
+    if not scope.crashes or node not in scope.may_crash:
         return []
     return [
         Crash(time, node, until, reaches)
@@ -48,12 +48,17 @@ def crashes(scope: Scope, node: str) -> list[Fault]:
 
 
 def fault_sets(scope: Scope) -> Iterator[FaultSet]:
-    """Yield every fault set of a scope, those with fewer faults first."""
+    """Yield every fault set of a scope, those with fewer faults first.
+
+    Of those with as many, the ones with a crash in the last round come last.
+    """
     everywhere = [faults for faults in places(scope) if faults]
     for size in range(len(everywhere) + 1):
-        for chosen in combinations(everywhere, size):
-            if sum(isinstance(at[0], Crash) for at in chosen) <= scope.crashes:
-                yield from map(frozenset, product(*chosen))
+        for is_late in (False, True) if scope.crashes else (False,):
+            for chosen in combinations(everywhere, size):
+                if sum(isinstance(at[0], Crash) for at in chosen) <= scope.crashes:
+                    sets = map(frozenset, product(*chosen))
+                    yield from (s for s in sets if scope.ends_in_crash(s) is is_late)
 
 
 def _links(scope: Scope) -> list[list[Fault]]:

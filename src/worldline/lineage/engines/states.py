@@ -11,7 +11,8 @@ falsifier is missed: were the part of it that is decided up to a round larger th
 another way to the same state, that way would make it smaller. Every fault is decided
 in one round: a loss where the message would arrive, a crash where it begins.
 The search is first made with at most 0, 1, 2 and 3 faults: what breaks it so need not
-be followed further. Without `every`, it ends with the first falsifier. With it, the last
+be followed further. Without `every`, it ends with the first falsifier: of those with as few faults one
+without a crash in the last round, if there is one. With it, the last
 search keeps to the states from which a promise can still break.
 """
 
@@ -97,6 +98,7 @@ class _Search:
         self._began = time.monotonic()
         self._found: _Ways = []
         self._faults: list[Fault] = []
+        self._late = 0
         self._bits: dict[Fault, int] = {}
         self._masks: dict[Injection, int] = {}
         self._states = 0
@@ -163,7 +165,8 @@ class _Search:
 
     def outcome(self, bound: str | None) -> Outcome:
         """Return the answer."""
-        falsifiers = smallest([self._set_of(way) for way in self._found])
+        found = sorted(self._found, key=self._weight)
+        falsifiers = smallest([self._set_of(way) for way in found])
         if falsifiers:
             verdict = Verdict.VIOLATED
         elif bound is None and not self._unmet:
@@ -210,7 +213,7 @@ class _Search:
                 self._tick()
                 way = before | self._mask(faults)
                 known = found.get(following)
-                if known is None or way.bit_count() < known.bit_count():
+                if known is None or self._weight(way) < self._weight(known):
                     found[following] = way
         return {state: [way] for state, way in found.items()}
 
@@ -273,6 +276,10 @@ class _Search:
         found = self._found
         return [way for way in ways if not any(f & way == f for f in found)]
 
+    def _weight(self, way: int) -> int:
+        """Return what is least for the ways to prefer: few faults, none of them late."""
+        return 2 * way.bit_count() + bool(way & self._late)
+
     def _mask(self, faults: Injection) -> int:
         """Return faults as bits."""
         known = self._masks.get(faults)
@@ -280,6 +287,8 @@ class _Search:
             known = 0
             for fault in faults:
                 if fault not in self._bits:
+                    if self._stepper.scope.ends_in_crash(frozenset({fault})):
+                        self._late |= 1 << len(self._faults)
                     self._bits[fault] = len(self._faults)
                     self._faults.append(fault)
                 known |= 1 << self._bits[fault]

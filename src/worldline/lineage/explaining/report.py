@@ -127,6 +127,7 @@ class FaultsReport:
             "eff": self.scope.eff,
             "crashes": self.scope.crashes,
             "nodes": list(self.scope.nodes),
+            "crash_nodes": list(self.scope.may_crash),
             "engine": self.engine,
             "vacuous": self.vacuous,
             "untested": [case.missing for case in self.untested],

@@ -17,6 +17,7 @@ def open_target(
     target: str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]],
     parameters: Mapping[str, str],
     nodes: tuple[str, ...] | None,
+    properties: tuple[str, ...] | None = None,
 ) -> Target:
     """Load a target.
 
@@ -26,6 +27,8 @@ def open_target(
         For the function of a Python system.
     nodes
         For a program, where they are not to be inferred.
+    properties
+        The names of those that are judged; all by default.
 
     Raises
     ------
@@ -36,7 +39,7 @@ def open_target(
         from worldline.lineage.targets.rounds import RoundsTarget
 
         _refuse_nodes(nodes)
-        return RoundsTarget(target)
+        return RoundsTarget(target, properties)
     given = [target] if isinstance(target, str | os.PathLike) else target
     names = [os.fspath(name) for name in given]
     if len(names) != 1 or _program(names[0]) is not None:
@@ -46,12 +49,12 @@ def open_target(
             raise UsageError(
                 "a Dedalus program has no parameters", remedy="leave -p out"
             )
-        return DedalusTarget(names, files_of(names), nodes)
+        return DedalusTarget(names, files_of(names), nodes, properties)
     from worldline.lineage.targets.rounds import RoundsTarget
 
     _refuse_nodes(nodes)
     _refuse_unknown(names[0])
-    return RoundsTarget(load(names[0], parameters))
+    return RoundsTarget(load(names[0], parameters), properties)
 
 
 def files_of(names: Sequence[str]) -> list[Path]:

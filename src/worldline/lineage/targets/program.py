@@ -25,6 +25,7 @@ from worldline.lineage.targets.program_system import (
     what_is_owed_is_kept,
 )
 from worldline.lineage.targets.target import IGNORE, Question, Report
+from worldline.model.errors import UsageError
 from worldline.model.injection.edge import FrontierPoint
 from worldline.model.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
@@ -53,18 +54,23 @@ class DedalusTarget:
         The files.
     nodes
         Its nodes, where they are not to be inferred.
+    properties
+        Names of what is judged; it has one promise.
     """
 
     engine = "symbolic"
     semantics = CrashSemantics.MUTE
     can_harden = True
+    may_crash: tuple[str, ...] | None = None
 
     def __init__(
         self,
         names: Sequence[str],
         files: Sequence[Path],
         nodes: tuple[str, ...] | None,
+        properties: Sequence[str] | None = None,
     ) -> None:
+        _refuse_other_promises(properties)
         self._names = tuple(names)
         self.default_scope = (EOT, EFF, CRASHES)
         if len(names) == 1 and names[0].startswith(ZOO):
@@ -164,6 +170,16 @@ class DedalusTarget:
             return DedalusSubject(changed, scope, IGNORE).run(NO_FAULTS).owed
 
         return [str(patch) for patch in harden(self.checked, certify, owed)]
+
+
+def _refuse_other_promises(names: Sequence[str] | None) -> None:
+    one = what_is_owed_is_kept.name
+    others = [name for name in names or () if name != one]
+    if others:
+        raise UsageError(
+            f"a Dedalus program has no property {others[0]!r}",
+            remedy=f"leave --property out: it has one promise, {one}",
+        )
 
 
 def _solved(

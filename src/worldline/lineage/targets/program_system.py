@@ -107,7 +107,7 @@ class ProgramRun:
         ids = [NodeId(name) for name in self.scope.nodes]
         place = self._place()
         made = System(
-            {name: place() for name in ids},
+            {name: place(**self._ends.get(name.name, {})) for name in ids},
             network=datagrams(loss=True),
             workload=[script(name, self._calls(name.name)) for name in ids],
             faults=Faults(),
@@ -157,6 +157,21 @@ class ProgramRun:
         crashes = (fault for fault in self.faults if isinstance(fault, Crash))
         return {fault.time for fault in crashes if fault.node == name}
 
+    @cached_property
+    def _ends(self) -> dict[str, dict[str, frozenset[Row]]]:
+        """What `pre` and `post` say at last of nodes that are gone by then.
+
+        Rules about the end look at several nodes, and so tell of those that halted too;
+        but these have no round any more in which to learn it. So they hold it always.
+        """
+        if not self._halting:
+            return {}
+        found = {}
+        for name in filter(self._crashes, self.scope.nodes):
+            last = self._states.get((name, self.scope.eot), {})
+            found[name] = {one: last.get(one, frozenset()) for one in (PRE, POST)}
+        return found
+
     @property
     def _halting(self) -> bool:
         return self.scope.semantics is CrashSemantics.HALT
@@ -181,12 +196,12 @@ class ProgramRun:
         sending: dict[tuple[str, int], list[Envelope]] = {}
         for envelope in self._envelopes:
             sending.setdefault((envelope.src, envelope.time), []).append(envelope)
-        known = self._states
+        known, ends = self._states, self._ends
         held = {name for rows in known.values() for name in rows}
         fields = sorted(held | {PRE, POST})
 
         def round_(self: Any, ctx: Any, time: int) -> None:
-            here = known.get((ctx.me.name, time), {})
+            here = known.get((ctx.me.name, time), {}) | ends.get(ctx.me.name, {})
             for name in fields:
                 setattr(self, name, here.get(name, frozenset()))
             for envelope in sending.get((ctx.me.name, time), ()):
@@ -220,13 +235,22 @@ def system(
     semantics: str,
     delay: int,
     faults: str,
+    crash_nodes: str | None = None,
 ) -> System:
     """Return the system of a run, from its files and what its trace says beside."""
     from worldline.lineage.targets.opening import files_of, name_of
 
     named = shlex.split(files)
     checked = load(files_of(named), tuple(nodes.split(",")))
-    scope = Scope(checked.nodes, eot, eff, crashes, CrashSemantics(semantics), delay)
+    scope = Scope(
+        checked.nodes,
+        eot,
+        eff,
+        crashes,
+        CrashSemantics(semantics),
+        delay,
+        crash_nodes=None if crash_nodes is None else tuple(crash_nodes.split(",")),
+    )
     injected = frozenset(map(parse, filter(None, faults.split("; "))))
     return ProgramRun(checked, scope, injected, name_of(named)).system
 
@@ -248,6 +272,8 @@ def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
         "delay": str(scope.delay),
         "faults": "; ".join(names(faults)),
     }
+    if scope.crash_nodes is not None:
+        given["crash_nodes"] = ",".join(scope.crash_nodes)
     return Origin(named, tuple(given.items()), find(_MAKER).source)
 
 

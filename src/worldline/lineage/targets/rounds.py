@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import final
 
@@ -9,9 +10,11 @@ from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.targets.target import IGNORE, Question, Report
+from worldline.model.errors import UsageError
 from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.model.injection.subject import Goal, Run
 from worldline.model.network import permits
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.trace.record import Ending, record
@@ -27,7 +30,18 @@ EOT, EFF, CRASHES = 6, 4, 1
 
 @final
 class RoundsTarget:
-    """A system; messages, timers and calls happen in synchronous rounds."""
+    """A system; messages, timers and calls happen in synchronous rounds.
+
+    Parameters
+    ----------
+    properties
+        The names of those that are judged; all by default.
+
+    Raises
+    ------
+    UsageError
+        If it has no such property, or faults can break none of them.
+    """
 
     engine = "states"
     semantics = CrashSemantics.HALT
@@ -35,10 +49,12 @@ class RoundsTarget:
     default_scope = (EOT, EFF, CRASHES)
     warnings: tuple[str, ...] = ()
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    def __init__(self, system: System, properties: Sequence[str] | None = None) -> None:
+        self.system = system if properties is None else _judging(system, properties)
         self.name = system.name
         self.nodes = tuple(node.name for node in system.ids)
+        struck = system.faults.nodes
+        self.may_crash = None if struck is None else tuple(n.name for n in struck)
 
     @property
     def properties(self) -> tuple[tuple[str, str], ...]:
@@ -113,3 +129,25 @@ class RoundsTarget:
     ) -> list[str]:
         """Return nothing: how Python code could be changed is not known."""
         return []
+
+
+def _judging(system: System, names: Sequence[str]) -> System:
+    """Return a system with only some of its properties."""
+    known = {declared.name: declared for declared in system.properties}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"{system.name} has no property {name!r}",
+                remedy=f"its properties are {', '.join(known) or 'none'}",
+            )
+    if all(known[name].kind is PropertyKind.SOMETIMES for name in names):
+        promised = [
+            one.name for one in known.values() if one.kind is not PropertyKind.SOMETIMES
+        ]
+        raise UsageError(
+            f"{', '.join(names) or 'nothing'} is no promise that a fault could break",
+            remedy=f"{system.name} promises {', '.join(promised) or 'nothing'}",
+        )
+    changed = copy.copy(system)
+    changed.properties = tuple(known[name] for name in dict.fromkeys(names))
+    return changed

@@ -34,6 +34,10 @@ class Question:
     ----------
     nodes
         The nodes, in order, where they are not to be inferred.
+    properties
+        The names of those that are judged; all by default.
+    crash_nodes
+        The nodes that may crash.
     negation
         ``conservative`` or ``ignore``: whether supports are to miss nothing.
     failure_free_goals
@@ -45,6 +49,8 @@ class Question:
     """
 
     nodes: tuple[str, ...] | None = None
+    properties: tuple[str, ...] | None = None
+    crash_nodes: tuple[str, ...] | None = None
     eot: int | None = None
     eff: int | None = None
     crashes: int | None = None
@@ -72,6 +78,10 @@ class Target(Protocol):
     @property
     def nodes(self) -> tuple[str, ...]:
         """Its nodes, in the order of their ids."""
+
+    @property
+    def may_crash(self) -> tuple[str, ...] | None:
+        """The nodes that may crash where the user names none; None means all."""
 
     @property
     def default_scope(self) -> tuple[int, int, int]:

@@ -113,6 +113,8 @@ class Scope:
         By how many rounds a message sent before ``eff`` may be late.
     recovery
         Whether a crashed node may start again.
+    crash_nodes
+        The nodes that may crash, in the order of `nodes`; None means all.
     """
 
     nodes: tuple[str, ...]
@@ -122,6 +124,7 @@ class Scope:
     semantics: CrashSemantics = CrashSemantics.MUTE
     delay: int = 0
     recovery: bool = False
+    crash_nodes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.eot < 1:
@@ -139,16 +142,27 @@ class Scope:
                 f"losses end at {short(self.eff)}, outside of 0..{self.eot}",
                 remedy="give --eff between 0 and --eot",
             )
-        if not 0 <= self.crashes <= len(self.nodes):
-            raise UsageError(
-                f"{short(self.crashes)} of {len(self.nodes)} nodes cannot crash",
-                remedy="give --crashes between 0 and the number of nodes",
-            )
+        self._check_crashes()
         if not 0 <= self.delay <= self.eot:
             raise UsageError(
                 f"messages cannot be {short(self.delay)} rounds late in a run of "
                 f"{self.eot}",
                 remedy="give --delay between 0 and --eot",
+            )
+
+    def _check_crashes(self) -> None:
+        for name in self.crash_nodes or ():
+            if name not in self.nodes:
+                raise UsageError(
+                    f"there is no node {name!r} that could crash",
+                    remedy=f"the nodes are {', '.join(self.nodes)}",
+                )
+        known = self.may_crash
+        if not 0 <= self.crashes <= len(known):
+            which = "nodes" if self.crash_nodes is None else "nodes that may crash"
+            raise UsageError(
+                f"{short(self.crashes)} of {len(known)} {which} cannot crash",
+                remedy=f"give --crashes between 0 and the number of {which}",
             )
 
     def __str__(self) -> str:
@@ -158,12 +172,31 @@ class Scope:
         late = f", delays up to {self.delay}" if self.delay else ""
         return (
             f"nodes {','.join(self.nodes)}, rounds 1..{self.eot}, {losses}{late}, "
-            f"up to {self.crashes} crashes ({self.semantics})"
+            f"up to {self.crashes} crashes{self._whose} ({self.semantics})"
         )
+
+    @property
+    def _whose(self) -> str:
+        named = self.crash_nodes
+        return "" if named is None else f" of {','.join(named) or 'no node'}"
+
+    @property
+    def may_crash(self) -> tuple[str, ...]:
+        """The nodes that may crash."""
+        return self.nodes if self.crash_nodes is None else self.crash_nodes
 
     def may_lose(self, time: int) -> bool:
         """Say whether what is sent in a round may be lost or late."""
         return 1 <= time < self.eff
+
+    def ends_in_crash(self, faults: FaultSet) -> bool:
+        """Say whether a node crashes in the last round, of which hardly anything follows.
+
+        Of fault sets that are equally small, those without such a crash come first.
+        """
+        return any(
+            isinstance(fault, Crash) and fault.time == self.eot for fault in faults
+        )
 
     def combinations(self) -> int:
         """Return how many fault sets there are, as the paper's tables count them.
@@ -178,4 +211,4 @@ class Scope:
         )
         spared = len(self.nodes) - self.crashes
         losses: int = ways ** (self.eff * spared) * crashing**self.crashes
-        return comb(len(self.nodes), self.crashes) * losses
+        return comb(len(self.may_crash), self.crashes) * losses

@@ -82,7 +82,7 @@ def _single_faults(subject: RoundsSubject) -> list[Fault]:
         found += [
             Crash(time, node)
             for time in range(1, scope.eot + 1)
-            for node in scope.nodes
+            for node in scope.may_crash
         ]
     return found
 

@@ -177,9 +177,10 @@ class Cones:
             yield Loss(time, self._scope.nodes[src], self._scope.nodes[dst])
 
     def _crashes(self, node: int, last: int) -> Iterator[Fault]:
-        if self._scope.crashes:
+        name = self._scope.nodes[node]
+        if self._scope.crashes and name in self._scope.may_crash:
             for time in range(1, last + 1):
-                yield from crashes_of(self._scope, self._scope.nodes[node], time)
+                yield from crashes_of(self._scope, name, time)
 
 
 def crashes_of(scope: Scope, node: str, time: int) -> Iterable[Crash]:

@@ -77,8 +77,9 @@ class Nodewise:
         incoming = [self._incoming(nodes, index) for index in range(self._count)]
         fresh = [i for i, node in enumerate(nodes) if node[1] == FRESH]
         left = self._scope.crashes - (self._count - len(fresh))
-        for size in range(min(left, len(fresh)) + 1):
-            for crashing in combinations(fresh, size):
+        able = [i for i in fresh if self._scope.nodes[i] in self._scope.may_crash]
+        for size in range(min(left, len(able)) + 1):
+            for crashing in combinations(able, size):
                 choices = [
                     self._become(i, state[i], incoming[i], crashes=i in crashing)
                     for i in range(self._count)

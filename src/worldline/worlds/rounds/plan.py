@@ -162,6 +162,24 @@ def check(system: System, scope: Scope) -> None:
             remedy="choose the crash semantics halt or partial, or no recovery",
         )
     _check_network(system, scope)
+    _check_crashes(system, scope)
+
+
+def _check_crashes(system: System, scope: Scope) -> None:
+    if not scope.crashes:
+        return
+    spared = [
+        node.name
+        for node in system.ids
+        if node.name in scope.may_crash and not system.faults.strikes(node)
+    ]
+    if spared:
+        left = [node.name for node in system.ids if system.faults.strikes(node)]
+        raise UsageError(
+            f"{', '.join(spared)} cannot crash: Faults(nodes=...) of {system.name} has "
+            f"{', '.join(left) or 'no node'}",
+            remedy="choose among these, or change the declaration",
+        )
 
 
 def _check_network(system: System, scope: Scope) -> None:

@@ -80,7 +80,7 @@ class RoundsSubject:
     Parameters
     ----------
     system
-        As the user wrote it; what its `faults` say is not asked.
+        As the user wrote it; of its `faults` only `nodes` is asked.
     scope
         The question.
     mode

@@ -119,8 +119,9 @@ class Roundwise:
         fresh = [i for i, one in enumerate(fares) if one == FRESH]
         left = self._scope.crashes - (self._count - len(fresh))
         most = left if room is None else min(left, room)
-        for size in range(min(most, len(fresh)) + 1):
-            for chosen in combinations(fresh, size):
+        able = [i for i in fresh if self._scope.nodes[i] in self._scope.may_crash]
+        for size in range(min(most, len(able)) + 1):
+            for chosen in combinations(able, size):
                 names = [self._scope.nodes[i] for i in chosen]
                 yield from product(
                     *[crashes_of(self._scope, name, round_) for name in names]
