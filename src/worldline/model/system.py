@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
-from worldline.model.errors import UsageError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
@@ -203,17 +202,3 @@ class System:
         if spec.kind is ColumnKind.HIDDEN:
             return Hidden(node, self.scripts[spec.index], timed=self.timed)
         return self.network.mailbox(node, self.ids)
-
-
-def check_system(found: Any) -> None:
-    """Check what a search is given.
-
-    Raises
-    ------
-    UsageError
-        If it is no system; perhaps it is the function that makes one.
-    """
-    if not isinstance(found, System):
-        name = getattr(found, "__name__", None) or repr(found)
-        remedy = f"call it: {name}(...)" if callable(found) else "give a wl.System(...)"
-        raise UsageError(f"{name} is no system", remedy=remedy)

@@ -6,7 +6,7 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds, Meter
@@ -21,8 +21,8 @@ from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.execute import Failure
 from worldline.model.identity import without_order
 from worldline.model.interrupts import held
+from worldline.model.opening import Target, open_system
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System, check_system
 from worldline.model.verdicts import Verdict, combine
 from worldline.model.view import View
 from worldline.search.assumptions import assumptions, conditions, folded
@@ -44,8 +44,9 @@ _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted
 
 
 def check(
-    system: System,
+    system: Target,
     *,
+    parameters: Mapping[str, str] | None = None,
     strategy: Strategy = "breadth-first",
     max_depth: int | None = None,
     max_states: int | None = None,
@@ -75,6 +76,10 @@ def check(
 
     Parameters
     ----------
+    system, parameters
+        A system; a target, such as ``locks.py``; or a function that returns a system.
+        And arguments for the function, as text. What names a function, or is one, is
+        written into traces, so that it stands in the command that replays them.
     strategy
         ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
     max_depth, max_states, max_seconds, max_memory_mb
@@ -116,7 +121,7 @@ def check(
         If the options contradict each other.
     """
     refuse_no_asserts()
-    check_system(system)
+    system = open_system(system, parameters)
     refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
     bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
     folded = symmetry and bool(system.symmetry)
@@ -145,8 +150,7 @@ def check(
         wish = Liveness(
             liveness, max_liveness_states, progress, partial_order=partial_order
         )
-        file = None if out is None else Path(out)
-        return _answer(question, limits, chosen, wish, file, write=traces, seed=seed)
+        return _answer(question, limits, chosen, wish, out, write=traces, seed=seed)
 
 
 def _bounds(
@@ -165,7 +169,7 @@ def _answer(
     limits: Limits,
     chosen: Chosen,
     wish: Liveness,
-    out: Path | None,
+    out: Path | str | None,
     *,
     write: bool,
     seed: int,

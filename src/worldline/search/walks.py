@@ -23,8 +23,9 @@ from worldline.model.amounts import (
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.interrupts import held
+from worldline.model.opening import Target, open_system
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System, check_system
+from worldline.model.system import System
 from worldline.search.engines import Engine, threads_of
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
@@ -38,8 +39,9 @@ from worldline.trace.format import Place
 
 
 def walk(
-    system: System,
+    system: Target,
     *,
+    parameters: Mapping[str, str] | None = None,
     depth: int = 6,
     max_steps: int = 10_000,
     walks: int = 60,
@@ -68,6 +70,8 @@ def walk(
 
     Parameters
     ----------
+    system, parameters
+        What to search; see `check`.
     depth, max_steps
         States on a path of the search, the initial one counted; events on a walk,
         doubled by itself where that was not enough.
@@ -90,7 +94,7 @@ def walk(
         search on from, and ends the search then.
     """
     refuse_no_asserts()
-    check_system(system)
+    system = open_system(system, parameters)
     refuse_other_than_whole(
         depth=depth, max_steps=max_steps, walks=walks, max_memory_mb=max_memory_mb
     )
