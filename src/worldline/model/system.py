@@ -22,7 +22,7 @@ from worldline.model.network import (
 from worldline.model.node import NodeType, node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
-from worldline.model.properties import Property
+from worldline.model.properties import Property, predicate_of
 from worldline.model.symmetric import Symmetric, check_symmetry, groups_of
 from worldline.model.validate import (
     check_keys,
@@ -99,6 +99,10 @@ class System:
         When no event is left, whether that is as it should be; by default, when
         every script is finished and nothing is in flight, but to nodes that are
         down for good.
+    assume, prune
+        Predicates of a view, for `check`: what follows a state is not searched if
+        `assume` is false there, or `prune` true. HOLDS says what was assumed; where
+        something was pruned, the verdict is UNKNOWN. No trace or replay depends on them.
     name
         For reports and file names.
 
@@ -126,6 +130,8 @@ class System:
         symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
         prologue: Sequence[Pattern] = (),
         done: Callable[[View], bool] | None = None,
+        assume: Callable[[View], bool] | None = None,
+        prune: Callable[[View], bool] | None = None,
         name: str = "system",
     ) -> None:
         check_keys(nodes)
@@ -148,11 +154,19 @@ class System:
         self.ignore_noops = ignore_noops
         self.prologue: tuple[Pattern, ...] = listed("prologue", prologue)
         self.done = done
+        self.assume = None if assume is None else predicate_of(assume)
+        self.prune = None if prune is None else predicate_of(prune)
         self.origin: Origin | None = None
         self.injected: str | None = None
         self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
         validate(self)
+        self._derive()
+        self.symmetry = groups_of(symmetry, self.index)
+        check_symmetry(self)
+
+    def _derive(self) -> None:
+        """Work out what follows from the arguments."""
         self.prototypes = [self.nodes[node] for node in self.ids]
         self.initial = [
             kind.freeze(prototype)
@@ -165,8 +179,6 @@ class System:
             whenevers_of(self.workload, node, kind)
             for node, kind in zip(self.ids, self.types, strict=True)
         ]
-        self.symmetry = groups_of(symmetry, self.index)
-        check_symmetry(self)
 
     def under_injection(self, scope: str) -> System:
         """Return this system with its faults decided by whoever injects them.

@@ -102,9 +102,10 @@ def _check_prologue(system: System) -> None:
 
 
 def _check_options(system: System) -> None:
-    if system.done is not None:
-        like = "a function of (view)"
-        check_function(system.done, "System(done=...)", arguments=1, like=like)
+    for name in ("done", "assume", "prune"):
+        if (function := getattr(system, name)) is not None:
+            like = "a function of (view)"
+            check_function(function, f"System({name}=...)", arguments=1, like=like)
     capabilities = system.network.capabilities
     for name, value, known in (
         ("unhandled", system.unhandled, ("drop", "wait", "error")),

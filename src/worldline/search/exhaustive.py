@@ -24,14 +24,13 @@ from worldline.model.interrupts import held
 from worldline.model.opening import Target, open_system
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
-from worldline.model.view import View
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.prefix import Prefix
-from worldline.search.question import Limits, Question
+from worldline.search.question import Limits, Predicates, Question
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, Goal, goals_of
 from worldline.search.start import Start
@@ -52,8 +51,8 @@ def check(
     max_states: int | None = None,
     max_seconds: float | None = None,
     max_memory_mb: int | None = None,
-    prune: Callable[[View], bool] | None = None,
-    assume: Callable[[View], bool] | None = None,
+    prune: Predicates | None = None,
+    assume: Predicates | None = None,
     deadlock: bool = False,
     keep_going: bool = False,
     properties: list[str] | None = None,
@@ -85,7 +84,8 @@ def check(
     max_depth, max_states, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
-        States that are, or are not, so are not expanded; a prune excludes HOLDS.
+        Predicates, one or several, beside those of the system: a state where any prune
+        is true, or any assume false, is not expanded; a prune excludes HOLDS.
     deadlock, keep_going, profile
         Whether it is a violation that only faults can happen in an unfinished state,
         to search on after a violation, and to measure where the time goes.
@@ -194,7 +194,7 @@ def _report(
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
-    complete &= not (statistics.pruned and question.prune is not None)
+    complete &= not (statistics.pruned and question.prunes)
     rows = [boot_failure(writer, start) for start in failed[:1]]
     rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
     if search.deadlock is not None:
@@ -218,7 +218,7 @@ def _report(
     if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    premises = assumptions(question.system, search, question.assume)
+    premises = assumptions(question.system, search, question.assumed)
     rest = conditions(question.system, rows)
     premises += rest + chosen.assumptions + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:
