@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
+from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
@@ -39,6 +41,9 @@ Unhandled: TypeAlias = Literal["drop", "wait", "error"]
 
 INJECTED = ("drops", "connection_errors", "crashes", "restarts")
 """The faults that can be injected, by their names in `Faults`."""
+
+_LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
+"""Arguments on which neither a run depends nor what is said at its end."""
 
 
 @final
@@ -148,6 +153,7 @@ class System:
         self.properties: tuple[Property, ...] = listed("properties", properties)
         self.observers: tuple[Observer, ...] = listed("observers", observers)
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        self._unhandled = unhandled
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
@@ -179,6 +185,42 @@ class System:
             whenevers_of(self.workload, node, kind)
             for node, kind in zip(self.ids, self.types, strict=True)
         ]
+
+    def replace(self, **changes: Any) -> System:
+        """Return this system with other arguments, all checked anew.
+
+        Parameters
+        ----------
+        changes
+            Arguments of `System`, by name.
+
+        Raises
+        ------
+        ModelError
+            If there is no such argument, or the pieces do not fit together.
+
+        Notes
+        -----
+        The origin says what a trace is replayed with. So it is kept only where that
+        replays these runs, too: if nothing is changed but `name`, `assume`, `prune`,
+        `done` or `symmetry`, or `properties` to some of those that there were. Any
+        other has none, and its traces name no target. To have one, write a function
+        that returns the changed system, and give that to `check`.
+        """
+        for name in changes.keys() - _ARGUMENTS.keys():
+            raise ModelError(
+                f"System.replace({name}=...): a system has no argument {name!r}",
+                remedy=f"its arguments are {', '.join(_ARGUMENTS)}",
+            )
+        given = {name: getattr(self, name) for name in _ARGUMENTS}
+        given["unhandled"] = self._unhandled
+        changed = System(**{**given, **changes})
+        fewer = all(p in self.properties for p in changed.properties)
+        if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
+            changed.origin = self.origin
+        return (
+            changed if self.injected is None else changed.under_injection(self.injected)
+        )
 
     def under_injection(self, scope: str) -> System:
         """Return this system with its faults decided by whoever injects them.
@@ -214,3 +256,7 @@ class System:
         if spec.kind is ColumnKind.HIDDEN:
             return Hidden(node, self.scripts[spec.index], timed=self.timed)
         return self.network.mailbox(node, self.ids)
+
+
+_ARGUMENTS = dict.fromkeys(tuple(inspect.signature(System).parameters))
+"""The names of the constructor's arguments, in order."""
