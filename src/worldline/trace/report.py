@@ -37,6 +37,7 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
     UsageError
         If it is one.
     """
+    __tracebackhide__ = True
     known = [report.name for report in properties]
     if name not in known and name not in _FOR_NOTHING:
         raise UsageError(
