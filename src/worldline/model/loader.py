@@ -319,6 +319,11 @@ def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:
     made = getattr(module, name, None)
     if callable(made) and not isinstance(made, type | Property):
         return made  # type: ignore[no-any-return]
+    if isinstance(made, System):
+        raise UsageError(
+            f"{name} of {place} is a system, not a function that makes one",
+            remedy=f"write def {name}(): return wl.System(...)",
+        )
     others = [
         other
         for other, value in vars(module).items()

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from worldline.model.arguments import named
 from worldline.model.errors import UsageError
 from worldline.model.loader import load, origin_of
 from worldline.model.parameters import bind
 from worldline.model.system import System
-from worldline.model.user_errors import shorten
 
 Target: TypeAlias = System | str | os.PathLike[str] | Callable[..., System]
 """A system; a target, such as ``locks.py``; or a function that returns a system."""
@@ -62,7 +62,7 @@ def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> Syst
     made = given(**bind(given, texts)) if texts else given()
     if not isinstance(made, System):
         raise UsageError(
-            f"{_name(given)} returned {shorten(repr(made))}, which is no system",
+            f"{_name(given)} returned {named(made)}, which is no system",
             remedy=_REMEDY,
         )
     # A copy, since the function may return one and the same system to others.
@@ -76,7 +76,7 @@ def _texts(parameters: Mapping[str, str] | None) -> dict[str, str]:
     for name, text in found.items():
         if not isinstance(text, str):
             raise UsageError(
-                f"the parameter {name} is {shorten(repr(text))}, which is no text",
+                f"the parameter {name} is {named(text)}, which is no text",
                 remedy=f"write parameters={{{name!r}: {str(text)!r}}}",
             )
     return found
@@ -111,4 +111,4 @@ def _meant(given: Any) -> str:
 
 
 def _name(given: Any) -> str:
-    return getattr(given, "__name__", None) or shorten(repr(given))
+    return getattr(given, "__name__", None) or named(given)

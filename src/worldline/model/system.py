@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
+from worldline.model.arguments import listed
 from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
@@ -27,10 +28,9 @@ from worldline.model.prologue import Pattern
 from worldline.model.properties import Property, predicate_of
 from worldline.model.symmetric import Symmetric, check_symmetry, groups_of
 from worldline.model.validate import (
-    check_keys,
     check_name,
     check_network,
-    listed,
+    check_nodes,
     validate,
 )
 from worldline.model.view import View
@@ -139,7 +139,7 @@ class System:
         prune: Callable[[View], bool] | None = None,
         name: str = "system",
     ) -> None:
-        check_keys(nodes)
+        check_nodes(nodes)
         check_name(name)
         self.name = name
         self.nodes = dict(nodes)
@@ -148,17 +148,23 @@ class System:
         self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
         self.network: Network = datagrams() if network is None else network
         check_network(self.network)
-        self.workload: tuple[Script | Whenever, ...] = listed("workload", workload)
+        self.workload: tuple[Script | Whenever, ...] = listed(
+            "System(workload=...)", workload
+        )
         self.faults = Faults() if faults is None else faults
-        self.properties: tuple[Property, ...] = listed("properties", properties)
-        self.observers: tuple[Observer, ...] = listed("observers", observers)
+        self.properties: tuple[Property, ...] = listed(
+            "System(properties=...)", properties
+        )
+        self.observers: tuple[Observer, ...] = listed(
+            "System(observers=...)", observers
+        )
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
         self._unhandled = unhandled
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue: tuple[Pattern, ...] = listed("prologue", prologue)
+        self.prologue: tuple[Pattern, ...] = listed("System(prologue=...)", prologue)
         self.done = done
         self.assume = None if assume is None else predicate_of(assume)
         self.prune = None if prune is None else predicate_of(prune)
@@ -168,7 +174,7 @@ class System:
         self.layout = Layout(len(self.ids), len(self.observers))
         validate(self)
         self._derive()
-        self.symmetry = groups_of(symmetry, self.index)
+        self.symmetry = groups_of(listed("System(symmetry=...)", symmetry), self.index)
         check_symmetry(self)
 
     def _derive(self) -> None:

@@ -14,6 +14,7 @@ from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.room import peak_memory_mb
 from worldline.model.amounts import (
     refuse_other_than_seconds,
+    refuse_other_than_seed,
     refuse_other_than_whole,
 )
 from worldline.model.divergence import watched
@@ -123,6 +124,7 @@ def check(
     refuse_no_asserts()
     system = open_system(system, parameters)
     refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
+    refuse_other_than_seed(seed)
     bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
@@ -144,9 +146,8 @@ def check(
         question = Question(
             system, properties, prune, assume, from_, folded=folded, profile=profile
         )
-        if goals := goals_of(system, until):
-            whole = choose("breadth-first", engine, exact=exact)
-            question.stage(goals, limits, whole.run)
+        whole = choose("breadth-first", engine, exact=exact)
+        question.stage(goals_of(system, until), limits, whole.run)
         wish = Liveness(
             liveness, max_liveness_states, progress, partial_order=partial_order
         )

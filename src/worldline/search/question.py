@@ -21,6 +21,7 @@ from worldline.engine.room import memory_mb
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
+from worldline.model.arguments import check_path, named
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.interrupts import heard
@@ -50,13 +51,24 @@ def chosen_properties(system: System, names: list[str] | None) -> list[Property]
     if names is None:
         return list(system.properties)
     known = {declared.name: declared for declared in system.properties}
-    for name in names:
+    given: Any = names
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"properties is {named(given)}, which is no list",
+            remedy="give names: properties=['...']",
+        )
+    for name in given:
+        if not isinstance(name, str):
+            raise UsageError(
+                f"properties holds {named(name)}, which is no text",
+                remedy="give names: properties=['...']",
+            )
         if name not in known:
             raise UsageError(
                 f"{system.name} has no property {name!r}",
                 remedy=f"its properties are {', '.join(known) or 'none'}",
             )
-    return [known[name] for name in names]
+    return [known[name] for name in given]
 
 
 def begun(system: System, from_: Prefix | Place | None) -> Beginning:
@@ -139,6 +151,8 @@ class Question:
             search.run(run)
             return search
 
+        if not goals:
+            return
         self.is_staged = True
         with watched():
             begin = self.staged.beginning
@@ -234,6 +248,7 @@ class Question:
         self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
     ) -> Counterexamples:
         """Return who writes what is found."""
+        check_path("out", out)
         file = None if out is None else Path(out)
         return Counterexamples(
             self.world, self.starts, file, write=write, engine=chosen.engine, seed=seed
@@ -276,6 +291,7 @@ def reporter(
     progress: Callable[[Progress], None],
 ) -> Callable[[Statistics, float], None]:
     """Return what tells a user's function how far a search has come."""
+    check_function(progress, "progress", arguments=1, like="a function of (progress)")
     return lambda statistics, seconds: progress(progress_of(statistics, seconds))
 
 

@@ -18,8 +18,10 @@ from pathlib import Path
 from worldline.engine.bounds import Bounds
 from worldline.model.amounts import (
     refuse_other_than_seconds,
+    refuse_other_than_seed,
     refuse_other_than_whole,
 )
+from worldline.model.arguments import check_path
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.interrupts import held
@@ -100,6 +102,8 @@ def walk(
     )
     refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
     refuse_other_than_seconds(max_seconds=max_seconds)
+    refuse_other_than_seed(seed)
+    check_path("out", out)
     wanted = _wanted(system, properties)
     plan = Plan(
         wanted=wanted,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from worldline.lineage.targets.target import Target
+from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
 from worldline.model.loader import ZOO, load
 from worldline.model.opening import Target as Given
@@ -42,6 +43,8 @@ def open_target(
         _refuse_nodes(nodes)
         return RoundsTarget(open_system(target, parameters))
     given = [target] if isinstance(target, str | os.PathLike) else target
+    for name in given:
+        check_path("the target", name)
     names = [os.fspath(name) for name in given]
     if len(names) != 1 or _program(names[0]) is not None:
         from worldline.lineage.targets.program import DedalusTarget
