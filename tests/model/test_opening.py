@@ -110,8 +110,8 @@ def test_a_trace_of_a_function_can_be_searched_on_from_its_file(locks: Any):
 
 
 def test_walk_and_find_faults_take_functions():
-    with pytest.raises(wl.UsageError, match="toy has no liveness property"):
-        wl.walk(toy.system)
+    with pytest.raises(wl.UsageError, match="toy has no property 'unheard'"):
+        wl.walk(toy.system, properties=["unheard"])
     found = wl.find_faults(
         broadcast.system,
         parameters={"variant": "simple"},
