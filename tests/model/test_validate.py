@@ -44,7 +44,11 @@ def made(**options: Any) -> wl.System:
 
 
 MISTAKES: list[tuple[Any, str, str]] = [
-    (lambda: made(properties=fine), "System(properties=...) is Property(", "=[...]"),
+    (
+        lambda: made(properties=fine),
+        "System(properties=...) is the Property fine",
+        "=[...]",
+    ),
     (lambda: made(properties="fine"), "is 'fine', which is no list", "=[...]"),
     (lambda: made(properties=["fine"]), "holds 'fine'", "@wl.safety"),
     (lambda: made(observers=[wl.Observer]), "System(observers=...) holds", "Observer("),
@@ -54,14 +58,18 @@ MISTAKES: list[tuple[Any, str, str]] = [
     (lambda: made(network=wl.streams), "is streams, which", "network=wl.streams()"),
     (lambda: made(network="streams"), "'streams', which is no network", "wl.streams("),
     (lambda: made(faults={"drops": 1}), "System(faults=...) is {", "wl.Faults(...)"),
-    (lambda: made(faults=wl.Faults), "System(faults=...) is <class", "wl.Faults(...)"),
+    (
+        lambda: made(faults=wl.Faults),
+        "System(faults=...) is the class Faults",
+        "wl.Faults(...)",
+    ),
     (lambda: made(symmetry=[A, B]), "holds the node a", "wl.symmetric([a, b, ...])"),
     (lambda: made(name=5), "System(name=...) is 5", "not empty"),
     (lambda: wl.ids("a\ud800"), "has half a character", "the lone surrogate"),
     (lambda: made(done="never"), "System(done=...) is 'never'", "a function of (view)"),
     (
         lambda: wl.script(A, Shop.order),  # type: ignore[arg-type]
-        "has the calls <function",
+        "has the function Shop.order for calls",
         "write [wl.invoke(",
     ),
     (
@@ -107,13 +115,11 @@ def test_a_call_of_a_base_class_is_one_of_the_node():
 
 
 @pytest.mark.parametrize("search", [wl.check, wl.walk])
-def test_the_function_of_a_system_is_no_system(search: Any):
-    with pytest.raises(wl.UsageError, match=r"^made is no system; call it: made\("):
-        search(made)
+def test_what_neither_is_nor_makes_a_system_is_refused(search: Any):
     with pytest.raises(wl.UsageError, match="5 is no system"):
         search(5)
 
 
 def test_until_is_a_list():
-    with pytest.raises(wl.UsageError, match=r"until='fine' is no list"):
+    with pytest.raises(wl.UsageError, match=r"until is 'fine', which is no list"):
         wl.check(made(properties=[fine]), until="fine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import worldline as wl
@@ -12,6 +13,20 @@ def first(system: wl.System) -> wl.PropertyReport | None:
     profile: wl.Profile | None = report.profile
     assert profile is None
     return report.violated
+
+
+def targets(make: Callable[[], wl.System]) -> wl.System:
+    reports = [wl.check("locks.py"), wl.check(Path("locks.py")), wl.check(make)]
+    wl.check(make, parameters={"clients": "3"}, assume=assumed, prune=[assumed])
+    wl.walk(make).expect_no_violation()
+    wl.find_faults(make).expect_no_violation()
+    wl.replay("run.wl", make)
+    assert reports
+    return make().replace(assume=assumed, properties=[])
+
+
+def assumed(view: wl.View) -> bool:
+    return not view.messages()
 
 
 def told(progress: wl.Progress) -> None:

@@ -28,12 +28,6 @@ def _print_steps(first: PropertyReport | None) -> None:
     """Print the run that leads to the first violation."""
     if first is None or first.run is None:
         return
-    from worldline.trace.steps import end_lines, header_lines, steps
+    from worldline.trace.steps import run_lines
 
-    trace = first.run
-    # What the report has said is left out: the header, and why it is a violation.
-    begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
-    lines = [*steps(trace)][begin:-end]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    print_lines(lines)
+    print_lines(["", *run_lines(first.run)])

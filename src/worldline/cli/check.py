@@ -43,6 +43,7 @@ examples:
   worldline check zoo:brokentree -p bugs=bt2
   worldline check lock.py -p clients=3 --max-seconds 60 --json
   worldline check lock.py --property mutual_exclusion --deadlock
+  worldline check lock.py --assume "view[a].count < 4"
   worldline check lock.py --from run.wl:12
   worldline check lock.py --until "view[a].held" --until "not view[a].held"
 
@@ -65,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a state in which only faults can happen is a violation, unless all is done",
     )
     add_beginning(parser)
+    _configure_cuts(parser)
     _configure_bounds(parser)
     parser.add_argument(
         "--depth-first",
@@ -91,6 +93,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
     )
     add_json(parser)
+
+
+def _configure_cuts(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "what to leave out",
+        "What follows a state is not searched, beside what System(assume=, prune=) says. "
+        "A PREDICATE is what --until takes.",
+    )
+    group.add_argument(
+        "--assume",
+        metavar="PREDICATE",
+        action="append",
+        default=[],
+        help="leave out what follows where this is false; HOLDS says that it was assumed; "
+        "may be repeated",
+    )
+    group.add_argument(
+        "--prune",
+        metavar="PREDICATE",
+        action="append",
+        default=[],
+        help="leave out what follows where this is true; the answer is UNKNOWN instead "
+        "of HOLDS; may be repeated",
+    )
 
 
 def _configure_engine(parser: argparse.ArgumentParser) -> None:
@@ -162,7 +188,7 @@ def _configure_reductions(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check a system; return the exit code of its verdict."""
     from worldline.cli.answers import answered
-    from worldline.cli.goals import goals
+    from worldline.cli.goals import goals, predicates
     from worldline.cli.progress import shown
     from worldline.model.errors import UsageError
     from worldline.model.interrupts import held
@@ -183,6 +209,8 @@ def run(arguments: argparse.Namespace) -> int:
             max_states=arguments.max_states,
             max_seconds=arguments.max_seconds,
             max_memory_mb=arguments.max_memory,
+            prune=predicates(system, arguments.prune),
+            assume=predicates(system, arguments.assume),
             deadlock=arguments.deadlock,
             keep_going=arguments.keep_going,
             properties=arguments.properties,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from worldline.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from worldline.model.properties import Property
     from worldline.model.system import System
+    from worldline.model.view import View
     from worldline.search.stages import Goal
 
 
@@ -29,7 +31,12 @@ def goals(system: System, texts: Iterable[str]) -> list[Goal]:
     return [_goal(system, text.strip()) for text in texts]
 
 
-def _goal(system: System, text: str) -> Goal:
+def predicates(system: System, texts: Iterable[str]) -> list[Callable[[View], Any]]:
+    """Return what is written on a command line as functions of a view; see `goals`."""
+    return [_goal(system, text.strip()) for text in texts]
+
+
+def _goal(system: System, text: str) -> Property | Callable[[View], Any]:
     from worldline.debug.evaluate import Expressions
     from worldline.model.loader import function_for, is_function
 

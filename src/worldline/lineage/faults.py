@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from worldline.lineage.answering import answer
 from worldline.lineage.deciding import question_of
 from worldline.lineage.explaining.report import FaultsReport
-from worldline.lineage.targets.opening import open_target
+from worldline.lineage.targets.opening import Targets, open_target
 from worldline.lineage.targets.target import CONSERVATIVE, Report
 from worldline.model.divergence import watched
 from worldline.model.errors import refuse_no_asserts
 from worldline.model.interrupts import held
-from worldline.model.system import System
-
-Targets: TypeAlias = str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]]
 
 
 def find_faults(
@@ -54,8 +49,8 @@ def find_faults(
     Parameters
     ----------
     target
-        Dedalus files, which are read as one program; ``zoo:NAME``; what `check` takes;
-        or a system.
+        Dedalus files, which are read as one program; ``zoo:NAME``; or what `check`
+        takes.
     parameters
         Arguments of a system's function, as text.
     nodes

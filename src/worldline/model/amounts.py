@@ -43,6 +43,21 @@ def refuse_other_than_whole(*, least: int = 1, **numbers: Any) -> None:
             )
 
 
+def refuse_other_than_seed(seed: Any) -> None:
+    """Refuse a seed that is no whole number of 64 bits.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or abs(seed) >= 2**63:
+        raise UsageError(
+            f"seed={short(seed)} is not a whole number of 64 bits",
+            remedy="give an int, or leave it out",
+        )
+
+
 def refuse_other_than_seconds(**numbers: Any) -> None:
     """Refuse options that are no times from 0 on, or infinite; None is no time given.
 

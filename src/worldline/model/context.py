@@ -15,7 +15,7 @@ from worldline.model.errors import ModelError
 from worldline.model.fields import is_node
 from worldline.model.handlers import HandlerKind, mark_of
 from worldline.model.identity import NodeId
-from worldline.model.message import is_message
+from worldline.model.message import is_message, is_message_class
 from worldline.model.node import Handler, NodeType
 from worldline.model.settling import settled
 from worldline.model.time import Time
@@ -135,6 +135,11 @@ class Context:
                 raise ModelError(
                     f"{self._where()} sends a {type(message).__name__}, which is a node",
                     remedy="send a message; ctx.me in a field of it says who sent it",
+                )
+            if is_message_class(message):
+                raise ModelError(
+                    f"{self._where()} sends the class {message.__name__}, not a message",
+                    remedy=f"call it: {message.__name__}(...)",
                 )
             raise ModelError(
                 f"{self._where()} sends {spelt(message)}, which is not a message",
@@ -264,7 +269,7 @@ class Context:
                 f"{self._where()} uses None as a timer: it called the handler",
                 remedy="pass the handler itself: self.tick, not self.tick(ctx)",
             )
-        name = getattr(timer, "__name__", repr(timer))
+        name = getattr(timer, "__name__", None) or str(timer)
         mark = mark_of(timer)
         known = self._kind.timers.get(name)
         if mark is None or mark.kind is not HandlerKind.TIMER or known is None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.arguments import listed, node_list
 from worldline.model.content import TUPLE, Frozen
 from worldline.model.errors import ModelError
 from worldline.model.events import Kind
@@ -84,10 +85,13 @@ class Faults:
                     f"Faults({name}={amount!r}) is not a number of times",
                     remedy="give an int of at least 0, or None for no limit",
                 )
-        for name in ("nodes", "cuts"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, tuple(value))
+        if self.nodes is not None:
+            nodes = node_list("Faults(nodes=...)", self.nodes)
+            object.__setattr__(self, "nodes", nodes)
+        if self.cuts is not None:
+            sides = listed("Faults(cuts=...)", self.cuts)
+            cuts = tuple(node_list("Faults(cuts=[...])", side) for side in sides)
+            object.__setattr__(self, "cuts", cuts)
 
     def possible(self) -> list[str]:
         """Return the names of the faults that may happen at all."""

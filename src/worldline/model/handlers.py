@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
+from worldline.model.message import is_message_class
 from worldline.model.user_functions import check_function
 
 if TYPE_CHECKING:
@@ -143,10 +144,12 @@ def on(
         happens to a message whose guard is false is `System`'s ``unhandled``.
     """
     declared: Any = message
-    if not (isinstance(declared, type) and hasattr(message, "__worldline_message__")):
+    if not is_message_class(declared):
         raise ModelError(
             f"@wl.on({getattr(message, '__name__', message)!s}) needs a message class",
-            remedy="decorate that class with @wl.message",
+            remedy="write @wl.on(Message), with a class made by @wl.message"
+            if callable(declared) and not isinstance(declared, type)
+            else "decorate that class with @wl.message",
         )
 
     def decorate(function: Any) -> Any:

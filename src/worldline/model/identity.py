@@ -132,6 +132,12 @@ def ids(*names: str) -> tuple[NodeId, ...]:
     >>> a < b, a == b, a
     (True, False, a)
     """
+    for name in names:
+        if not isinstance(name, str):
+            raise ModelError(
+                f"wl.ids(...) is given {name!r}, which is no text",
+                remedy="write wl.ids('a', 'b'), or wl.ids(*names)",
+            )
     if len(set(names)) != len(names) or not all(names):
         raise ModelError(
             f"node names must be distinct and not empty, got {list(names)}",

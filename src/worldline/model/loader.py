@@ -112,8 +112,18 @@ def find(target: str) -> Loaded:
 
 
 def same_target(one: str, other: str) -> bool:
-    """Say whether two targets name the same function, wherever a file may lie."""
-    return _spelt_out(one) == _spelt_out(other)
+    """Say whether two targets name the same function, wherever a file may lie.
+
+    A file is also the module that it is imported as.
+    """
+    (place, function), (second, name) = _spelt_out(one), _spelt_out(other)
+    if place.endswith(".py") != second.endswith(".py"):
+        place, second = _module_name(place), _module_name(second)
+    return (place, function) == (second, name)
+
+
+def _module_name(place: str) -> str:
+    return place.removesuffix(".py").rpartition(".")[2]
 
 
 def _spelt_out(target: str) -> tuple[str, str]:
@@ -123,6 +133,40 @@ def _spelt_out(target: str) -> tuple[str, str]:
     if target.endswith(".py"):
         place, function = target, _FUNCTION
     return (Path(place).name if place.endswith(".py") else place), function
+
+
+def origin_of(
+    function: Callable[..., Any], parameters: Mapping[str, str]
+) -> Origin | None:
+    """Return from where a function can be loaded again; None if from nowhere.
+
+    That is so of lambdas, methods, functions within functions, and all that was
+    typed in: nothing in a module has their name.
+    """
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    name = getattr(function, "__name__", "")
+    if module is None or getattr(module, name, None) is not function:
+        return None
+    path = Path(getattr(module, "__file__", None) or "")
+    if path.suffix != ".py" or not path.is_file():
+        return None
+    given = tuple(sorted(parameters.items()))
+    return Origin(_target_of(module, path.resolve(), name), given, _hash(module))
+
+
+def _target_of(module: ModuleType, path: Path, function: str) -> str:
+    """Return the target that names a function of a module, in the present folder."""
+    spec = module.__spec__
+    name = module.__name__ if spec is None else spec.name  # of python -m, too
+    in_zoo = name.removeprefix(f"{_ZOO_PACKAGE}.").replace("_", "-")
+    if name != in_zoo and function == _FUNCTION and in_zoo in _zoo_names():
+        return f"{ZOO}{in_zoo}"
+    here = Path.cwd().resolve()
+    places = (here / f"{name}.py", here / name / "__init__.py")
+    if "." in name or path in places or "site-packages" in path.parts:
+        return f"{name}:{function}"
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    return f"{shown}:{function}"
 
 
 def is_function(text: str) -> bool:
@@ -275,6 +319,11 @@ def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:
     made = getattr(module, name, None)
     if callable(made) and not isinstance(made, type | Property):
         return made  # type: ignore[no-any-return]
+    if isinstance(made, System):
+        raise UsageError(
+            f"{name} of {place} is a system, not a function that makes one",
+            remedy=f"write def {name}(): return wl.System(...)",
+        )
     others = [
         other
         for other, value in vars(module).items()

@@ -79,6 +79,11 @@ def is_message(value: object) -> bool:
     return hasattr(type(value), "__worldline_message__")
 
 
+def is_message_class(value: object) -> bool:
+    """Say whether `value` is a message class itself."""
+    return isinstance(value, type) and hasattr(value, "__worldline_message__")
+
+
 def _spell(annotation: Any) -> str:
     if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
         return annotation.__name__

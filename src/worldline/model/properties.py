@@ -78,6 +78,11 @@ class Judgement:
     message: str
 
 
+def predicate_of(function: Callable[[View], Any]) -> Callable[[View], Any]:
+    """Return the function that a property was declared with; any other as it is."""
+    return function.predicate if isinstance(function, Property) else function
+
+
 def _asserted(error: AssertionError) -> str:
     return traceback.extract_tb(error.__traceback__)[-1].line or "assert"
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+from worldline.model.arguments import listed, node_list
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
@@ -51,7 +52,7 @@ def symmetric(nodes: Iterable[NodeId]) -> Symmetric:
         workload, it must be as `NodeId` and without regard to their order: a field
         that lists them is a set, not a tuple.
     """
-    return Symmetric(tuple(nodes))
+    return Symmetric(node_list("wl.symmetric(nodes=...)", nodes))
 
 
 def groups_of(
@@ -74,7 +75,9 @@ def groups_of(
                 remedy="write symmetry=[wl.symmetric([a, b, ...])]",
             )
         nodes: tuple[NodeId, ...] = (
-            group.nodes if isinstance(group, Symmetric) else tuple(group)
+            group.nodes
+            if isinstance(group, Symmetric)
+            else listed("System(symmetry=[...])", group)
         )
         for node in nodes:
             if node not in index:

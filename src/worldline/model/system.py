@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
-from worldline.model.errors import UsageError
+from worldline.model.arguments import listed
+from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
 from worldline.model.identity import NodeId
@@ -23,13 +25,12 @@ from worldline.model.network import (
 from worldline.model.node import NodeType, node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
-from worldline.model.properties import Property
+from worldline.model.properties import Property, predicate_of
 from worldline.model.symmetric import Symmetric, check_symmetry, groups_of
 from worldline.model.validate import (
-    check_keys,
     check_name,
     check_network,
-    listed,
+    check_nodes,
     validate,
 )
 from worldline.model.view import View
@@ -40,6 +41,9 @@ Unhandled: TypeAlias = Literal["drop", "wait", "error"]
 
 INJECTED = ("drops", "connection_errors", "crashes", "restarts")
 """The faults that can be injected, by their names in `Faults`."""
+
+_LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
+"""Arguments on which neither a run depends nor what is said at its end."""
 
 
 @final
@@ -100,6 +104,10 @@ class System:
         When no event is left, whether that is as it should be; by default, when
         every script is finished and nothing is in flight, but to nodes that are
         down for good.
+    assume, prune
+        Predicates of a view, for `check`: what follows a state is not searched if
+        `assume` is false there, or `prune` true. HOLDS says what was assumed; where
+        something was pruned, the verdict is UNKNOWN. No trace or replay depends on them.
     name
         For reports and file names.
 
@@ -127,9 +135,11 @@ class System:
         symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
         prologue: Sequence[Pattern] = (),
         done: Callable[[View], bool] | None = None,
+        assume: Callable[[View], bool] | None = None,
+        prune: Callable[[View], bool] | None = None,
         name: str = "system",
     ) -> None:
-        check_keys(nodes)
+        check_nodes(nodes)
         check_name(name)
         self.name = name
         self.nodes = dict(nodes)
@@ -138,22 +148,37 @@ class System:
         self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
         self.network: Network = datagrams() if network is None else network
         check_network(self.network)
-        self.workload: tuple[Script | Whenever, ...] = listed("workload", workload)
+        self.workload: tuple[Script | Whenever, ...] = listed(
+            "System(workload=...)", workload
+        )
         self.faults = Faults() if faults is None else faults
-        self.properties: tuple[Property, ...] = listed("properties", properties)
-        self.observers: tuple[Observer, ...] = listed("observers", observers)
+        self.properties: tuple[Property, ...] = listed(
+            "System(properties=...)", properties
+        )
+        self.observers: tuple[Observer, ...] = listed(
+            "System(observers=...)", observers
+        )
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        self._unhandled = unhandled
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue: tuple[Pattern, ...] = listed("prologue", prologue)
+        self.prologue: tuple[Pattern, ...] = listed("System(prologue=...)", prologue)
         self.done = done
+        self.assume = None if assume is None else predicate_of(assume)
+        self.prune = None if prune is None else predicate_of(prune)
         self.origin: Origin | None = None
         self.injected: str | None = None
         self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
         validate(self)
+        self._derive()
+        self.symmetry = groups_of(listed("System(symmetry=...)", symmetry), self.index)
+        check_symmetry(self)
+
+    def _derive(self) -> None:
+        """Work out what follows from the arguments."""
         self.prototypes = [self.nodes[node] for node in self.ids]
         self.initial = [
             kind.freeze(prototype)
@@ -166,8 +191,42 @@ class System:
             whenevers_of(self.workload, node, kind)
             for node, kind in zip(self.ids, self.types, strict=True)
         ]
-        self.symmetry = groups_of(symmetry, self.index)
-        check_symmetry(self)
+
+    def replace(self, **changes: Any) -> System:
+        """Return this system with other arguments, all checked anew.
+
+        Parameters
+        ----------
+        changes
+            Arguments of `System`, by name.
+
+        Raises
+        ------
+        ModelError
+            If there is no such argument, or the pieces do not fit together.
+
+        Notes
+        -----
+        The origin says what a trace is replayed with. So it is kept only where that
+        replays these runs, too: if nothing is changed but `name`, `assume`, `prune`,
+        `done` or `symmetry`, or `properties` to some of those that there were. Any
+        other has none, and its traces name no target. To have one, write a function
+        that returns the changed system, and give that to `check`.
+        """
+        for name in changes.keys() - _ARGUMENTS.keys():
+            raise ModelError(
+                f"System.replace({name}=...): a system has no argument {name!r}",
+                remedy=f"its arguments are {', '.join(_ARGUMENTS)}",
+            )
+        given = {name: getattr(self, name) for name in _ARGUMENTS}
+        given["unhandled"] = self._unhandled
+        changed = System(**{**given, **changes})
+        fewer = all(p in self.properties for p in changed.properties)
+        if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
+            changed.origin = self.origin
+        return (
+            changed if self.injected is None else changed.under_injection(self.injected)
+        )
 
     def under_injection(self, scope: str) -> System:
         """Return this system with its faults decided by whoever injects them.
@@ -205,15 +264,5 @@ class System:
         return self.network.mailbox(node, self.ids)
 
 
-def check_system(found: Any) -> None:
-    """Check what a search is given.
-
-    Raises
-    ------
-    UsageError
-        If it is no system; perhaps it is the function that makes one.
-    """
-    if not isinstance(found, System):
-        name = getattr(found, "__name__", None) or repr(found)
-        remedy = f"call it: {name}(...)" if callable(found) else "give a wl.System(...)"
-        raise UsageError(f"{name} is no system", remedy=remedy)
+_ARGUMENTS = dict.fromkeys(tuple(inspect.signature(System).parameters))
+"""The names of the constructor's arguments, in order."""

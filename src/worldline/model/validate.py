@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from worldline.model.arguments import named
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
 from worldline.model.identity import NodeId
@@ -32,7 +33,7 @@ def validate(system: System) -> None:
     """
     if not isinstance(system.faults, Faults):
         raise ModelError(
-            f"System(faults=...) is {system.faults!r}",
+            f"System(faults=...) is {named(system.faults)}",
             remedy="write faults=wl.Faults(...)",
         )
     _check_faults(system)
@@ -43,9 +44,20 @@ def validate(system: System) -> None:
     _check_options(system)
 
 
-def check_keys(keys: Iterable[Any]) -> None:
-    """Check the keys of ``System(nodes=...)``."""
-    found = list(keys)
+def check_nodes(nodes: Any) -> None:
+    """Check ``System(nodes=...)``: a mapping from ids to nodes."""
+    if not isinstance(nodes, Mapping):
+        raise ModelError(
+            f"System(nodes=...) is {named(nodes)}, which is no dict",
+            remedy="write nodes={id: Node(...), ...}",
+        )
+    for key, value in nodes.items():
+        if isinstance(value, type):
+            raise ModelError(
+                f"System(nodes=...) has {named(value)} for {key}, not a node of it",
+                remedy=f"call it: {value.__name__}(...)",
+            )
+    found = list(nodes)
     if not found:
         raise ModelError("a system has no nodes", remedy="give System(nodes={...})")
     names = Counter(getattr(key, "name", None) for key in found)
@@ -73,19 +85,9 @@ def check_network(network: Any) -> None:
         if name in ("datagrams", "streams", "message_set"):
             remedy = f"call it: network=wl.{name}()"
         raise ModelError(
-            f"System(network=...) is {name or repr(network)}, which is no network",
+            f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
         )
-
-
-def listed(name: str, values: Any) -> tuple[Any, ...]:
-    """Return the items of an argument of `System` that is a list."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ModelError(
-            f"System({name}=...) is {values!r}, which is no list",
-            remedy=f"write {name}=[...]",
-        )
-    return tuple(values)
 
 
 def _known_nodes(system: System) -> str:
@@ -96,15 +98,22 @@ def _check_prologue(system: System) -> None:
     for number, pattern in enumerate(system.prologue, 1):
         if not isinstance(pattern, Pattern):
             raise ModelError(
-                f"System(prologue=...) holds {pattern!r} as step {number}",
+                f"System(prologue=...) holds {named(pattern)} as step {number}",
                 remedy="make its steps with wl.events: deliver(...), call(...), ...",
             )
 
 
 def _check_options(system: System) -> None:
-    if system.done is not None:
-        like = "a function of (view)"
-        check_function(system.done, "System(done=...)", arguments=1, like=like)
+    for name in ("done", "assume", "prune"):
+        if (function := getattr(system, name)) is not None:
+            like = "a function of (view)"
+            check_function(function, f"System({name}=...)", arguments=1, like=like)
+    for name in ("timed", "ignore_noops"):
+        if not isinstance(getattr(system, name), bool):
+            raise ModelError(
+                f"System({name}=...) is {named(getattr(system, name))}",
+                remedy="say True or False",
+            )
     capabilities = system.network.capabilities
     for name, value, known in (
         ("unhandled", system.unhandled, ("drop", "wait", "error")),
@@ -160,7 +169,7 @@ def _check_workload(system: System) -> None:
             _check_calls(system, entry.node, entry.calls)
         else:
             raise ModelError(
-                f"System(workload=...) holds {entry!r}",
+                f"System(workload=...) holds {named(entry)}",
                 remedy="use wl.script(...) or wl.whenever(...)",
             )
     for node in system.ids:
@@ -243,9 +252,11 @@ def _check_named(what: str, found: tuple[Any, ...], kind: type) -> None:
     for item in found:
         if not isinstance(item, kind):
             raise ModelError(
-                f"System({what}=...) holds {item!r}",
+                f"System({what}=...) holds {named(item)}",
                 remedy="decorate a property with @wl.safety, @wl.liveness or "
-                "@wl.sometimes; make an observer with wl.Observer(...)",
+                "@wl.sometimes"
+                if kind is Property
+                else "make an observer with wl.Observer(...)",
             )
     for name, count in Counter(item.name for item in found).items():
         if count > 1:

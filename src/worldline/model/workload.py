@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 from worldline.model.annotations import check_arguments
+from worldline.model.arguments import check_node, named, node_list
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
@@ -90,9 +91,12 @@ def invoke(function: Callable[..., Any], *arguments: Any) -> Invocation:
     """
     mark = mark_of(function)
     if mark is None or mark.kind is not HandlerKind.CALL:
-        name = getattr(function, "__qualname__", repr(function))
+        name = getattr(function, "__qualname__", None)
         raise ModelError(
-            f"{name} is not an application call", remedy="decorate it with @wl.call"
+            f"{name or named(function)} is not an application call",
+            remedy="decorate it with @wl.call"
+            if name
+            else "write wl.invoke(Node.call, ...)",
         )
     remedy = "give the arguments that the handler takes after self and ctx"
     what = f"wl.invoke({function.__qualname__}, ...)"
@@ -120,6 +124,7 @@ def script(
         Whether a reset of the node begins the script again, as an application that
         lives in the same process does.
     """
+    check_node("wl.script(node=...)", node)
     if on_reset not in ("restart", "continue"):
         raise ModelError(
             f"script(on_reset={on_reset!r}) is unknown",
@@ -127,7 +132,7 @@ def script(
         )
     if not isinstance(calls, Iterable):
         raise ModelError(
-            f"wl.script({node}, ...) has the calls {calls!r}, which is no list",
+            f"wl.script({node}, ...) has {named(calls)} for calls, which is no list",
             remedy="write [wl.invoke(Node.call, ...), ...]",
         )
     return Script(node, tuple(map(_as_invocation, calls)), on_reset)
@@ -152,7 +157,10 @@ def whenever(
         check_function(when, "wl.whenever(when=...)", like="lambda self, ...: ...")
     handler = None if isinstance(call, Invocation) else call
     return Whenever(
-        _as_invocation(call), None if nodes is None else tuple(nodes), when, handler
+        _as_invocation(call),
+        None if nodes is None else node_list("wl.whenever(nodes=...)", nodes),
+        when,
+        handler,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from worldline.engine.exploration import Exploration
@@ -29,14 +29,14 @@ UNCOMPARED = (
 
 
 def assumptions(
-    system: System, search: Exploration, assume: Callable[[View], bool] | None
+    system: System, search: Exploration, assumed: Iterable[Callable[[View], bool]]
 ) -> tuple[str, ...]:
     """Return them, each as a few words.
 
     Parameters
     ----------
-    assume
-        What was assumed of every state that was expanded, if anything.
+    assumed
+        What was assumed of every state that was expanded.
     """
     faults = system.faults
     amounts: list[str] = []
@@ -53,8 +53,7 @@ def assumptions(
         found.append(f"expected fingerprint collisions {collision:.1e}")
     if search.symmetry is not None:
         found.append(folded(system))
-    if assume is not None:
-        found.append(f"{getattr(assume, '__name__', 'assume')} in every state")
+    found += [f"{getattr(a, '__name__', 'assume')} in every state" for a in assumed]
     return tuple(found)
 
 

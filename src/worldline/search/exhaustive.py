@@ -6,7 +6,7 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from worldline.engine.bounds import Bounds, Meter
@@ -14,6 +14,7 @@ from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.room import peak_memory_mb
 from worldline.model.amounts import (
     refuse_other_than_seconds,
+    refuse_other_than_seed,
     refuse_other_than_whole,
 )
 from worldline.model.divergence import watched
@@ -21,17 +22,16 @@ from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.execute import Failure
 from worldline.model.identity import without_order
 from worldline.model.interrupts import held
+from worldline.model.opening import Target, open_system
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System, check_system
 from worldline.model.verdicts import Verdict, combine
-from worldline.model.view import View
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.prefix import Prefix
-from worldline.search.question import Limits, Question
+from worldline.search.question import Limits, Predicates, Question
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, Goal, goals_of
 from worldline.search.start import Start
@@ -44,15 +44,16 @@ _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted
 
 
 def check(
-    system: System,
+    system: Target,
     *,
+    parameters: Mapping[str, str] | None = None,
     strategy: Strategy = "breadth-first",
     max_depth: int | None = None,
     max_states: int | None = None,
     max_seconds: float | None = None,
     max_memory_mb: int | None = None,
-    prune: Callable[[View], bool] | None = None,
-    assume: Callable[[View], bool] | None = None,
+    prune: Predicates | None = None,
+    assume: Predicates | None = None,
     deadlock: bool = False,
     keep_going: bool = False,
     properties: list[str] | None = None,
@@ -75,12 +76,17 @@ def check(
 
     Parameters
     ----------
+    system, parameters
+        A system; a target, such as ``locks.py``; or a function that returns a system.
+        And arguments for the function, as text. What names a function, or is one, is
+        written into traces, so that it stands in the command that replays them.
     strategy
         ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
     max_depth, max_states, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
-        States that are, or are not, so are not expanded; a prune excludes HOLDS.
+        Predicates, one or several, beside those of the system: a state where any prune
+        is true, or any assume false, is not expanded; a prune excludes HOLDS.
     deadlock, keep_going, profile
         Whether it is a violation that only faults can happen in an unfinished state,
         to search on after a violation, and to measure where the time goes.
@@ -116,8 +122,9 @@ def check(
         If the options contradict each other.
     """
     refuse_no_asserts()
-    check_system(system)
+    system = open_system(system, parameters)
     refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
+    refuse_other_than_seed(seed)
     bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
@@ -139,14 +146,12 @@ def check(
         question = Question(
             system, properties, prune, assume, from_, folded=folded, profile=profile
         )
-        if goals := goals_of(system, until):
-            whole = choose("breadth-first", engine, exact=exact)
-            question.stage(goals, limits, whole.run)
+        whole = choose("breadth-first", engine, exact=exact)
+        question.stage(goals_of(system, until), limits, whole.run)
         wish = Liveness(
             liveness, max_liveness_states, progress, partial_order=partial_order
         )
-        file = None if out is None else Path(out)
-        return _answer(question, limits, chosen, wish, file, write=traces, seed=seed)
+        return _answer(question, limits, chosen, wish, out, write=traces, seed=seed)
 
 
 def _bounds(
@@ -165,7 +170,7 @@ def _answer(
     limits: Limits,
     chosen: Chosen,
     wish: Liveness,
-    out: Path | None,
+    out: Path | str | None,
     *,
     write: bool,
     seed: int,
@@ -190,7 +195,7 @@ def _report(
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
-    complete &= not (statistics.pruned and question.prune is not None)
+    complete &= not (statistics.pruned and question.prunes)
     rows = [boot_failure(writer, start) for start in failed[:1]]
     rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
     if search.deadlock is not None:
@@ -214,7 +219,7 @@ def _report(
     if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    premises = assumptions(question.system, search, question.assume)
+    premises = assumptions(question.system, search, question.assumed)
     rest = conditions(question.system, rows)
     premises += rest + chosen.assumptions + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:

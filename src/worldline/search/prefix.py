@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from worldline.model.arguments import check_path
 from worldline.model.errors import InputError, UsageError
 from worldline.model.loader import same_target
 from worldline.model.system import System
@@ -49,6 +50,7 @@ class Prefix(NamedTuple):
         """
         if isinstance(place, Prefix):
             return place
+        check_path("from_", place)
         text = os.fspath(place)
         match = _WITH_STEP.fullmatch(text)
         if match is None or not isinstance(place, str) or Path(text).exists():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
@@ -21,10 +21,11 @@ from worldline.engine.room import memory_mb
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
+from worldline.model.arguments import check_path, named
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.interrupts import heard
-from worldline.model.properties import Property, PropertyKind
+from worldline.model.properties import Property, PropertyKind, predicate_of
 from worldline.model.system import System
 from worldline.model.user_functions import check_function
 from worldline.model.view import View
@@ -41,19 +42,33 @@ from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
+Predicate: TypeAlias = Callable[[View], bool]
+Predicates: TypeAlias = Predicate | Iterable[Predicate]
+
 
 def chosen_properties(system: System, names: list[str] | None) -> list[Property]:
     """Return the properties of these names; all without names."""
     if names is None:
         return list(system.properties)
     known = {declared.name: declared for declared in system.properties}
-    for name in names:
+    given: Any = names
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"properties is {named(given)}, which is no list",
+            remedy="give names: properties=['...']",
+        )
+    for name in given:
+        if not isinstance(name, str):
+            raise UsageError(
+                f"properties holds {named(name)}, which is no text",
+                remedy="give names: properties=['...']",
+            )
         if name not in known:
             raise UsageError(
                 f"{system.name} has no property {name!r}",
                 remedy=f"its properties are {', '.join(known) or 'none'}",
             )
-    return [known[name] for name in names]
+    return [known[name] for name in given]
 
 
 def begun(system: System, from_: Prefix | Place | None) -> Beginning:
@@ -92,16 +107,13 @@ class Question:
         self,
         system: System,
         names: list[str] | None,
-        prune: Callable[[View], bool] | None,
-        assume: Callable[[View], bool] | None,
+        prune: Predicates | None,
+        assume: Predicates | None,
         from_: Prefix | Place | None,
         *,
         folded: bool,
         profile: bool,
     ) -> None:
-        for name, cut in (("prune", prune), ("assume", assume)):
-            if cut is not None:
-                check_function(cut, name, arguments=1, like="a function of (view)")
         self.profile = Profile() if profile else None
         self.system = system
         self.properties = chosen_properties(system, names)
@@ -111,8 +123,8 @@ class Question:
         self.world = TabulatedWorld(system, self.profile or UNTIMED)
         self.staged = Staged(begun(system, from_))
         self.is_staged = False
-        self.prune = prune
-        self.assume = assume
+        self.prunes = _predicates("prune", system.prune, prune)
+        self.assumed = _predicates("assume", system.assume, assume)
         self.alike = Alike(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
@@ -139,6 +151,8 @@ class Question:
             search.run(run)
             return search
 
+        if not goals:
+            return
         self.is_staged = True
         with watched():
             begin = self.staged.beginning
@@ -172,8 +186,12 @@ class Question:
                 Property("done", PropertyKind.SAFETY, finished, "predicate")
             )
         cut = None
-        if self.prune is not None or self.assume is not None:
-            cut = world.decision(self._is_cut)
+        if self.prunes or self.assumed:
+            cut = world.decision(
+                Property(
+                    "prune or assume", PropertyKind.SAFETY, self._is_cut, "predicate"
+                )
+            )
         names = [p.name for p in self.searched]
         decisions = [check.decision for check in checks]
         self.decisions = dict(zip(names, decisions, strict=True))
@@ -214,10 +232,8 @@ class Question:
             unfold(search)
 
     def _check_samples(self, search: Exploration, meter: Meter) -> None:
-        predicates = (self.prune, self.assume)
-        self.notes = audit(
-            self.world, [p for p in predicates if p is not None], look=meter.check
-        )
+        predicates = (*self.prunes, *self.assumed)
+        self.notes = audit(self.world, predicates, look=meter.check)
         if self.alike is not None and search.symmetry is not None:
             self.alike.check_steps(meter.each(search.expanded.rows()))
             rows = meter.each(search.examined.rows())
@@ -232,19 +248,33 @@ class Question:
         self, out: Path | str | None, *, write: bool, chosen: Chosen, seed: int
     ) -> Counterexamples:
         """Return who writes what is found."""
+        check_path("out", out)
         file = None if out is None else Path(out)
         return Counterexamples(
             self.world, self.starts, file, write=write, engine=chosen.engine, seed=seed
         )
 
     def _is_cut(self, view: View) -> bool:
-        prune, assume = self.prune, self.assume
-        if prune is not None and _said("prune", prune, view):
+        if any(_said("prune", predicate, view) for predicate in self.prunes):
             return True
-        return assume is not None and not _said("assume", assume, view)
+        return not all(_said("assume", predicate, view) for predicate in self.assumed)
 
 
-def _said(role: str, predicate: Callable[[View], bool], view: View) -> bool:
+def _predicates(
+    name: str, own: Predicate | None, given: Predicates | None
+) -> tuple[Predicate, ...]:
+    """Return what the system says, and what the search is told, as functions."""
+    several: Any = () if given is None else given
+    if callable(given) or not isinstance(several, Iterable) or isinstance(several, str):
+        several = (given,)
+    told = list(several)
+    for one in told:
+        check_function(one, name, arguments=1, like="a function of (view)")
+    found = [predicate_of(one) for one in told]
+    return tuple(found if own is None or own in found else [own, *found])
+
+
+def _said(role: str, predicate: Predicate, view: View) -> bool:
     """Return what a function says about a state."""
     judged = Property(role, PropertyKind.SAFETY, predicate, "the function given as")
     return judged.judge(view).holds
@@ -261,6 +291,7 @@ def reporter(
     progress: Callable[[Progress], None],
 ) -> Callable[[Statistics, float], None]:
     """Return what tells a user's function how far a search has come."""
+    check_function(progress, "progress", arguments=1, like="a function of (progress)")
     return lambda statistics, seconds: progress(progress_of(statistics, seconds))
 
 

@@ -7,13 +7,12 @@ from typing import Any, final
 
 from worldline.engine.profile import Profile
 from worldline.model.verdicts import Verdict
+from worldline.trace.expecting import Expecting
 from worldline.trace.report import (
     PropertyFailed,
     PropertyReport,
     base_json,
-    first_violated,
     property_lines,
-    refuse_unknown,
 )
 
 
@@ -43,7 +42,7 @@ class Progress:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Expecting):
     """The result of a search.
 
     Attributes
@@ -81,37 +80,18 @@ class Report:
     profile: Profile | None = None
     liveness_s: float | None = None
 
-    @property
-    def violated(self) -> PropertyReport | None:
-        """The first property that is violated, if any is."""
-        return first_violated(self.properties)
-
     def expect_holds(self) -> None:
         """Raise `PropertyFailed` unless every property searched for holds.
 
         Raises
         ------
         PropertyFailed
-            With the report as its text: what failed, and how to replay it.
+            With the report and the run as its text: what failed, how to replay it,
+            and the steps.
         """
+        __tracebackhide__ = True
         if self.verdict is not Verdict.HOLDS:
-            raise PropertyFailed(str(self))
-
-    def expect_violated(self, name: str) -> PropertyReport:
-        """Return the report on a property that is violated.
-
-        Raises
-        ------
-        PropertyFailed
-            If it is not.
-        UsageError
-            If there is none of that name.
-        """
-        refuse_unknown(name, self.properties)
-        for known in self.properties:
-            if known.name == name and known.verdict is Verdict.VIOLATED:
-                return known
-        raise PropertyFailed(f"{name} was expected to be violated\n{self}")
+            raise PropertyFailed(self.told())
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit
+from worldline.model.arguments import named
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -39,7 +40,9 @@ def goals_of(system: System, until: Iterable[Goal]) -> list[Property]:
         If a system has no property of a name.
     """
     if isinstance(until, str) or not isinstance(until, Iterable):
-        raise UsageError(f"until={until!r} is no list", remedy="write until=[...]")
+        raise UsageError(
+            f"until is {named(until)}, which is no list", remedy="write until=[...]"
+        )
     known = {declared.name: declared for declared in system.properties}
     found: list[Property] = []
     for goal in until:

@@ -10,13 +10,11 @@ from typing import Any, final
 from worldline.model.verdicts import Verdict
 from worldline.search.coverage import Coverage
 from worldline.search.probe import CONFIDENCE, missed_share
+from worldline.trace.expecting import Expecting
 from worldline.trace.report import (
-    PropertyFailed,
     PropertyReport,
     base_json,
-    first_violated,
     property_lines,
-    refuse_unknown,
 )
 
 
@@ -75,7 +73,7 @@ class CriticalTransition:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WalkReport:
+class WalkReport(Expecting):
     """The result of a search with random walks.
 
     Attributes
@@ -135,27 +133,6 @@ class WalkReport:
     misses: int = 0
     hit_rate: float | None = None
     direct_steps: int = 0
-
-    @property
-    def violated(self) -> PropertyReport | None:
-        """The property that is violated, if any is."""
-        return first_violated(self.properties)
-
-    def expect_violated(self, name: str) -> PropertyReport:
-        """Return the report on a property that is violated.
-
-        Raises
-        ------
-        PropertyFailed
-            If it is not.
-        UsageError
-            If there is none of that name.
-        """
-        refuse_unknown(name, self.properties)
-        found = self.violated
-        if found is not None and found.name == name:
-            return found
-        raise PropertyFailed(f"{name} was expected to be violated\n{self}")
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""

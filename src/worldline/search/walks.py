@@ -21,13 +21,17 @@ from worldline.engine.schedulers.named import scheduler_named
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.model.amounts import (
     refuse_other_than_seconds,
+    refuse_other_than_seed,
     refuse_other_than_whole,
 )
+from worldline.model.arguments import check_path
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError, refuse_no_asserts
+from worldline.model.events import Event
 from worldline.model.interrupts import held
+from worldline.model.opening import Target, open_system
 from worldline.model.properties import PropertyKind
-from worldline.model.system import System, check_system
+from worldline.model.system import System
 from worldline.search.engines import Engine, threads_of
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
@@ -48,8 +52,9 @@ LIVE_STEPS = 10_000
 
 
 def walk(
-    system: System,
+    system: Target,
     *,
+    parameters: Mapping[str, str] | None = None,
     depth: int = 6,
     max_steps: int | None = None,
     probes: int = 60,
@@ -83,6 +88,8 @@ def walk(
 
     Parameters
     ----------
+    system, parameters
+        What to run; see `check`.
     walks, events, max_seconds
         The budgets: how many walks, steps on all of them, and seconds. Without any,
         random runs end after `EVENTS` steps, and walks for liveness after one from each
@@ -116,40 +123,36 @@ def walk(
         search on from, and ends the search then.
     """
     refuse_no_asserts()
-    check_system(system)
-    refuse_other_than_whole(depth=depth, max_steps=max_steps, probes=probes)
-    _refuse_budgets(walks, events, max_seconds, max_memory_mb)
+    made = open_system(system, parameters)
+    refuse_other_than_whole(depth=depth, probes=probes, max_steps=max_steps)
     refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
-    wanted = chosen_properties(system, properties)
+    refuse_budgets(walks, events, max_seconds, max_memory_mb)
+    refuse_other_than_seed(seed)
+    check_path("out", out)
+    wanted = chosen_properties(made, properties)
     is_live = PropertyKind.LIVENESS in [known.kind for known in wanted]
-    usual = TO_BECOME_LIVE if is_live else TO_GO_DEEP
     shared: dict[str, Any] = {
         "wanted": wanted,
         "seed": seed,
-        "weigh": weigher(system, unbiased=unbiased, weights=weights, usual=usual),
+        "weigh": _weigher(made, weights, unbiased=unbiased, is_live=is_live),
         "threads": threads_of(threads),
         "bounds": Bounds(depth, None, max_seconds, max_memory_mb),
         "engine": engine,
         "progress": progress,
         "from_": from_,
-        "goals": goals_of(system, until),
+        "goals": goals_of(made, until),
         "walks": walks,
-        "events": events if is_live else _events(walks, events, max_seconds),
+        "events": events if is_live else budget(walks, events, max_seconds),
     }
     if not is_live:
         _refuse_for_safety(emit_live)
-        runs = RunsPlan(**shared, scheduler=_of(scheduler), max_steps=max_steps)
-        return answered(lambda: RandomRuns(system, runs), out, traces=traces)
-    _refuse_for_liveness(system, scheduler)
-    plan = Plan(
-        **shared,
-        most_steps=LIVE_STEPS if max_steps is None else max_steps,
-        faults=walk_faults,
-        probes=probes,
-        most_states=certify,
-        emit_live=emit_live,
-    )
-    return answered(lambda: Search(system, plan), out, traces=traces)
+        runs = RunsPlan(**shared, scheduler=chosen(scheduler), max_steps=max_steps)
+        return answered(lambda: RandomRuns(made, runs), out, traces=traces)
+    _refuse_for_liveness(made, scheduler)
+    shared |= {"faults": walk_faults, "probes": probes, "most_states": certify}
+    steps = LIVE_STEPS if max_steps is None else max_steps
+    plan = Plan(**shared, most_steps=steps, emit_live=emit_live)
+    return answered(lambda: Search(made, plan), out, traces=traces)
 
 
 def answered(
@@ -161,18 +164,41 @@ def answered(
         return search.answer(None if out is None else Path(out), traces=traces)
 
 
-def _refuse_budgets(
+def refuse_budgets(
     walks: int | None,
     events: int | None,
     max_seconds: float | None,
     max_memory_mb: int | None,
 ) -> None:
+    """Refuse budgets that are no numbers.
+
+    Raises
+    ------
+    UsageError
+        If one is not.
+    """
     refuse_other_than_whole(walks=walks, events=events, max_memory_mb=max_memory_mb)
     refuse_other_than_seconds(max_seconds=max_seconds)
 
 
-def _of(scheduler: Scheduler | str | None) -> Scheduler | None:
+def budget(
+    walks: int | None, events: int | None, max_seconds: float | None
+) -> int | None:
+    """Return the budget of steps: one is needed where no other is given."""
+    has_budget = walks is not None or max_seconds is not None
+    return EVENTS if events is None and not has_budget else events
+
+
+def chosen(scheduler: Scheduler | str | None) -> Scheduler | None:
+    """Return the scheduler that is given, or named."""
     return scheduler_named(scheduler) if isinstance(scheduler, str) else scheduler
+
+
+def _weigher(
+    system: System, weights: Mapping[str, int] | None, *, unbiased: bool, is_live: bool
+) -> Callable[[Event], int]:
+    usual = TO_BECOME_LIVE if is_live else TO_GO_DEEP
+    return weigher(system, unbiased=unbiased, weights=weights, usual=usual)
 
 
 def _refuse_for_safety(emit_live: int) -> None:
@@ -189,11 +215,3 @@ def _refuse_for_liveness(system: System, scheduler: Scheduler | str | None) -> N
             f"walks for the liveness of {system.name} have no scheduler",
             remedy="name the safety properties to judge, or leave the scheduler out",
         )
-
-
-def _events(
-    walks: int | None, events: int | None, max_seconds: float | None
-) -> int | None:
-    """Return the budget of steps: one is needed where no other is given."""
-    has_budget = walks is not None or max_seconds is not None
-    return EVENTS if events is None and not has_budget else events

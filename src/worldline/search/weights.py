@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from worldline.engine.schedulers.protocol import AROUND, NO_PAIR, Traits
 from worldline.model.amounts import short
+from worldline.model.arguments import named
 from worldline.model.content import fingerprint
 from worldline.model.errors import UsageError
 from worldline.model.events import RANK, Event, Kind, Origin
@@ -59,6 +60,11 @@ def weigher(
         If there is no such name, or a weight is not positive: what has the weight 0
         would never happen, and no state could be proved dead.
     """
+    if weights is not None and not isinstance(weights, Mapping):
+        raise UsageError(
+            f"weights is {named(weights)}, which is no dict",
+            remedy="write weights={'name': 5}",
+        )
     given = dict(weights or {})
     known = {kind.value for kind in Kind} | _names(system)
     for name, weight in given.items():

@@ -21,6 +21,7 @@ from typing import TypeAlias, final
 
 import zstandard
 
+from worldline.model.arguments import check_path
 from worldline.model.errors import InputError, WorldlineError
 from worldline.trace.assemble import Assembler, is_json
 from worldline.trace.json_checks import Malformed
@@ -133,6 +134,7 @@ def read(path: Place, *, partial: bool = False) -> Trace:
         If there is no such file, or it is not a whole and right trace; the message
         says what is wrong, where, and what to do.
     """
+    check_path("the trace", path)
     place = Path(path)
     assembler = Assembler()
     with _explained(place, assembler):

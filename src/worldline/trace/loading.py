@@ -15,6 +15,8 @@ from typing import TypeAlias
 
 from worldline.model.errors import UsageError
 from worldline.model.loader import ZOO, load
+from worldline.model.opening import Target as Given
+from worldline.model.opening import open_system
 from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.format import Place
@@ -31,8 +33,8 @@ _MOST = 10_000
 _RUN_OF_PROGRAM = "worldline.lineage.targets.program_system:system"
 """Makes the system of a program's run. By name: it stands above traces."""
 
-Target: TypeAlias = System | str | Sequence[str]
-"""A system, or what loads one: a target, or the files of a program."""
+Target: TypeAlias = Given | Sequence[str]
+"""A system, or what loads or makes one: also the files of a program."""
 
 
 def words_of(target: str) -> list[str]:
@@ -99,9 +101,14 @@ def system_of(
         If the system is of nowhere or not of the zoo, and was not given; or there is
         no such system.
     """
-    if isinstance(given, System):
-        return as_recorded(header, given)
     parameters = parameters or {}
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    if given is not None and not isinstance(given, str | Sequence):
+        if not isinstance(given, System):
+            _refuse_large(header, parameters, _MOST)
+            parameters = {**header.parameters, **parameters}
+        return as_recorded(header, open_system(given, parameters))
     words = named(header, given, parameters, how=how)
     return loaded(header, words, {**header.parameters, **parameters})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.arguments import named
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
@@ -37,10 +38,16 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
     UsageError
         If it is one.
     """
+    __tracebackhide__ = True
     known = [report.name for report in properties]
     if name not in known and name not in _FOR_NOTHING:
+        said: Any = name
+        if isinstance(said, str):
+            what = f"there is no property {name!r}"
+        else:
+            what = f"{named(said)} is no name of a property"
         raise UsageError(
-            f"there is no property {name!r}",
+            what,
             remedy=f"its properties are {', '.join(known)}" if known else "",
         )
 

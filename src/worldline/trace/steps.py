@@ -60,6 +60,17 @@ def steps(trace: Trace) -> Iterator[str]:
     yield from end_lines(trace)
 
 
+def run_lines(trace: Trace) -> list[str]:
+    """Return the lines of the steps alone, without what a report says of them."""
+    begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
+    lines = [*steps(trace)][begin:-end]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    return lines
+
+
 def header_lines(trace: Trace) -> Iterator[str]:
     """Yield what was run: the system, its nodes and network, what it was run by."""
     header = trace.header

@@ -107,7 +107,7 @@ class Recall:
         def holds(view: View) -> bool:
             return known.judge(view).holds
 
-        evaluations = self._evaluations(known, f"property {known.name}", holds)
+        evaluations = self._evaluations(known, f"{known.role} {known.name}", holds)
 
         def evaluate(decision: Decision, row: Row) -> bool:
             reader = _Recorder(self, row)

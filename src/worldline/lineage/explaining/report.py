@@ -106,7 +106,22 @@ class FaultsReport:
         FaultsFound
             With the report as its text.
         """
+        __tracebackhide__ = True
         if self.verdict is not Verdict.HOLDS:
+            raise FaultsFound(str(self))
+
+    def expect_no_violation(self) -> None:
+        """Raise `FaultsFound` if faults were found; UNKNOWN is no violation.
+
+        For searches with a bound, which cannot say HOLDS.
+
+        Raises
+        ------
+        FaultsFound
+            With the report as its text.
+        """
+        __tracebackhide__ = True
+        if self.verdict is Verdict.VIOLATED:
             raise FaultsFound(str(self))
 
     def to_json(self) -> dict[str, Any]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from worldline.lineage.targets.target import Target
+from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
 from worldline.model.loader import ZOO, load
-from worldline.model.system import System
+from worldline.model.opening import Target as Given
+from worldline.model.opening import open_system
 from worldline.trace.loading import PROGRAM_SUFFIX, is_program
+
+Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 
 
 def open_target(
-    target: str | os.PathLike[str] | System | Sequence[str | os.PathLike[str]],
+    target: Targets,
     parameters: Mapping[str, str],
     nodes: tuple[str, ...] | None,
     properties: tuple[str, ...] | None = None,
@@ -35,12 +40,14 @@ def open_target(
     UsageError
         If it cannot be loaded, or several are named that are no files of one program.
     """
-    if isinstance(target, System):
+    if not isinstance(target, str | os.PathLike | Sequence):
         from worldline.lineage.targets.rounds import RoundsTarget
 
         _refuse_nodes(nodes)
-        return RoundsTarget(target, properties)
+        return RoundsTarget(open_system(target, parameters), properties)
     given = [target] if isinstance(target, str | os.PathLike) else target
+    for name in given:
+        check_path("the target", name)
     names = [os.fspath(name) for name in given]
     if len(names) != 1 or _program(names[0]) is not None:
         from worldline.lineage.targets.program import DedalusTarget

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.model.content import TUPLE, Frozen, order_key
+from worldline.model.errors import ModelError
 from worldline.model.events import Event, Kind
 from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Envelope
@@ -56,6 +57,13 @@ def datagrams(
         Whether a message can overtake another of the same sender; without it,
         messages between each pair of nodes arrive in order.
     """
+    options = {"loss": loss, "duplication": duplication, "reordering": reordering}
+    for name, value in options.items():
+        if not isinstance(value, bool):
+            raise ModelError(
+                f"datagrams({name}={value!r}) is neither True nor False",
+                remedy="say whether it can happen; how often is said by wl.Faults(...)",
+            )
     return Datagrams(loss, duplication, reordering)
 
 

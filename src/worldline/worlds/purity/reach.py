@@ -44,7 +44,7 @@ def reach_of(system: System, more: Iterable[Any] = ()) -> Reach:
         parts = (observer.project, observer.fold, observer.decide, observer.arrange)
         for part in parts:
             reach.visit(part)
-    for predicate in (system.done, *more):
+    for predicate in (system.done, system.assume, system.prune, *more):
         reach.visit(predicate)
     return reach
 
