@@ -220,3 +220,8 @@ def test_each_property_can_be_false(name: str, fields: dict[str, Any]):
 def test_an_unknown_bug_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match="figure8, stale-append"):
         raft.system(bugs=("figure-8",))
+
+
+def test_one_server_alone_is_refused():
+    with pytest.raises(ValueError, match="say 2 or more"):
+        raft.system(size=1)
