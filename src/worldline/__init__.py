@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from worldline.model.injection.subject import CoverPoint
     from worldline.search.coverage import Coverage
     from worldline.search.exhaustive import check
+    from worldline.search.fuzz import fuzz
     from worldline.search.prefix import Prefix
     from worldline.search.report import Progress, Report
     from worldline.search.walk_report import CriticalTransition, WalkReport
@@ -124,6 +125,7 @@ _LAZY = {
     "worldline.model.injection.subject": ("CoverPoint",),
     "worldline.search.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
+    "worldline.search.fuzz": ("fuzz",),
     "worldline.search.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
     "worldline.search.walk_report": ("CriticalTransition", "WalkReport"),
@@ -214,6 +216,7 @@ __all__ = [
     "events",
     "field",
     "find_faults",
+    "fuzz",
     "ghost",
     "histories",
     "ids",

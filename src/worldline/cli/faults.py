@@ -12,6 +12,7 @@ from worldline.cli.options import (
     assignments,
     count,
     file_place,
+    names,
     place,
     positive,
     positive_seconds,
@@ -93,6 +94,7 @@ def _configure_scope(parser: argparse.ArgumentParser) -> None:
     scope = parser.add_argument_group("scope")
     scope.add_argument(
         "--nodes",
+        type=names,
         metavar="A,B,...",
         help="the nodes of a program, in order (default: those that it names)",
     )
@@ -114,6 +116,7 @@ def _configure_scope(parser: argparse.ArgumentParser) -> None:
     )
     scope.add_argument(
         "--crash-nodes",
+        type=names,
         metavar="A,B,...",
         help="the nodes that may crash (default: those that Faults(nodes=...) of the "
         "system names, or all)",
@@ -216,9 +219,9 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.model.interrupts import held
 
     question = question_of(
-        nodes=_listed(arguments.nodes),
+        nodes=arguments.nodes,
         properties=arguments.properties,
-        crash_nodes=_listed(arguments.crash_nodes),
+        crash_nodes=arguments.crash_nodes,
         eot=arguments.eot,
         eff=arguments.eff,
         crashes=arguments.crashes,
@@ -254,7 +257,3 @@ def run(arguments: argparse.Namespace) -> int:
             reclaim()
             print(report)
         return report.verdict.exit_code
-
-
-def _listed(names: str | None) -> list[str] | None:
-    return None if names is None else names.split(",")

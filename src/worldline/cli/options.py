@@ -167,6 +167,14 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def names(text: str) -> list[str]:
+    """Read an option's value that is a list of names with commas between."""
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{_short(text)} leaves out a name")
+    return found
+
+
 def weights(texts: list[str]) -> dict[str, int]:
     """Read the values of ``--weight``.
 

@@ -22,8 +22,8 @@ from worldline.cli.main import main
 from worldline.model import beat
 
 _AGAIN = "_WORLDLINE_BEGUN_ANEW"
-_VERBS = frozenset({"check", "walk", "faults", "replay"})
-_THREADED = frozenset({"check", "walk"})
+_VERBS = frozenset({"check", "walk", "fuzz", "faults", "replay"})
+_THREADED = frozenset({"check", "walk", "fuzz"})
 _MOST = 8
 """Executions that are given up before the command is."""
 

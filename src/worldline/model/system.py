@@ -115,6 +115,8 @@ class System:
     ----------
     injected
         Which faults are injected, in words; None where `faults` says what may happen.
+    free_faults
+        Their names in `Faults`, where they are injected.
     stuck
         For the worlds to remember what did not return.
     """
@@ -170,6 +172,7 @@ class System:
         self.prune = None if prune is None else predicate_of(prune)
         self.origin: Origin | None = None
         self.injected: str | None = None
+        self.free_faults: tuple[str, ...] = ()
         self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
         validate(self)
@@ -228,20 +231,25 @@ class System:
             changed if self.injected is None else changed.under_injection(self.injected)
         )
 
-    def under_injection(self, scope: str) -> System:
+    def under_injection(self, scope: str, faults: tuple[str, ...] = INJECTED) -> System:
         """Return this system with its faults decided by whoever injects them.
 
-        Messages may be lost, connections break, nodes crash and start again as often
-        as they are told to, as far as the network has such faults; but no node crashes
-        that `faults` spares.
+        By default messages may be lost, connections break, nodes crash and start again
+        as often as they are told to, as far as the network has such faults; but no node
+        crashes that `faults` spares.
 
         Parameters
         ----------
         scope
             Which faults are injected, in words; traces tell it.
+        faults
+            Those that may happen without limit, by their names in `Faults`.
         """
-        free = [f for f in INJECTED if permits(self.network, f)]
+        free = [f for f in faults if permits(self.network, f)]
         changed = copy.copy(self)
+        changed.free_faults = tuple(free)
+        if "partitions" in free:
+            changed.cuts = all_cuts(self.ids, self.faults.cuts)
         changed.faults = dataclasses.replace(
             self.faults,
             **dict.fromkeys(free),  # type: ignore[arg-type]

@@ -13,15 +13,16 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from worldline.model.errors import UsageError
+from worldline.model.errors import InputError, UsageError
+from worldline.model.faults import BUDGETS
 from worldline.model.loader import ZOO, load
 from worldline.model.opening import Target as Given
 from worldline.model.opening import open_system
 from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.format import Place
-from worldline.trace.json_text import shorten
-from worldline.trace.records import INJECTED, Header
+from worldline.trace.json_text import shorten, show
+from worldline.trace.records import FREE, INJECTED, Header
 
 PROGRAM_SUFFIX = ".ded"
 _LARGEST = 100
@@ -193,4 +194,12 @@ def as_recorded(header: Header, system: System) -> System:
     scope = header.options.get(INJECTED)
     if not isinstance(scope, str) or system.injected is not None:
         return system
-    return system.under_injection(scope)
+    free = header.options.get(FREE)
+    if free is None:
+        return system.under_injection(scope)
+    if not isinstance(free, list) or not set(map(str, free)) <= set(BUDGETS):
+        raise InputError(
+            f"the trace has the faults {shorten(show(free), 60)}, which are none",
+            remedy="record it anew",
+        )
+    return system.under_injection(scope, tuple(map(str, free)))

@@ -20,6 +20,7 @@ from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode, encode_value
 from worldline.trace.records import (
+    FREE,
     INJECTED,
     PROLOGUE,
     STATUS,
@@ -245,6 +246,7 @@ def _options(system: System) -> dict[str, Json]:
     }
     if system.injected is not None:
         found[INJECTED] = system.injected
+        found[FREE] = list(system.free_faults)
     return found
 
 

@@ -42,6 +42,9 @@ STATUS = "(status)"
 INJECTED = "injected"
 """Stands among a header's options, where faults were injected, for which ones."""
 
+FREE = "free_faults"
+"""Stands there, too, for the names of those that could happen without limit."""
+
 _LOWEST = -(2**40)
 _result = one_of("handled", "unhandled", "failed")
 

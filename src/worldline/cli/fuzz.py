@@ -1,0 +1,102 @@
+"""``worldline fuzz``: random runs in an environment that is drawn."""
+
+from __future__ import annotations
+
+import argparse
+
+from worldline import _command
+from worldline.cli.loading import load_of_search
+from worldline.cli.options import (
+    add_beginning,
+    add_json,
+    add_runs,
+    add_system,
+    names,
+    refuse_no_file,
+    weights,
+)
+
+SUMMARY = "make random runs in which calls and faults are drawn, too"
+
+DESCRIPTION = """\
+The question: do any of many random runs violate a property, whatever clients and faults
+do? As 'worldline walk' for safety, with the environment drawn, too.
+
+Calls have arguments that are drawn where the workload says so: with wl.whenever(Node.put,
+key=wl.one_of('x', 'y'), value=wl.integers(0, 9)) each call of put is a choice among 20.
+A script goes on where it has waited with wl.wait_until(condition); System(prologue=...)
+comes first. The faults that --inject names happen without limit, by their weights: a
+fault is a hundred times rarer than a message. Liveness properties are not judged.
+"""
+
+EPILOG = """\
+TARGET is what 'worldline check' takes, schedulers are those of 'worldline walk'.
+
+examples:
+  worldline fuzz zoo:paxos -p bugs=cb2 -p resets=1
+  worldline fuzz store.py --inject crashes,restarts --max-seconds 60
+  worldline fuzz store.py --inject all --weight put=300 --weight crash=5 --seed 3
+  worldline fuzz store.py --until "view[a].leads" --max-steps 500
+
+The trace that is written replays the run: the calls with what was drawn for them, and
+the faults. Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(run=run)
+    add_system(
+        parser,
+        "what to run; see below",
+        "judge this property only; may be repeated",
+    )
+    parser.add_argument(
+        "--inject",
+        type=names,
+        default=[],
+        metavar="A,B,...",
+        help="faults that may happen without limit: crashes, restarts, drops, "
+        "duplicates, partitions, resets, silent_resets or connection_errors, as far as "
+        "the network has them, or all (default: those of the system, as often as it "
+        "says)",
+    )
+    add_beginning(parser)
+    add_runs(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fuzz; return the exit code of the verdict."""
+    from worldline.cli.answers import answered
+    from worldline.cli.goals import goals
+    from worldline.cli.progress import shown
+    from worldline.model.interrupts import held
+    from worldline.search.fuzz import fuzz
+
+    if arguments.out is not None:
+        refuse_no_file(arguments.out)
+    system = load_of_search("fuzz", arguments)
+    _command.begin()
+    with held(), shown(system.name) as progress:
+        report = fuzz(
+            system,
+            inject=arguments.inject,
+            walks=arguments.walks,
+            events=arguments.events,
+            max_steps=arguments.max_steps,
+            scheduler=arguments.scheduler,
+            unbiased=arguments.unbiased,
+            weights=weights(arguments.weights),
+            max_seconds=arguments.max_seconds,
+            max_memory_mb=arguments.max_memory,
+            seed=arguments.seed,
+            properties=arguments.properties,
+            engine=arguments.engine,
+            threads=arguments.threads,
+            out=arguments.out,
+            progress=progress,
+            from_=arguments.prefix,
+            until=goals(system, arguments.until),
+        )
+        return answered(report, as_json=arguments.json)

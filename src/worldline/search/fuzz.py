@@ -1,0 +1,137 @@
+"""Fuzzing: random runs in an environment that is drawn, too.
+
+References
+----------
+Scott et al., "Minimizing Faulty Executions of Distributed Systems", NSDI 2016, section
+4: external events drawn by weight, between an initial sequence and a bound on steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from worldline.engine.bounds import Bounds
+from worldline.engine.schedulers.protocol import Scheduler
+from worldline.model.amounts import refuse_other_than_seed, refuse_other_than_whole
+from worldline.model.arguments import check_path, named
+from worldline.model.errors import UsageError, refuse_no_asserts
+from worldline.model.faults import BUDGETS
+from worldline.model.network import permits
+from worldline.model.opening import Target, open_system
+from worldline.model.properties import PropertyKind
+from worldline.model.system import System
+from worldline.search.engines import Engine, threads_of
+from worldline.search.prefix import Prefix
+from worldline.search.question import chosen_properties
+from worldline.search.random_runs import RandomRuns, RunsPlan
+from worldline.search.report import Progress
+from worldline.search.stages import Goal, goals_of
+from worldline.search.walk_report import WalkReport
+from worldline.search.walks import answered, budget, chosen, refuse_budgets
+from worldline.search.weights import TO_GO_DEEP, weigher
+from worldline.trace.format import Place
+
+ALL = "all"
+"""Stands for every fault that the network has."""
+
+
+def fuzz(
+    system: Target,
+    *,
+    parameters: Mapping[str, str] | None = None,
+    inject: Iterable[str] = (),
+    walks: int | None = None,
+    events: int | None = None,
+    max_steps: int | None = None,
+    scheduler: Scheduler | str | None = None,
+    unbiased: bool = False,
+    weights: Mapping[str, int] | None = None,
+    max_seconds: float | None = None,
+    max_memory_mb: int | None = None,
+    seed: int = 0,
+    properties: list[str] | None = None,
+    engine: Engine = "auto",
+    threads: int | None = None,
+    out: Path | str | None = None,
+    traces: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    from_: Prefix | Place | None = None,
+    until: Iterable[Goal] = (),
+) -> WalkReport:
+    """Make random runs in which the environment is drawn, too, and judge safety.
+
+    Calls come with arguments that are drawn (`one_of`, `integers`), scripts wait for
+    what they wait for (`wait_until`), a prologue comes first, and faults happen by
+    their weights.
+
+    Parameters
+    ----------
+    inject
+        Faults, by their names in `Faults`, that may happen without limit, whatever the
+        system's budgets are; ``all`` for whatever its network has. How often they do
+        is up to their weights.
+    properties
+        Names of those to judge. Liveness properties are not: see `walk`.
+    system, parameters, walks, events, max_seconds, max_steps, scheduler, unbiased, \
+weights, max_memory_mb, seed, threads, from_, until
+        As for `walk`.
+    """
+    refuse_no_asserts()
+    made = injected(open_system(system, parameters), inject)
+    refuse_other_than_whole(max_steps=max_steps)
+    refuse_budgets(walks, events, max_seconds, max_memory_mb)
+    refuse_other_than_seed(seed)
+    check_path("out", out)
+    wanted = chosen_properties(made, properties)
+    judged = [known for known in wanted if known.kind is not PropertyKind.LIVENESS]
+    if properties is not None and len(judged) < len(wanted):
+        raise UsageError(
+            "a fuzzed run says nothing of liveness properties",
+            remedy="use 'worldline walk' for them, or name others",
+        )
+    given: dict[str, Any] = {"unbiased": unbiased, "weights": weights}
+    plan = RunsPlan(
+        wanted=judged,
+        seed=seed,
+        weigh=weigher(made, **given, usual=TO_GO_DEEP),
+        threads=threads_of(threads),
+        bounds=Bounds(None, None, max_seconds, max_memory_mb),
+        engine=engine,
+        progress=progress,
+        from_=from_,
+        goals=goals_of(made, until),
+        scheduler=chosen(scheduler),
+        max_steps=max_steps,
+        walks=walks,
+        events=budget(walks, events, max_seconds),
+    )
+    return answered(lambda: RandomRuns(made, plan), out, traces=traces)
+
+
+def injected(system: System, names: Iterable[str]) -> System:
+    """Return a system in which some faults may happen without limit.
+
+    Raises
+    ------
+    UsageError
+        If there is no such fault, or the system's network does not have it.
+    """
+    if isinstance(names, str):
+        raise UsageError(
+            f"inject is {named(names)}, which is no list",
+            remedy=f"write inject=[{names!r}]",
+        )
+    possible = [name for name in BUDGETS if permits(system.network, name)]
+    wanted = list(names)
+    for name in wanted:
+        if name not in (ALL, *possible):
+            raise UsageError(
+                f"{system.name} has no faults {name!r} to inject",
+                remedy=f"name some of {', '.join(possible)}, or {ALL}",
+            )
+    faults = [name for name in possible if name in wanted or ALL in wanted]
+    if not faults:
+        return system
+    return system.under_injection(f"{', '.join(faults)} without limit", tuple(faults))
