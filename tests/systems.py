@@ -10,6 +10,8 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
+from tests.drawing import shelves
+
 import worldline as wl
 
 
@@ -416,6 +418,7 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
         faults=_faults(connection_errors=2, resets=3, silent_resets=3, crashes=1),
     ),
     "gamblers": lambda: gamblers(faults=_faults(resets=1, crashes=1, restarts=1)),
+    "shelves": lambda: shelves(faults=_faults(resets=1, drops=1)),
 }
 
 FINITE: dict[str, Callable[[], wl.System]] = {
@@ -451,4 +454,8 @@ FINITE: dict[str, Callable[[], wl.System]] = {
     "players without no-ops": lambda: players(ignore_noops=True),
     "gamblers": lambda: gamblers(faults=_faults(resets=1)),
     "gamblers booting": lambda: gamblers(boot="events"),
+    "shelves": shelves,
+    "shelves with resets": lambda: shelves(
+        network=wl.datagrams(reordering=False), faults=_faults(resets=1)
+    ),
 }

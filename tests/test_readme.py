@@ -8,8 +8,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import worldline as wl
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -137,3 +140,15 @@ def test_a_text_that_varies_is_settled():
     assert settled("a 0.01 s (1,234/s), 41 MiB \n1 passed in 0.01s") == (
         "a TIME (RATE), MEMORY\n1 passed in TIME"
     )
+
+
+def test_the_workloads_that_are_taught_make_systems() -> None:
+    first, *others = blocks("python", ROOT / "docs" / "workloads.md")
+    known: dict[str, Any] = {"__name__": __name__}
+    exec(first, known)
+    for block in ("", *others):
+        exec(block, known)
+        nodes = {known["a"]: known["Shelf"](), known["b"]: known["Shelf"]()}
+        report = wl.check(wl.System(nodes, workload=known["workload"]))
+        assert report.verdict is wl.Verdict.HOLDS
+    assert len(others) == 2

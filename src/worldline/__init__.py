@@ -20,6 +20,7 @@ from worldline.model import histories
 from worldline.model import prologue as events
 from worldline.model.canonical import FrozenMap
 from worldline.model.context import Context
+from worldline.model.drawn import OneOf, integers, one_of
 from worldline.model.errors import (
     Asymmetry,
     InputError,
@@ -71,6 +72,7 @@ from worldline.model.workload import (
     Whenever,
     invoke,
     script,
+    wait_until,
     whenever,
 )
 
@@ -177,6 +179,7 @@ __all__ = [
     "NotEnabled",
     "Observer",
     "Offer",
+    "OneOf",
     "Origin",
     "PendingTimer",
     "Prefix",
@@ -222,12 +225,14 @@ __all__ = [
     "ids",
     "ignored",
     "ignores",
+    "integers",
     "invoke",
     "liveness",
     "message",
     "message_set",
     "node",
     "on",
+    "one_of",
     "part",
     "records",
     "replay",
@@ -240,6 +245,7 @@ __all__ = [
     "timer",
     "transport_error",
     "upcall",
+    "wait_until",
     "walk",
     "whenever",
 ]

@@ -101,14 +101,16 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: made(workload=[ORDER]),
         (
             "System(workload=...) holds the Invocation order; "
-            "use wl.script(...) or wl.whenever(...)"
+            "use wl.script(...) or wl.whenever(...); calls and wl.wait_until(...) stand in "
+            "a script"
         ),
     ),
     (
         lambda: made(workload=[Shop.close]),
         (
             "System(workload=...) holds the function Shop.close; "
-            "use wl.script(...) or wl.whenever(...)"
+            "use wl.script(...) or wl.whenever(...); calls and wl.wait_until(...) stand in "
+            "a script"
         ),
     ),
     (

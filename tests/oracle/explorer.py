@@ -38,6 +38,17 @@ SPENDS = {
 }
 
 
+def _may(
+    when: Callable[..., bool], fields: object, arguments: tuple[object, ...]
+) -> bool:
+    """Whether a guard holds for some combination of what arguments are drawn from."""
+    options = [
+        argument.options if isinstance(argument, wl.OneOf) else (argument,)
+        for argument in arguments
+    ]
+    return any(when(fields, *values) for values in itertools.product(*options))
+
+
 class Oracle:
     """A system, run by copying whole states."""
 
@@ -175,7 +186,7 @@ class Oracle:
         open_ones = [
             call
             for call, when in self.system.whenevers[index]
-            if when is None or when(mine.fields, *call.arguments)
+            if when is None or _may(when, mine.fields, call.arguments)
         ]
         distinct = {call.key: call for call in heads + open_ones}
         for key in sorted(distinct, key=lambda key: (key[0], order_key(key[1]))):
@@ -304,8 +315,10 @@ class Oracle:
             found = self.taker(state, index, context, event)
             if not isinstance(found, Result | Failure):
                 activity.door = door
-                found()
-                return Result.HANDLED
+                # A draw that a guard forbids answers so.
+                return (
+                    Result.UNHANDLED if found() is Result.UNHANDLED else Result.HANDLED
+                )
         except wl.ModelError:
             raise
         except Exception as error:

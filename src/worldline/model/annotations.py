@@ -9,9 +9,10 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
+from worldline.model.drawn import OneOf
 from worldline.model.errors import ModelError
 
 _COLLECTIONS = (tuple, list, set, frozenset, dict)
@@ -19,10 +20,20 @@ _WIDER = {float: (int,), complex: (int, float), bytes: (bytearray,)}
 """What a type checker accepts for a class beside its instances."""
 
 
-def check_arguments(
-    function: Callable[..., Any], arguments: tuple[Any, ...], what: str, remedy: str
-) -> None:
-    """Compare what a handler is given after ``self`` and ``ctx`` with its parameters.
+def bound_arguments(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    named: Mapping[str, Any],
+    what: str,
+    remedy: str,
+) -> tuple[Any, ...]:
+    """Return what a handler is given after ``self`` and ``ctx``, in its own order.
+
+    Parameters
+    ----------
+    named
+        Arguments by the names of parameters. Defaults fill what is left out before
+        them.
 
     Raises
     ------
@@ -31,17 +42,41 @@ def check_arguments(
     """
     signature = inspect.signature(function)
     try:
-        bound = signature.bind(None, None, *arguments)
+        _check_names(signature, named)
+        bound = signature.bind(None, None, *arguments, **named)
     except TypeError as error:
-        shown = ", ".join(map(repr, arguments))
+        given = [*map(repr, arguments), *[f"{k}={v!r}" for k, v in named.items()]]
         raise ModelError(
-            f"{what} gives ({shown}) to {function.__qualname__}{signature}: {error}",
+            f"{what} gives ({', '.join(given)}) to "
+            f"{function.__qualname__}{signature}: {error}",
             remedy=remedy,
         ) from None
     for name, value in list(bound.arguments.items())[2:]:
         parameter = signature.parameters[name]
         if parameter.kind is not parameter.VAR_POSITIONAL:
-            check_type(function, name, value, what, remedy)
+            for option in _kinds_of(value):
+                check_type(function, name, option, what, remedy)
+    last = max(map(list(signature.parameters).index, named), default=0)
+    bound.apply_defaults()
+    return tuple(bound.args[2 : max(last + 1, 2 + len(arguments))])
+
+
+def _check_names(signature: inspect.Signature, names: Iterable[str]) -> None:
+    """Refuse what could not be given by position, as a call gives it."""
+    for name in names:
+        known = signature.parameters.get(name)
+        if known is None or known.kind is not known.POSITIONAL_OR_KEYWORD:
+            raise TypeError(f"{name!r} is no parameter that can be given by position")
+
+
+def _kinds_of(value: Any) -> Iterable[Any]:
+    """Return one option of each class for what is drawn; only classes are compared."""
+    if type(value) is not OneOf:
+        return (value,)
+    first: dict[type, Any] = {}
+    for option in value.options:
+        first.setdefault(type(option), option)
+    return first.values()
 
 
 def check_type(

@@ -14,14 +14,16 @@ from typing import Any, TypeAlias, final
 from worldline.model import activity, running
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.divergence import Diverged
+from worldline.model.drawn import OneOf, alternatives, is_drawn
 from worldline.model.errors import name_of
 from worldline.model.events import Event, Kind
 from worldline.model.guards import allows
 from worldline.model.network import Capability
-from worldline.model.node import NodeType
+from worldline.model.node import Handler, NodeType
 from worldline.model.places import place_of
 from worldline.model.running import text_of
 from worldline.model.system import System
+from worldline.model.user_errors import spelt
 from worldline.model.user_functions import check_ran
 from worldline.model.workload import Invocation
 
@@ -66,7 +68,10 @@ class Failure:
 
 
 Found: TypeAlias = Callable[[], Any] | Result | Failure
-"""The handler, ready to be called, or why there is none."""
+"""The handler, ready to be called, or why there is none.
+
+Called, it may still answer ``UNHANDLED``: what it drew is not to happen.
+"""
 
 HANDLERLESS = frozenset(
     {
@@ -207,6 +212,8 @@ def _perform(
     if node.__dict__.keys() != kind.roles.keys() or kind.parts:
         kind.check_fields(node, handler_name(kind, event))
     if returned is not None:
+        if returned is Result.UNHANDLED:
+            return returned
         check_ran(returned, handler_name(kind, event))
     return Result.HANDLED
 
@@ -266,16 +273,76 @@ def _find_timer(kind: NodeType, service: Any, context: Context, event: Event) ->
 def _find_call(
     system: System, index: int, service: Any, context: Context, event: Event
 ) -> Found:
-    handler = system.types[index].calls[event.name]
+    handler = system.types[index].calls.get(event.name)
+    if handler is None:
+        return _find_wait(system, index, service, event)
     arguments = event.payload
+    if is_drawn(arguments):
+        return _find_drawn(system, index, service, context, event)
     if not handler.takes(service, *arguments):
         return Result.WAITS
-    key = Invocation(event.name, arguments).key
-    if not any(c.key == key for script in system.scripts[index] for c in script.calls):
-        guards = [when for call, when in system.whenevers[index] if call.key == key]
-        if not any(allows(when, handler.name, service, *arguments) for when in guards):
-            return Result.WAITS
+    if not _is_offered(_guards(system, index, event), handler, service, arguments):
+        return Result.WAITS
     return lambda: handler.function(service, context, *arguments)
+
+
+def _guards(system: System, index: int, event: Event) -> list[Any]:
+    """Return the guards under which the workload makes a call; one is enough."""
+    key = Invocation(event.name, event.payload).key
+    if any(c.key == key for script in system.scripts[index] for c in script.calls):
+        return [None]
+    return [when for call, when in system.whenevers[index] if call.key == key]
+
+
+def _is_offered(
+    guards: list[Any], handler: Handler, service: Any, arguments: tuple[Any, ...]
+) -> bool:
+    return any(allows(when, handler.name, service, *arguments) for when in guards)
+
+
+def _find_drawn(
+    system: System, index: int, service: Any, context: Context, event: Event
+) -> Found:
+    """Find the handler of a call that draws: enabled if it may happen in some way."""
+    handler = system.types[index].calls[event.name]
+    guards = _guards(system, index, event)
+
+    def may(values: tuple[Any, ...]) -> bool:
+        takes = handler.takes(service, *values)
+        return takes and _is_offered(guards, handler, service, values)
+
+    def draw() -> Any:
+        values = tuple(
+            context.choose(one.options) if type(one) is OneOf else one
+            for one in event.payload
+        )
+        if not _looking(lambda: may(values)):
+            return Result.UNHANDLED
+        return handler.function(service, context, *values)
+
+    return draw if any(map(may, alternatives(event.payload))) else Result.WAITS
+
+
+def _looking(ask: Callable[[], bool]) -> bool:
+    """Ask a guard in the midst of an event, as it is asked before one."""
+    door, activity.door, activity.guarding = activity.door, None, True
+    try:
+        return ask()
+    finally:
+        activity.door, activity.guarding = door, False
+
+
+def _find_wait(system: System, index: int, service: Any, event: Event) -> Found:
+    """Say whether a script goes on; that the position moves is all that happens."""
+    calls = [call for script in system.scripts[index] for call in script.calls]
+    key = Invocation(event.name, event.payload).key
+    until = next(call.until for call in calls if call.key == key)
+    what = f"{event.name}({spelt(event.payload[0])})"
+    return _go_on if allows(until, what, service) else Result.WAITS
+
+
+def _go_on() -> None:
+    pass
 
 
 def _find_error(kind: NodeType, node: Any, context: Context, event: Event) -> Found:

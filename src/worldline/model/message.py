@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
 from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
+from worldline.model.drawn import OneOf
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node, refuse_node
 from worldline.model.identity import NodeId
@@ -18,6 +19,7 @@ from worldline.model.values import (
     record_freezer,
     register_sealed,
     register_shared,
+    thaw,
     thaw_all,
 )
 
@@ -121,6 +123,12 @@ def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
         )
     if is_node(frozen[0]):
         refuse_node(f"message {cls.__name__}: field {name!r}", frozen[0])
+    if frozen[0] is OneOf:
+        raise ModelError(
+            f"message {cls.__name__}: field {name!r} holds {thaw(frozen)!r}, which only "
+            "a call of the workload draws from",
+            remedy="let the handler choose: ctx.choose([...])",
+        )
     for item in frozen[1:]:
         if type(item) is tuple:
             _refuse_mutable(cls, name, item)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.events import Choices, Event
+from worldline.model.drawn import is_drawn, taken
+from worldline.model.events import Choices, Event, Kind
 from worldline.model.execute import Failure, Result
 from worldline.model.hidden import PendingTimer
 from worldline.model.observers import Sent, Step
@@ -44,6 +45,9 @@ class Outcome:
     widths: tuple[int, ...]
 
     def as_step(self, event: Event) -> Step:
-        """Return what an observer sees of it."""
+        """Return what an observer sees of it: of a call, the arguments it was made with."""
         handled = self.result is Result.HANDLED
+        if event.kind is Kind.CALL and is_drawn(event.payload):
+            arguments = taken(event.payload, self.choices)
+            event = Event(event.kind, event.node, name=event.name, payload=arguments)
         return Step(event, handled, self.sends, self.choices)

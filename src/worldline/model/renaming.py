@@ -26,6 +26,7 @@ from worldline.model.content import (
     order_key,
 )
 from worldline.model.deeds import Deeds
+from worldline.model.drawn import OneOf
 from worldline.model.events import RANK, Event, Kind
 from worldline.model.hidden import PendingTimer
 from worldline.model.identity import BY_DECLARATION, NodeId
@@ -60,7 +61,7 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
         tag = frozen[0]
         if tag is ENUM:
             return frozen
-        items = [
+        items: list[Any] = [
             names.get(item, item) if type(item) is NodeId else renamed(item, names)
             for item in frozen[1:]
         ]
@@ -72,6 +73,9 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
             items = [part for pair in pairs for part in pair]
         elif tag is Event:
             _tidy_event(items)
+        elif tag is OneOf and items[0] != frozen[1]:
+            # Options that mention nodes are in canonical order, under any names.
+            items[0] = (TUPLE, *sorted(items[0][1:], key=order_key))
         return (tag, *items)
     if isinstance(frozen, _SEALED):
         return _renamed_seal(frozen, names)
@@ -136,7 +140,7 @@ def outlines(
         return canonical_bytes(frozen), {}
     tag = frozen[0]
     # The fields of an event may be in the order of ids; few values hold events.
-    loose = loose or tag is Event
+    loose = loose or tag is Event or tag is OneOf
     parts = [outlines(item, words, alone, loose=loose) for item in frozen[1:]]
     common = _joined(tag, [part for part, _ in parts], loose=loose)
     # What is told apart is the same for all ids that stand in like places.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from typing import Any, TypeAlias
 
-from worldline.model.content import order_key
 from worldline.model.events import Event, Kind
 from worldline.model.faults import Budget, Partition, budget_of
 from worldline.model.hidden import Hidden, PendingTimer, Status
@@ -19,7 +18,6 @@ from worldline.model.identity import NodeId
 from worldline.model.network import Mailbox
 from worldline.model.network.datagrams import concerning
 from worldline.model.system import System
-from worldline.model.values import freeze
 from worldline.model.workload import Invocation
 
 Operation: TypeAlias = tuple[Any, ...]
@@ -154,7 +152,7 @@ def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
     calls = [call for call in heads if call is not None]
     calls += [call for call, _ in system.whenevers[index]]
     unique = {call.key: call for call in calls}
-    ordered = sorted(unique.values(), key=lambda call: order_key(freeze(call)))
+    ordered = sorted(unique.values(), key=lambda call: call.rank)
     return [
         Event(Kind.CALL, system.ids[index], name=call.name, payload=call.arguments)
         for call in ordered

@@ -163,11 +163,11 @@ def _fields(kind: NodeType, node: Any, path: str = "") -> Iterator[tuple[str, Fr
 def _check_scripts(system: System, names: Names) -> None:
     for index, image in _pairs(system, names):
         here = [
-            (script.on_reset, [_call(call, names) for call in script.calls])
+            (script.on_reset, [_scripted(call, names) for call in script.calls])
             for script in system.scripts[index]
         ]
         there = [
-            (script.on_reset, [_call(call, {}) for call in script.calls])
+            (script.on_reset, [_scripted(call, {}) for call in script.calls])
             for script in system.scripts[image]
         ]
         if here != there:
@@ -184,15 +184,21 @@ def _check_whenevers(system: System, names: Names) -> None:
             raise _differ(names, what, _guarded(here), _guarded(there))
 
 
+def _scripted(call: Invocation, names: Names) -> tuple[str, Frozen, object]:
+    return (*_call(call, names), _code(call.until))
+
+
 def _call(call: Invocation, names: Names) -> tuple[str, Frozen]:
     return call.name, renamed(freeze(call.arguments), names)
 
 
-def _text(call: tuple[str, Frozen]) -> str:
+def _text(call: tuple[str, Frozen, *tuple[object, ...]]) -> str:
     return f"{call[0]}({', '.join(map(repr, thaw(call[1])))})"
 
 
-def _scripts(scripts: Sequence[tuple[str, list[tuple[str, Frozen]]]]) -> str:
+def _scripts(
+    scripts: Sequence[tuple[str, list[tuple[str, Frozen, object]]]],
+) -> str:
     texts = [
         f"{', '.join(map(_text, calls))} ({on_reset} on a reset)"
         for on_reset, calls in scripts

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
+from worldline.model.drawn import OneOf, phrase
 from worldline.model.errors import InputError, WorldlineError
 from worldline.model.places import is_ours, is_users
 from worldline.model.running import said, text_of
@@ -81,6 +82,8 @@ def spelt(value: object) -> str:
 
 def _spelt(value: object) -> str:
     kind = type(value)
+    if isinstance(value, OneOf):
+        return phrase(value.options, _spelt)
     if dataclasses.is_dataclass(kind):
         named = [f.name for f in dataclasses.fields(kind) if f.repr]
         inside = [f"{name}={_spelt(getattr(value, name, None))}" for name in named]

@@ -17,7 +17,7 @@ from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.user_errors import spelt
 from worldline.model.user_functions import check_function
-from worldline.model.workload import Invocation, Script, Whenever, scripts_of
+from worldline.model.workload import WAIT, Invocation, Script, Whenever, scripts_of
 
 if TYPE_CHECKING:
     from worldline.model.system import System
@@ -170,10 +170,35 @@ def _check_workload(system: System) -> None:
         else:
             raise ModelError(
                 f"System(workload=...) holds {named(entry)}",
-                remedy="use wl.script(...) or wl.whenever(...)",
+                remedy="use wl.script(...) or wl.whenever(...); calls and "
+                "wl.wait_until(...) stand in a script",
             )
     for node in system.ids:
+        _check_waits(system, node)
         _check_scripts(system, node)
+
+
+def _check_waits(system: System, node: NodeId) -> None:
+    """Refuse waits of a node that cannot be told apart: a name is all that events say."""
+    waits = [
+        call.arguments[0]
+        for script in scripts_of(system.workload, node)
+        for call in script.calls
+        if call.until is not None
+    ]
+    for name, count in Counter(waits).items():
+        if count > 1:
+            raise ModelError(
+                f"two wl.wait_until(...) of {node} are named {name!r}",
+                remedy="tell them apart: wl.wait_until(..., name='...')",
+            )
+    kind = system.types[system.index[node]]
+    if waits and WAIT in kind.calls:
+        raise ModelError(
+            f"{kind.cls.__name__} has a call named {WAIT!r}, and a script of {node} "
+            "a wl.wait_until(...)",
+            remedy="rename the call",
+        )
 
 
 def _check_scripts(system: System, node: NodeId) -> None:
@@ -227,6 +252,8 @@ def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) ->
         )
     kind = system.types[system.index[node]]
     for call in calls:
+        if call.until is not None:
+            continue
         if call.name not in kind.calls:
             raise ModelError(
                 f"the workload calls {call.name!r} on {node}, "

@@ -78,7 +78,10 @@ def label_of(world: TabulatedWorld, event: Event) -> str | None:
     if event.kind is Kind.DELIVER:
         return None if _ignores(kind, event) else f"{name} message {event.name}"
     word = _BY_NAME.get(event.kind)
-    return None if word is None else f"{name} {word} {event.name}"
+    # That a script goes on after a wait is a call without a handler.
+    if word is None or (event.kind is Kind.CALL and event.name not in kind.calls):
+        return None
+    return f"{name} {word} {event.name}"
 
 
 def _at(kind: NodeType, path: str) -> str:

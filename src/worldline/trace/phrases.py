@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from worldline.model.drawn import OneOf, phrase, picked
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, show
 from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
@@ -63,8 +64,47 @@ def _of_timer(step: Happening, header: Header) -> list[str]:
 
 
 def _of_call(step: Happening, header: Header) -> list[str]:
-    arguments = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
-    return [f"{step.name}({', '.join(map(show, arguments))})"]
+    arguments = _arguments(step)
+    options = [_options(argument) for argument in arguments]
+    picks: list[int] | None = None
+    if isinstance(step, StepRecord) and _draws(step) is not None:
+        picks = picked([len(some) for some in options], step.choices)
+    said = []
+    for number, (argument, some) in enumerate(zip(arguments, options, strict=True)):
+        if not some:
+            said.append(show(argument))
+        elif picks is None:
+            said.append(phrase(some, show))
+        else:
+            said.append(show(some[picks[number]]))
+    return [f"{step.name}({', '.join(said)})"]
+
+
+def _arguments(step: Happening) -> list[Json]:
+    found = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
+    return list(found)
+
+
+def _options(argument: Json) -> list[Json]:
+    """Return what an argument of a call is drawn from; nothing if it is not drawn."""
+    if not isinstance(argument, dict) or argument.get("$is") != OneOf.__qualname__:
+        return []
+    options = argument.get("options")
+    return list(options.get("$tuple", [])) if isinstance(options, dict) else []
+
+
+def _draws(step: StepRecord) -> int | None:
+    """Return how many of a step's choices, its first ones, drew arguments.
+
+    None if they do not fit, as in a step that failed before anything was drawn.
+    """
+    if step.kind != "call":
+        return 0
+    counts = [len(_options(argument)) for argument in _arguments(step)]
+    widths = tuple(count for count in counts if count > 1)
+    made = list(zip(step.choices, step.widths, strict=False))[: len(widths)]
+    fits = tuple(width for _, width in made) == widths
+    return len(widths) if fits and all(pick < width for pick, width in made) else None
 
 
 def _of_error(step: Happening, header: Header) -> list[str]:
@@ -137,9 +177,18 @@ def _plain(value: Json) -> str:
 
 
 def choice_phrase(step: StepRecord) -> str:
-    """Return which options the handler took, counted from 0; empty if none."""
+    """Return which options were taken in a step, counted from 0; empty if none."""
+    return ", ".join(_choices(step))
+
+
+def own_choice_phrase(step: StepRecord) -> str:
+    """Return which options the handler itself took, not what its arguments show."""
+    return ", ".join(_choices(step)[_draws(step) or 0 :])
+
+
+def _choices(step: StepRecord) -> list[str]:
     pairs = zip(step.choices, step.widths, strict=True)
-    return ", ".join(f"{taken} of {width}" for taken, width in pairs)
+    return [f"{taken} of {width}" for taken, width in pairs]
 
 
 def facet_phrases(step: StepRecord) -> dict[str, str]:

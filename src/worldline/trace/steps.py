@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from worldline.trace.json_text import shorten, show
 from worldline.trace.phrases import (
     change_phrases,
-    choice_phrase,
     cycle_phrase,
     event_phrase,
+    own_choice_phrase,
     send_phrase,
     timer_phrase,
     verdict_phrase,
@@ -180,7 +180,7 @@ def step_lines(
     phrase = event_phrase(step, header)
     yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{unhandled}"
     margin = " " * (number + lane + 6)
-    chosen = choice_phrase(step)
+    chosen = own_choice_phrase(step)
     if chosen:
         yield f"{margin}chose option {chosen}"
     for phrase in change_phrases(step):

@@ -8,6 +8,7 @@ from typing import Any, final
 from worldline.engine.profile import FREEZING, HANDLERS, UNTIMED, Untimed
 from worldline.model.content import Frozen
 from worldline.model.divergence import Suspected, within_budget
+from worldline.model.drawn import LARGEST_FAN
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
 from worldline.model.execute import (
@@ -161,10 +162,6 @@ class Trials:
                 raise too_many_leaves(self.system, index, event)
             given = next_path(trial.path)
         return found
-
-
-LARGEST_FAN = 10_000
-"""Outcomes that one event may have before it counts as a mistake."""
 
 
 def next_path(path: Path) -> Path | None:

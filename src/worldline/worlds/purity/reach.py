@@ -38,6 +38,9 @@ def reach_of(system: System, more: Iterable[Any] = ()) -> Reach:
     for entries in system.whenevers:
         for _, when in entries:
             reach.visit(when)
+    for scripts in system.scripts:
+        for call in (call for script in scripts for call in script.calls):
+            reach.visit(call.until)
     for known in system.properties:
         reach.visit(known)
     for observer in system.observers:

@@ -8,7 +8,8 @@ Notes
 Where the design leaves room: starting belongs to round 1, so what a node sends then
 can be lost; after a prologue, what it left under way arrives in round 1 and its timers
 are due then. A timer is due in round t + max(1, ceil(after / length)). Each call that
-can be made is made once per round. A message that its receiver does not take yet
+can be made is made once per round; a script goes on after a wait before that, and takes the first
+option of what its arguments are drawn from. A message that its receiver does not take yet
 (``unhandled="wait"``) is offered again in every later round. On streams a connection
 that is not open yet cannot break, so a loss does nothing to its first message.
 """
@@ -172,7 +173,7 @@ class RoundWorld:
         if self.world.failure is not None:
             return
         outcome = self.world.step(event)
-        self.called |= event.kind is Kind.CALL
+        self.called |= event.kind is Kind.CALL and not self._is_wait(event)
         self._schedule.append((event, outcome.choices))
         self._note(event, outcome)
 
@@ -274,12 +275,28 @@ class RoundWorld:
         system = self.system
         if not (system.scripts[index] or system.whenevers[index]):
             return
-        cells, layout = self.world.cells, system.layout
-        inbox, budget = cells[layout.inbox(index)], cells[layout.BUDGET]
-        hidden = self._hidden(index)
-        for event in own_events(system, index, hidden, inbox, budget):
-            if event.kind is Kind.CALL and self.world.is_enabled(event):
+        while (wait := self._first_wait(index)) is not None:
+            self._happen(wait)
+        for event in self._calls(index):
+            if not self._is_wait(event) and self.world.is_enabled(event):
                 self._happen(event)
+
+    def _calls(self, index: int) -> list[Event]:
+        system, cells, layout = self.system, self.world.cells, self.system.layout
+        inbox, budget = cells[layout.inbox(index)], cells[layout.BUDGET]
+        known = own_events(system, index, self._hidden(index), inbox, budget)
+        return [event for event in known if event.kind is Kind.CALL]
+
+    def _first_wait(self, index: int) -> Event | None:
+        """Return a wait of a script that is over now: it takes no turn."""
+        waits = (event for event in self._calls(index) if self._is_wait(event))
+        return next((wait for wait in waits if self.world.is_enabled(wait)), None)
+
+    def _is_wait(self, event: Event) -> bool:
+        """Say whether an event is one with which a script goes on after a wait."""
+        if event.kind is not Kind.CALL or event.node is None:
+            return False
+        return event.name not in self.system.types[self.system.index[event.node]].calls
 
     def _break_connections(self) -> None:
         """Break the connections on which something that was sent now is to be lost."""
