@@ -381,3 +381,17 @@ def test_a_handler_that_never_ran_is_named():
     assert report.coverage is not None
     assert report.coverage.never_ran == ("Dicer message Token",)
     assert "never ran: Dicer message Token" in str(report)
+
+
+@wl.sometimes
+def both_have_twenty_and_the_token_is_away(view: wl.View) -> bool:
+    return all(view[n].total == 20 for n in view) and not view.messages(dst=A)
+
+
+def test_a_report_says_how_near_it_came_to_what_was_not_reached():
+    report = wl.walk(dicers(both_have_twenty_and_the_token_is_away), walks=40)
+    (near,) = report.properties
+    assert near.verdict is UNKNOWN
+    # One of the two has twenty now and then, and the other has less then.
+    assert "at best 2 of 3 parts held (run " in near.explanation
+    assert near.explanation.endswith("not view[n].total == 20")

@@ -78,9 +78,12 @@ def line(progress: Progress) -> str:
     """
     if progress.walks:
         rate = progress.walk_steps / progress.seconds if progress.seconds > 0 else 0.0
+        states = ""
+        if progress.local_states:
+            states = f"{progress.local_states:,} states of nodes, "
         return (
             f"{progress.walks:,} walks of {progress.walk_steps:,} steps, {rate:,.0f}/s, "
-            f"{progress.memory_mb:,.0f} MiB, {progress.seconds:,.0f} s"
+            f"{states}{progress.memory_mb:,.0f} MiB, {progress.seconds:,.0f} s"
         )
     rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
     what = "liveness: " if progress.liveness else ""

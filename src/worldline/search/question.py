@@ -296,7 +296,12 @@ def reporter(
 
 
 def progress_of(
-    statistics: Statistics, seconds: float, *, walks: int = 0, walk_steps: int = 0
+    statistics: Statistics,
+    seconds: float,
+    *,
+    walks: int = 0,
+    walk_steps: int = 0,
+    local_states: int = 0,
 ) -> Progress:
     """Return how far a search has come."""
     return Progress(
@@ -308,4 +313,5 @@ def progress_of(
         memory_mb=memory_mb(),
         walks=walks,
         walk_steps=walk_steps,
+        local_states=local_states,
     )

@@ -28,6 +28,7 @@ from worldline.search.counterexample import Counterexamples
 from worldline.search.coverage import covered
 from worldline.search.engines import Engine, choose
 from worldline.search.moving import Counted, Moving, Pace
+from worldline.search.nearness import RUNS, Nearest, nearest
 from worldline.search.portfolio import Turn, turns
 from worldline.search.prefix import Prefix
 from worldline.search.question import begun, progress_of
@@ -124,10 +125,28 @@ class RandomRuns:
             writer,
             covered(self._world, self._walker.taken()),
             self._walker.reached,
+            self._nearest,
             seconds=self._meter.seconds,
             pace=self._pace,
             notes=[*filter(None, [self._engine.note]), *scope, *notes],
         )
+
+    def _nearest(self, wanted: list[Property]) -> dict[str, Nearest]:
+        """Return how near the first runs came to what must be true sometimes."""
+        if not wanted or not self._runs.walks:
+            return {}
+        turn = next(turns(self._plan.scheduler, self._plan.max_steps))
+        self._walker.use(turn.scheduler, turn.max_steps)
+        roots = self._roots()
+        runs = {}
+        for number in range(min(self._runs.walks, turn.walks, RUNS)):
+            root = roots[number % len(roots)]
+            runs[number] = root, self._walker.path(root, number)
+        return nearest(self._world, wanted, runs)
+
+    def _roots(self) -> list[Row]:
+        starts = self._staged.beginning.starts
+        return [self._world.encode(s.snapshot) for s in starts if s.snapshot]
 
     def _new_walker(self) -> Moving:
         plan = self._plan
@@ -166,8 +185,7 @@ class RandomRuns:
         return search
 
     def _walk(self) -> None:
-        starts = self._staged.beginning.starts
-        roots = [self._world.encode(s.snapshot) for s in starts if s.snapshot]
+        roots = self._roots()
         for turn in self._turns:
             self._walker.use(turn.scheduler, turn.max_steps)
             first = self._runs.walks
@@ -220,10 +238,18 @@ class RandomRuns:
                 progress_of(
                     Statistics(),
                     self._meter.seconds,
+                    local_states=self._local_states(),
                     walks=self._runs.walks,
                     walk_steps=self._runs.steps,
                 )
             )
+
+    def _local_states(self) -> int:
+        """Return how many states of single nodes are known."""
+        layout, interners = self._world.system.layout, self._world.tables.interners
+        nodes = range(len(self._world.system.ids))
+        known = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
+        return sum(map(len, known.values()))
 
     def _is_over(self) -> bool:
         runs, plan = self._runs, self._plan

@@ -26,7 +26,9 @@ class Progress:
     liveness
         Whether the space is exhausted, and is visited again for liveness properties.
     walks, walk_steps
-        Random walks that were made after the search, and the events on them.
+        Random walks that were made, and the events on them.
+    local_states
+        States of single nodes that random runs have come by, or are a step away.
     """
 
     states: int
@@ -38,6 +40,7 @@ class Progress:
     liveness: bool = False
     walks: int = 0
     walk_steps: int = 0
+    local_states: int = 0
 
 
 @final

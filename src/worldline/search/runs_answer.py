@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
@@ -57,6 +57,7 @@ def answer(
     writer: Counterexamples,
     coverage: Coverage,
     reached: Mapping[int, Reached],
+    near: Callable[[list[Property]], Mapping[str, object]],
     *,
     seconds: float,
     pace: Pace,
@@ -68,19 +69,22 @@ def answer(
     ----------
     reached
         Where each `sometimes` property was true first, by its number among them.
+    near
+        Says how near others were.
     """
     violated = _violated(runs, wanted, writer)
-    sometimes = [p.name for p in wanted if p.kind is PropertyKind.SOMETIMES]
+    sometimes = [p for p in wanted if p.kind is PropertyKind.SOMETIMES]
     # More walks may have been made than count: the others ran ahead.
     counted = {n: where for n, where in reached.items() if where.walk < runs.walks}
-    steps = {sometimes[number]: where.steps for number, where in counted.items()}
+    steps = {sometimes[n].name: where.steps for n, where in counted.items()}
+    others = near([p for p in sometimes if p.name not in steps])
     bound = runs.bound or runs.budget
     if runs.stopped is not None:
         bound = runs.stopped.bound
     return WalkReport(
         system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
-        properties=tuple(rows(wanted, violated, steps)),
+        properties=tuple(rows(wanted, violated, steps, others)),
         walks=runs.walks,
         steps=runs.steps,
         seconds=seconds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
@@ -176,7 +177,10 @@ def _critical(dead: Dead) -> CriticalTransition:
 
 
 def rows(
-    wanted: list[Property], violated: PropertyReport | None, reached: dict[str, int]
+    wanted: list[Property],
+    violated: PropertyReport | None,
+    reached: dict[str, int],
+    near: Mapping[str, object] | None = None,
 ) -> list[PropertyReport]:
     """Return what is said of each property.
 
@@ -184,8 +188,10 @@ def rows(
     ----------
     reached
         What must be true sometimes and was, with the steps that it took.
+    near
+        How near the others were, in words.
     """
-    found = [_row(known, reached) for known in wanted]
+    found = [_row(known, reached, (near or {}).get(known.name)) for known in wanted]
     if violated is None:
         return found
     if all(row.name != violated.name for row in found):
@@ -193,11 +199,14 @@ def rows(
     return [violated if row.name == violated.name else row for row in found]
 
 
-def _row(known: Property, reached: dict[str, int]) -> PropertyReport:
+def _row(
+    known: Property, reached: dict[str, int], near: object = None
+) -> PropertyReport:
     """Return what walks say of a property that they do not violate."""
     verdict, said = Verdict.UNKNOWN, ""
     if known.kind is PropertyKind.SOMETIMES:
         said = "not reached on these walks; 'worldline check' says if it can be"
+        said += "" if near is None else f"\n{near}"
         if known.name in reached:
             verdict, said = Verdict.HOLDS, "reached"
     return PropertyReport(

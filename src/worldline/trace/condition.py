@@ -50,6 +50,20 @@ def condition_of(
     function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Condition | None:
     """Return what decided that ``function(*arguments)``, which is pure, is false."""
+    found = _decided(function, arguments)
+    if found is None:
+        return None
+    source, (expression, value, says), scope = found
+    if not value:
+        expression = scope.narrow(expression)
+    text = " ".join((ast.get_source_segment(source, expression) or "").split())
+    return Condition(text, value, scope.used(expression), _called(expression), says)
+
+
+def _decided(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[str, tuple[ast.expr, bool, bool], _Scope] | None:
+    """Return a source, what decided in it as `_deciding` does, and what it knew."""
     frame = _last_moment(function, arguments)
     if frame is None:
         return None
@@ -66,12 +80,41 @@ def condition_of(
         found = _deciding(tree, line - first + 1)
     if found is None:
         return None
-    expression, value, says = found
-    scope = _Scope(function.__globals__, variables)
-    if not value:
-        expression = scope.narrow(expression)
-    text = " ".join((ast.get_source_segment(source, expression) or "").split())
-    return Condition(text, value, scope.used(expression), _called(expression), says)
+    return source, found, _Scope(function.__globals__, variables)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How much of a predicate holds that is false: of operands and elements.
+
+    Attributes
+    ----------
+    holding, total
+        How many of the operands of an ``and`` hold, and of how many; of an ``all(...)``
+        each element is one.
+    missing
+        The source of the first that does not.
+    """
+
+    holding: int
+    total: int
+    missing: str
+
+
+def parts_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Parts | None:
+    """Return how much of ``function(*arguments)`` holds; None if it has no parts."""
+    found = _decided(function, arguments)
+    if found is None or found[1][1]:
+        return None
+    source, (expression, _, _), scope = found
+    with contextlib.suppress(Exception):
+        holding = scope.holding(expression)
+        if len(holding) > 1:
+            missing = scope.narrow(expression)
+            text = " ".join((ast.get_source_segment(source, missing) or "").split())
+            return Parts(sum(holding), len(holding), text)
+    return None
 
 
 def _last_moment(
@@ -161,6 +204,15 @@ class _Scope:
         known = self._variables
         return {name.id: known[name.id] for name in found if name.id in known}
 
+    def holding(self, expression: ast.expr) -> list[bool]:
+        """Say of each part of an expression whether it holds."""
+        if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+            return [one for part in expression.values for one in self.holding(part)]
+        loop = _all_of(expression)
+        if loop is None or self._names.get("all", builtins.all) is not builtins.all:
+            return [bool(self._value(expression))]
+        return [bool(value) for value in self._value(_listed(loop))]
+
     def _decisive(self, expression: ast.expr) -> ast.expr | None:
         if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
             return next(part for part in expression.values if not self._value(part))
@@ -190,6 +242,10 @@ def _all_of(expression: ast.expr) -> ast.GeneratorExp | ast.ListComp | None:
     ):
         return expression.args[0]
     return None
+
+
+def _listed(loop: ast.GeneratorExp | ast.ListComp) -> ast.expr:
+    return ast.ListComp(loop.elt, loop.generators)
 
 
 def _first_failing(loop: ast.GeneratorExp | ast.ListComp) -> ast.expr:
