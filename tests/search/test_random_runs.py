@@ -395,3 +395,18 @@ def test_a_report_says_how_near_it_came_to_what_was_not_reached():
     # One of the two has twenty now and then, and the other has less then.
     assert "at best 2 of 3 parts held (run " in near.explanation
     assert near.explanation.endswith("not view[n].total == 20")
+
+
+def test_runs_end_where_a_system_says_that_nothing_follows():
+    def few(view: wl.View) -> bool:
+        return all(view[n].total < 10 for n in view)
+
+    def many(view: wl.View) -> bool:
+        return not few(view)
+
+    assumed = wl.walk(dicers(nobody_has_seventeen, assume=few), walks=500)
+    assert assumed.verdict is UNKNOWN
+    assert "assuming few in every state" in assumed.notes
+    pruned = wl.walk(dicers(nobody_has_seventeen, prune=many), walks=500)
+    assert pruned.verdict is UNKNOWN
+    assert pruned.steps == assumed.steps

@@ -27,11 +27,12 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
+from worldline.search.cut import Predicates
 from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
 from worldline.search.prefix import Prefix
-from worldline.search.question import Limits, Predicates, Question
+from worldline.search.question import Limits, Question
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, Goal, goals_of
 from worldline.search.start import Start
@@ -195,7 +196,7 @@ def _report(
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
-    complete &= not (statistics.pruned and question.prunes)
+    complete &= not (statistics.pruned and question.cut.prunes)
     rows = [boot_failure(writer, start) for start in failed[:1]]
     rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
     if search.deadlock is not None:
@@ -219,7 +220,7 @@ def _report(
     if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    premises = assumptions(question.system, search, question.assumed)
+    premises = assumptions(question.system, search, question.cut.assumed)
     rest = conditions(question.system, rows)
     premises += rest + chosen.assumptions + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:

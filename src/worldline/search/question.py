@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
@@ -25,11 +25,12 @@ from worldline.model.arguments import check_path, named
 from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
 from worldline.model.interrupts import heard
-from worldline.model.properties import Property, PropertyKind, predicate_of
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.user_functions import check_function
 from worldline.model.view import View
 from worldline.search.counterexample import Counterexamples
+from worldline.search.cut import NAME, Cut, Predicates
 from worldline.search.engines import Chosen
 from worldline.search.prefix import Prefix, beginning_after
 from worldline.search.report import Progress
@@ -41,9 +42,6 @@ from worldline.worlds.footprints import Footprints
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
-
-Predicate: TypeAlias = Callable[[View], bool]
-Predicates: TypeAlias = Predicate | Iterable[Predicate]
 
 
 def chosen_properties(system: System, names: list[str] | None) -> list[Property]:
@@ -123,8 +121,7 @@ class Question:
         self.world = TabulatedWorld(system, self.profile or UNTIMED)
         self.staged = Staged(begun(system, from_))
         self.is_staged = False
-        self.prunes = _predicates("prune", system.prune, prune)
-        self.assumed = _predicates("assume", system.assume, assume)
+        self.cut = Cut(system, prune, assume)
         self.alike = Alike(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
@@ -186,19 +183,15 @@ class Question:
                 Property("done", PropertyKind.SAFETY, finished, "predicate")
             )
         cut = None
-        if self.prunes or self.assumed:
-            cut = world.decision(
-                Property(
-                    "prune or assume", PropertyKind.SAFETY, self._is_cut, "predicate"
-                )
-            )
+        if self.cut.predicate is not None:
+            cut = world.decision(self.cut.predicate)
         names = [p.name for p in self.searched]
         decisions = [check.decision for check in checks]
         self.decisions = dict(zip(names, decisions, strict=True))
         if done is not None:
             self.decisions["done"] = done
         if cut is not None:
-            self.decisions["prune or assume"] = cut
+            self.decisions[NAME] = cut
         progress = limits.progress
         return Exploration(
             world.tables,
@@ -232,8 +225,7 @@ class Question:
             unfold(search)
 
     def _check_samples(self, search: Exploration, meter: Meter) -> None:
-        predicates = (*self.prunes, *self.assumed)
-        self.notes = audit(self.world, predicates, look=meter.check)
+        self.notes = audit(self.world, self.cut.functions, look=meter.check)
         if self.alike is not None and search.symmetry is not None:
             self.alike.check_steps(meter.each(search.expanded.rows()))
             rows = meter.each(search.examined.rows())
@@ -253,31 +245,6 @@ class Question:
         return Counterexamples(
             self.world, self.starts, file, write=write, engine=chosen.engine, seed=seed
         )
-
-    def _is_cut(self, view: View) -> bool:
-        if any(_said("prune", predicate, view) for predicate in self.prunes):
-            return True
-        return not all(_said("assume", predicate, view) for predicate in self.assumed)
-
-
-def _predicates(
-    name: str, own: Predicate | None, given: Predicates | None
-) -> tuple[Predicate, ...]:
-    """Return what the system says, and what the search is told, as functions."""
-    several: Any = () if given is None else given
-    if callable(given) or not isinstance(several, Iterable) or isinstance(several, str):
-        several = (given,)
-    told = list(several)
-    for one in told:
-        check_function(one, name, arguments=1, like="a function of (view)")
-    found = [predicate_of(one) for one in told]
-    return tuple(found if own is None or own in found else [own, *found])
-
-
-def _said(role: str, predicate: Predicate, view: View) -> bool:
-    """Return what a function says about a state."""
-    judged = Property(role, PropertyKind.SAFETY, predicate, "the function given as")
-    return judged.judge(view).holds
 
 
 def _all_done(view: View) -> bool:

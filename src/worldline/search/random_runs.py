@@ -24,8 +24,10 @@ from worldline.engine.walks import End, Ended
 from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
+from worldline.model.user_functions import check_function
 from worldline.search.counterexample import Counterexamples
 from worldline.search.coverage import covered
+from worldline.search.cut import Cut
 from worldline.search.engines import Engine, choose
 from worldline.search.moving import Counted, Moving, Pace
 from worldline.search.nearness import RUNS, Nearest, nearest
@@ -76,6 +78,9 @@ class RandomRuns:
     """One search with random runs: what it is told, what it counts, what it found."""
 
     def __init__(self, system: System, plan: RunsPlan) -> None:
+        if plan.progress is not None:
+            like = "a function of (progress)"
+            check_function(plan.progress, "progress", arguments=1, like=like)
         self._plan = plan
         self._meter = Meter(plan.bounds)
         self._tables_meter = _meter_of_tables(self._meter, plan.bounds)
@@ -87,6 +92,7 @@ class RandomRuns:
         self._safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
         self._sometimes = witnesses(plan.wanted)
         self._runs = Runs()
+        self._cut = Cut(system, None, None)
         self._turns = turns(plan.scheduler, plan.max_steps)
         self._walker = self._new_walker()
 
@@ -108,7 +114,11 @@ class RandomRuns:
         """Check on samples what the runs took for granted; confirm what they found."""
         notes: list[str] = []
         meter = self._meter.going_on()
-        bound_that_ended(lambda: notes.extend(audit(self._world, look=meter.check)))
+        bound_that_ended(
+            lambda: notes.extend(
+                audit(self._world, self._cut.functions, look=meter.check)
+            )
+        )
         writer = Counterexamples(
             self._world,
             self._staged.beginning.starts,
@@ -118,7 +128,11 @@ class RandomRuns:
             seed=self._plan.seed,
         )
         staged = self._staged
-        scope = [*staged.beginning.scope, *staged.notes]
+        assumed = [
+            f"assuming {getattr(a, '__name__', 'assume')} in every state"
+            for a in self._cut.assumed
+        ]
+        scope = [*assumed, *staged.beginning.scope, *staged.notes]
         return answer(
             self._runs,
             self._plan.wanted,
@@ -162,6 +176,7 @@ class RandomRuns:
             threads=plan.threads,
             checks=self._safety,
             watches=self._sometimes,
+            goal=self._cut.predicate,
             counted=self._counted,
             pace=self._pace,
             meter=self._meter,
