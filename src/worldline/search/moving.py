@@ -16,8 +16,8 @@ from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, 
 from worldline.engine.walks import End, Ended, Reached
 from worldline.worlds.walks import CannotTell, DirectWalks
 
-_BATCH = 512
-"""Walks begun at once."""
+_FIRST, _BATCH = 32, 512
+"""Walks begun at once, at first and later: cold tables cost most, and one may be enough."""
 
 WINDOW = 5_000
 """Misses after which it is judged how often the tables had what a walk needed."""
@@ -192,6 +192,7 @@ class Moving:
         self._retracing = retracing
         self._direct = direct
         self._pace = pace
+        self._batch = _FIRST
 
     def use(self, scheduler: Scheduler, most_steps: int) -> None:
         """Walk with another scheduler and another bound from now on."""
@@ -249,7 +250,8 @@ class Moving:
                 yield self._go_on(begun, begun, first, 0)
                 first += 1
                 continue
-            batch = range(first, min(first + _BATCH, numbers.stop))
+            batch = range(first, min(first + self._batch, numbers.stop))
+            self._batch = min(2 * self._batch, _BATCH)
             for ended in over_tables(batch):
                 if ended.end is End.MOVED:
                     assert ended.row is not None
