@@ -410,3 +410,10 @@ def test_runs_end_where_a_system_says_that_nothing_follows():
     pruned = wl.walk(dicers(nobody_has_seventeen, prune=many), walks=500)
     assert pruned.verdict is UNKNOWN
     assert pruned.steps == assumed.steps
+
+
+def test_where_nothing_can_happen_runs_end():
+    idle = wl.System({A: Dicer(), B: Dicer()}, properties=[nobody_has_seventeen])
+    report = wl.walk(idle)
+    assert (report.verdict, report.bound) == (UNKNOWN, "nothing can happen")
+    assert report.steps == 0

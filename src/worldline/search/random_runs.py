@@ -46,6 +46,9 @@ from worldline.trace.format import Place
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
+NOTHING = "nothing can happen"
+"""The bound of runs of which none can take a step: all that are left are like them."""
+
 _LOOK = 256
 """Walks between two looks at the clock, and reports of progress."""
 
@@ -209,6 +212,9 @@ class RandomRuns:
                 most = min(most, self._plan.walks)
             self._walk_turn(roots, range(first, most), turn)
             if self._is_over():
+                return
+            if not self._runs.steps and self._runs.walks >= len(roots):
+                self._runs.budget = NOTHING
                 return
 
     def _walk_turn(self, roots: list[Row], numbers: range, turn: Turn) -> None:
