@@ -418,3 +418,20 @@ def test_an_older_live_run_that_says_holds_is_not_called_so():
     again = wl.replay("older.wl", climber())
     assert (again.reproduced, again.exit_code) == (True, 0)
     assert "holds" not in str(again).lower() + str(again.to_json())
+
+
+# ----------------------------------------------------------------------------- budgets
+
+
+def test_the_depth_grows_while_a_budget_lasts():
+    usual = wl.walk(asker(patient=True), depth=2)
+    longer = wl.walk(asker(patient=True), depth=2, walks=usual.walks + 1)
+    assert usual.bound is None
+    assert (longer.bound, longer.walks) == ("walks", usual.walks + 1)
+    assert longer.depth == usual.depth + 1
+
+
+def test_walks_for_liveness_end_with_their_steps():
+    report = wl.walk(climber(edge=-1), depth=2, events=5)
+    assert report.bound == "events"
+    assert report.steps >= 5

@@ -77,7 +77,8 @@ def _configure_liveness(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=6,
         metavar="N",
-        help="how deep every run is searched, in states (default: %(default)s)",
+        help="how deep every run is searched, in states; it grows while a budget that "
+        "is given lasts (default: %(default)s)",
     )
     live.add_argument(
         "--probes",

@@ -7,6 +7,7 @@ is asked again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -97,6 +98,8 @@ class Suspects:
     ----------
     notes
         What was done to the bound.
+    probing_s
+        Seconds that went into probes.
     """
 
     def __init__(
@@ -111,6 +114,7 @@ class Suspects:
         self._look = look
         self.most_steps = most_steps
         self.notes: list[str] = []
+        self.probing_s = 0.0
         self._raises = RAISES
         self._prober = prober
         self._walker = walker
@@ -196,7 +200,11 @@ class Suspects:
     def probe(self, row: Row) -> Probe:
         """Probe a state with walks of the present bound."""
         self._look()
-        return self._prober.probe(row, self.most_steps)
+        began = time.monotonic()
+        try:
+            return self._prober.probe(row, self.most_steps)
+        finally:
+            self.probing_s += time.monotonic() - began
 
     def nearest_live(self, row: Row) -> tuple[int, int, Path]:
         """Return how many of how many walks are live, and the shortest path."""

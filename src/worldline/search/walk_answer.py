@@ -55,6 +55,7 @@ class Tally:
     paths: int = 0
     steps: int = 0
     unresolved: int = 0
+    probing_s: float = 0.0
     bound: str | None = None
     unsafe: Unsafe | None = None
     dead: tuple[Spot, Dead] | None = None

@@ -38,6 +38,9 @@ from worldline.worlds.tabulated import TabulatedWorld
 LIVE_RUNS = "live runs"
 """The bound of a search that has found as many live runs as were wanted."""
 
+_LONG_S = 1.0
+"""Seconds of probing about which nothing is said."""
+
 _PATIENCE = 100
 """Walks in a row without a new live run after which no more are looked for."""
 
@@ -101,6 +104,11 @@ class Search:
             seed=plan.seed,
             folder=(out if plan.emit_live else None) or DIRECTORY,
         )
+        if tally.probing_s > max(_LONG_S, self._meter.seconds / 2):
+            tally.notes.append(
+                f"{tally.probing_s:.0f} s went into probes of states that may be dead: "
+                "--probes and --certify say how much each may take"
+            )
         tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
         found = self._exploration, tally
         report = answer(*found, plan.wanted, writer, self._engine)
@@ -124,23 +132,42 @@ class Search:
                 self._tally.bound = self._staged.stopped.bound
                 return
             self._exploration = self._explore(self._staged)
-        search = self._exploration
+        self._search_and_walk()
+        while self._may_go_deeper():
+            # As MaceMC raised it: NSDI 2007, section 4.1.
+            depth = self._exploration.statistics.depth + 1
+            self._exploration = self._explore(self._staged, depth)
+            self._search_and_walk()
+
+    def _search_and_walk(self) -> None:
+        search, tally = self._exploration, self._tally
         search.run(self._engine.run)
         safe = len(self._walkers.checks)
-        self._tally.reached = reached_before(search, self._plan.wanted, safe)
+        tally.reached |= reached_before(search, self._plan.wanted, safe)
         if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
-            self._tally.bound = search.bound
+            tally.bound = search.bound
             return
         suspects = self._suspects()
-        spots = self._spots()
+        spots, before = self._spots(), tally.paths
+        tally.live = 0
 
         def walk() -> None:
             self._walk_from(spots, suspects)
-            self._look_for_witnesses(spots[: self._tally.paths], suspects.most_steps)
+            walked = spots[: tally.paths - before]
+            self._look_for_witnesses(walked, suspects.most_steps)
 
         ended = bound_that_ended(walk)
-        self._tally.bound = ended or self._tally.bound
-        self._tally.notes += suspects.notes
+        tally.bound = ended or tally.bound
+        tally.notes += suspects.notes
+        tally.probing_s += suspects.probing_s
+
+    def _may_go_deeper(self) -> bool:
+        """Whether a budget is left that was given, and more can be walked from."""
+        plan, tally = self._plan, self._tally
+        budgets = plan.walks, plan.events, plan.bounds.seconds
+        found = tally.dead or tally.unsafe or tally.bound
+        is_larger = self._exploration.bound == "depth" and tally.periphery > 0
+        return any(budgets) and not found and is_larger and not plan.emit_live
 
     def _stage(self) -> None:
         """Search to the goals, one after the other, and begin where that ends."""
@@ -153,9 +180,9 @@ class Search:
         begin = self._staged.beginning
         self._staged = through_stages(self._world, begin, self._plan.goals, explore)
 
-    def _explore(self, staged: Staged) -> Exploration:
+    def _explore(self, staged: Staged, depth: int | None = None) -> Exploration:
         """Return the search before the walks."""
-        bounds = Bounds(depth=self._plan.bounds.depth)
+        bounds = Bounds(depth=depth or self._plan.bounds.depth)
         options = Options(periphery=True, threads=self._plan.threads)
         sometimes = [
             Check(self._world.decision(known), target=True, fatal=False)

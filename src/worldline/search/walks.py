@@ -105,7 +105,7 @@ def walk(
         message class, timer or call, or by a kind of event.
     depth
         States on a path of the search before walks for liveness, the initial one
-        counted.
+        counted. It grows as long as a budget that is given is not used up.
     probes, certify
         How many walks decide whether a state is dead, and how many states may be
         visited to prove it instead; 0 for no proofs.
