@@ -4,9 +4,11 @@
     python benchmarks/schedulers.py raft        those of bugs whose names contain a word
     python benchmarks/schedulers.py --write     the tables into docs/results.md, no runs
 
-Every bug of the zoo that `check` finds, and Raft's; 20 CPU seconds a run, one thread, three
-seeds, and ten where all three found it. A run is kept as a line of a file in
-worldline-out, so that an interrupted benchmark goes on.
+Every bug of the zoo that `check` finds, and Raft's; then harder forms, from the initial state
+or with more nodes. 20 CPU seconds a run, one thread, three seeds, and ten where all three
+found it. The first four columns are portfolios and weights: `1:2` is timers half as likely
+as messages. A run is kept as a line of a file in worldline-out, so that an interrupted
+benchmark goes on.
 """
 
 from __future__ import annotations
@@ -31,9 +33,12 @@ from worldline.search.report import Progress
 
 HERE = Path(__file__).resolve().parent
 KEPT = Path("worldline-out/schedulers.jsonl")
+TIMERS = {"weighted": 5, "1:100": 1, "1:5": 20, "1:2": 50, "1:1": 100}
+"""The weights of timers where messages have 100, by the name of the column."""
+
 SCHEDULERS = (
     "portfolio",
-    "weighted",
+    *TIMERS,
     "swarm",
     "uniform",
     "fifo",
@@ -41,6 +46,23 @@ SCHEDULERS = (
     "pos",
     "delay:5",
 )
+RING = "zoo:randtree -p contacts=ring"
+HARDER = {
+    "paxos-cb1, 5 nodes": "zoo:paxos -p bugs=cb1 -p size=5 -p leaders=3",
+    "paxos-cb2, 5 nodes": "zoo:paxos -p bugs=cb2 -p resets=1 -p size=5",
+    "paxos-wids1, from the start": "zoo:paxos -p bugs=wids1 -p size=7",
+    "paxos-wids2, 3 leaders": "zoo:paxos -p bugs=wids2 -p leaders=3",
+    "brokentree-bt2, 8 nodes": "zoo:brokentree -p bugs=bt2 -p size=8",
+    "randtree-cb1, from the start": f"{RING} -p bugs=cb1 -p size=3 -p silent_resets=1",
+    "randtree-cb3, from the start": f"{RING} -p bugs=cb3 -p size=4 -p resets=1",
+    "randtree-cb4, from the start": f"{RING} -p bugs=cb4 -p size=3 -p resets=1",
+    "randtree-cb5, from the start": f"{RING} -p bugs=cb5 -p size=6 -p silent_resets=1",
+    "randtree-cb6, from the start": f"{RING} -p bugs=cb6 -p size=4 -p resets=1",
+    "randtree-rt14, from the start": f"{RING} -p bugs=rt14 -p resets=1",
+    "randtree-rt17, from the start": f"{RING} -p bugs=rt17 -p resets=1",
+    "randtree-rt5, 4 nodes": f"{RING} -p bugs=rt5 -p size=4",
+    "single-copy, 2 servers": "zoo:single-copy -p servers=2",
+}
 CPU_SECONDS = 20.0
 FEW, MANY = range(1, 4), range(1, 11)
 
@@ -68,7 +90,7 @@ class Run:
 
 
 def jobs() -> Iterator[Job]:
-    """Yield what is searched: Raft's bugs, then the zoo's."""
+    """Yield what is searched: Raft's bugs, the zoo's, and their harder forms."""
     raft = str(HERE / "systems" / "raft.py")
     for bug in ("figure8", "stale-append"):
         sizes = {"max_term": "4", "max_log": "2"}
@@ -76,8 +98,15 @@ def jobs() -> Iterator[Job]:
     for bug, command in zoo.bugs().items():
         words = shlex.split(command)
         if words[0] == "check":
-            pairs = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
-            yield Job(bug, words[1], dict(pair.split("=", 1) for pair in pairs))
+            yield job_of(bug, words[1:])
+    for bug, command in HARDER.items():
+        yield job_of(bug, shlex.split(command))
+
+
+def job_of(bug: str, words: list[str]) -> Job:
+    """Return the job of a command line: a target, then its parameters."""
+    pairs = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
+    return Job(bug, words[0], dict(pair.split("=", 1) for pair in pairs))
 
 
 def search(job: Job, scheduler: str, seed: int) -> Run:
@@ -92,9 +121,11 @@ def search(job: Job, scheduler: str, seed: int) -> Run:
         if time.process_time() - began > CPU_SECONDS:
             raise KeyboardInterrupt
 
+    timers = TIMERS.get(scheduler)
     report = wl.walk(
         system,
-        scheduler=None if scheduler == "portfolio" else scheduler,
+        scheduler=None if scheduler == "portfolio" else _name(scheduler),
+        weights=None if timers is None else {"timer": timers},
         seed=seed,
         threads=1,
         traces=False,
@@ -113,6 +144,10 @@ def search(job: Job, scheduler: str, seed: int) -> Run:
         report.steps,
         None if violated is None else violated.steps,
     )
+
+
+def _name(column: str) -> str:
+    return "weighted" if column in TIMERS else column
 
 
 def kept() -> dict[tuple[str, str, int], Run]:
