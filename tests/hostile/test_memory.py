@@ -50,6 +50,8 @@ FOLDED = ("check", "zoo:randtree", {"bugs": "rt14"}, {"partial_order": True})
 WALKED = ("walk", "zoo:randtree", {"size": "5", "resets": "2"}, {"depth": 40})
 WALKED_PLAIN = (*WALKED[:3], {**WALKED[3], "engine": "python"})
 
+RANDOM = ("fuzz", "zoo:randtree", {"size": "5", "resets": "2"}, {"threads": 1})
+
 Case = tuple[str, str, dict[str, str], Mapping[str, object]]
 
 
@@ -88,6 +90,24 @@ def test_a_search_ends_before_its_memory_does(case: Case, tmp_path: Path):
 def test_a_search_in_a_control_group_leaves_a_quarter_of_it(tmp_path: Path):
     (tmp_path / "memory.max").write_text(str(60 * 2**20))
     assert stays_within(searched(COUNTED, {}, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("more", "seconds"),
+    [(8, 1.5), pytest.param(60, 60, marks=pytest.mark.nightly)],
+)
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_random_runs_go_on_where_tables_have_no_room(
+    engine: str, more: int, seconds: float, tmp_path: Path
+):
+    """They end with the time that they have, not with their memory."""
+    if engine == "python" and more > 8:
+        pytest.skip("the reference does not come so far in a minute")
+    options = {"more": more, "max_seconds": seconds, "engine": engine}
+    verdict, bound, share, _ = searched(RANDOM, options, tmp_path)
+    assert (verdict, bound) == ("Verdict.UNKNOWN", "seconds")
+    assert float(share) <= 1.03
 
 
 @pytest.mark.nightly
