@@ -8,6 +8,8 @@ is the least that the machine and the control groups around this process have le
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import os
 import sys
 import time
@@ -75,6 +77,13 @@ def free() -> int | None:
     """Return how many bytes this process can still get; None if nobody tells."""
     found = [left for left in (_left_in_machine(), *_left_in_groups()) if left >= 0]
     return min(found, default=None)
+
+
+def give_back() -> None:
+    """Free what nothing refers to any more, and return it to the system if possible."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # of glibc
 
 
 Container: TypeAlias = dict[Any, Any] | set[Any]

@@ -57,33 +57,47 @@ class Coverage:
         return found
 
 
-def covered(world: TabulatedWorld, taken: Iterable[Leaf]) -> Coverage:
-    """Return what was come by, from the outcomes that were taken."""
-    numbers = {leaf.number for leaf in taken}
-    local: set[tuple[int, int]] = set()
-    handlers: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    faults: set[str] = set()
-    for entry in world.tables.entries:
-        event: Event = entry.event
-        for before, outcomes in entry.outcomes.items():
-            happened = [leaf for leaf in _leaves(outcomes) if leaf.number in numbers]
-            if not happened:
-                continue
-            if entry.fault:
-                faults.add(event.kind.value)
-            if entry.column >= 0:
-                local.add((entry.column, before))
-                local |= {(entry.column, leaf.local) for leaf in happened}
-            label = label_of(world, event)
-            if label is not None:
-                handlers[label].add((entry.column, before))
-    known = sorted(handlers)
-    return Coverage(
-        local_states=len(local),
-        handlers={label: len(handlers[label]) for label in known},
-        never_ran=tuple(x for x in declared_labels(world) if x not in handlers),
-        faults=tuple(sorted(faults)),
-    )
+@final
+class Covering:
+    """Adds up what was come by, also over tables that were given up.
+
+    States are known by their hashes: numbers mean nothing in other tables.
+    """
+
+    def __init__(self) -> None:
+        self._local: set[int] = set()
+        self._handlers: dict[str, set[int]] = defaultdict(set)
+        self._faults: set[str] = set()
+
+    def add(self, world: TabulatedWorld, taken: Iterable[Leaf]) -> None:
+        """Add the outcomes that were taken over the tables of a world."""
+        numbers = {leaf.number for leaf in taken}
+        for entry in world.tables.entries:
+            event: Event = entry.event
+            for before, outcomes in entry.outcomes.items():
+                happened = [one for one in _leaves(outcomes) if one.number in numbers]
+                if not happened:
+                    continue
+                if entry.fault:
+                    self._faults.add(event.kind.value)
+                if entry.column < 0:
+                    continue
+                hashes = world.tables.mixes[entry.column]
+                self._local |= {hashes[leaf.local] for leaf in happened}
+                self._local.add(hashes[before])
+                label = label_of(world, event)
+                if label is not None:
+                    self._handlers[label].add(hashes[before])
+
+    def coverage(self, world: TabulatedWorld) -> Coverage:
+        """Return it."""
+        known = sorted(self._handlers)
+        return Coverage(
+            local_states=len(self._local),
+            handlers={label: len(self._handlers[label]) for label in known},
+            never_ran=tuple(one for one in declared_labels(world) if one not in known),
+            faults=tuple(sorted(self._faults)),
+        )
 
 
 def _leaves(tree: Any) -> Iterator[Leaf]:

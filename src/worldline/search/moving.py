@@ -104,6 +104,11 @@ class Pace:
         """Whether walks may be over tables at all."""
         return self._has_tables
 
+    def begin_anew(self, counted: Counted) -> None:
+        """Go on over other tables, which are empty."""
+        counted.misses = self._misses = self._counted.misses
+        self._counted, self._begin, self._direct = counted, self.steps, 0
+
     def leave_tables(self) -> None:
         """Walk in the direct world from now on: there is no more room for tables."""
         self._has_tables = False

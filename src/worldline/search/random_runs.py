@@ -15,18 +15,25 @@ from pathlib import Path
 from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
-from worldline.engine.exploration import Check, Exploration, Hit, Options, Statistics
-from worldline.engine.room import MIB
+from worldline.engine.exploration import (
+    Check,
+    Exploration,
+    Hit,
+    Options,
+    Statistics,
+    few_collections,
+)
+from worldline.engine.room import MIB, give_back
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended
+from worldline.engine.walks import End, Ended, Reached
 from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.user_functions import check_function
 from worldline.search.counterexample import Counterexamples
-from worldline.search.coverage import covered
+from worldline.search.coverage import Covering
 from worldline.search.cut import Cut
 from worldline.search.engines import Engine, choose
 from worldline.search.moving import Counted, Moving, Pace
@@ -46,6 +53,9 @@ from worldline.trace.format import Place
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
+_WORTH = 0.25
+"""The share of their memory for which it is worth while to fill tables anew."""
+
 NOTHING = "nothing can happen"
 """The bound of runs of which none can take a step: all that are left are like them."""
 
@@ -53,7 +63,7 @@ _LOOK = 256
 """Walks between two looks at the clock, and reports of progress."""
 
 TABLES_SHARE = 0.8
-"""The share of its memory beyond which walks go on in the direct world."""
+"""The share of its memory that tables may have."""
 
 
 @final
@@ -98,6 +108,8 @@ class RandomRuns:
         self._cut = Cut(system, None, None)
         self._turns = turns(plan.scheduler, plan.max_steps)
         self._walker = self._new_walker()
+        self._covering = Covering()
+        self._reached: dict[int, Reached] = {}
 
     def close(self) -> None:
         """Free what the walker holds."""
@@ -111,7 +123,8 @@ class RandomRuns:
             self._staged = through_stages(self._world, begin, goals, self._explore)
             self._runs.stopped = self._staged.stopped
         if self._runs.failed_start is None and self._runs.stopped is None:
-            self._runs.bound = bound_that_ended(self._walk)
+            with few_collections():
+                self._runs.bound = bound_that_ended(self._walk)
 
     def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
         """Check on samples what the runs took for granted; confirm what they found."""
@@ -130,6 +143,7 @@ class RandomRuns:
             engine=self._engine.engine,
             seed=self._plan.seed,
         )
+        self._add_up()
         staged = self._staged
         assumed = [
             f"assuming {getattr(a, '__name__', 'assume')} in every state"
@@ -140,13 +154,19 @@ class RandomRuns:
             self._runs,
             self._plan.wanted,
             writer,
-            covered(self._world, self._walker.taken()),
-            self._walker.reached,
+            self._covering.coverage(self._world),
+            self._reached,
             self._nearest,
             seconds=self._meter.seconds,
             pace=self._pace,
             notes=[*filter(None, [self._engine.note]), *scope, *notes],
         )
+
+    def _add_up(self) -> None:
+        """Take note of what the walks over the present tables came by."""
+        self._covering.add(self._world, self._walker.taken())
+        for number, where in self._walker.reached.items():
+            self._reached[number] = min(where, self._reached.get(number, where))
 
     def _nearest(self, wanted: list[Property]) -> dict[str, Nearest]:
         """Return how near the first runs came to what must be true sometimes."""
@@ -203,24 +223,24 @@ class RandomRuns:
         return search
 
     def _walk(self) -> None:
-        roots = self._roots()
         for turn in self._turns:
-            self._walker.use(turn.scheduler, turn.max_steps)
             first = self._runs.walks
             most = first + turn.walks
             if self._plan.walks is not None:
                 most = min(most, self._plan.walks)
-            self._walk_turn(roots, range(first, most), turn)
+            self._walk_turn(range(first, most), turn)
             if self._is_over():
                 return
-            if not self._runs.steps and self._runs.walks >= len(roots):
+            starts = self._staged.beginning.starts
+            if not self._runs.steps and self._runs.walks >= len(starts):
                 self._runs.budget = NOTHING
                 return
 
-    def _walk_turn(self, roots: list[Row], numbers: range, turn: Turn) -> None:
-        """Walk as often as it is the turn of one scheduler; some walks may be missed."""
+    def _walk_turn(self, numbers: range, turn: Turn) -> None:
+        """Walk as often as it is the turn of one scheduler."""
         while self._runs.walks < numbers.stop and not self._is_over():
-            left = range(self._runs.walks, numbers.stop)
+            self._walker.use(turn.scheduler, turn.max_steps)
+            roots, left = self._roots(), range(self._runs.walks, numbers.stop)
             try:
                 for ended in self._ends(roots, left):
                     self._count(ended, roots, turn)
@@ -229,8 +249,25 @@ class RandomRuns:
             except BoundHit as hit:
                 if hit.bound != "memory" or not self._pace.has_tables:
                     raise
-                # The walks that are left come to the same ends there.
-                self._pace.leave_tables()
+                # The walks that are left come to the same ends wherever they walk.
+                self._make_room()
+
+    def _make_room(self) -> None:
+        """Begin with empty tables, or leave them if that gives too little room."""
+        self._add_up()
+        meter = self._meter.going_on()
+        bound_that_ended(lambda: audit(self._world, look=meter.check))
+        self._walker.close()
+        self._world = TabulatedWorld(self._world.system)
+        self._counted = Counted(self._world)
+        self._pace.begin_anew(self._counted)
+        self._walker = self._new_walker()
+        give_back()
+        ceiling = self._tables_meter.ceiling or 0
+        try:
+            self._tables_meter.need(int(ceiling * _WORTH))
+        except BoundHit:
+            self._pace.leave_tables()
 
     def _ends(self, roots: list[Row], numbers: range) -> Iterator[Ended]:
         if len(roots) == 1:
