@@ -25,7 +25,6 @@ from worldline.model.running import text_of
 from worldline.model.system import System
 from worldline.model.user_errors import spelt
 from worldline.model.user_functions import check_ran
-from worldline.model.workload import Invocation
 
 
 class Result(enum.Enum):
@@ -93,9 +92,21 @@ def make_context(system: System, index: int, door: Door) -> Context:
 
 
 def find(
-    system: System, index: int, node: Any, context: Context, event: Event
+    system: System,
+    index: int,
+    node: Any,
+    context: Context,
+    event: Event,
+    *,
+    offered: bool = False,
 ) -> Found:
     """Return the handler that takes `event`, bound to its arguments.
+
+    Parameters
+    ----------
+    offered
+        Whether the event is known to be enabled, so that the guards of a call need not
+        be asked of all that it may draw.
 
     Returns
     -------
@@ -111,6 +122,8 @@ def find(
     if event.kind is Kind.TIMER:
         return _find_timer(kind, service, inner, event)
     if event.kind is Kind.CALL:
+        if is_drawn(event.payload):
+            return _find_drawn(system, index, service, inner, event, offered=offered)
         return _find_call(system, index, service, inner, event)
     if event.kind is Kind.TRANSPORT_ERROR:
         return _find_error(system.types[index], node, context, event)
@@ -195,7 +208,7 @@ def _perform(
 ) -> Result | Failure:
     activity.guarding = True
     try:
-        found = find(system, index, node, context, event)
+        found = find(system, index, node, context, event, offered=door.offered)
     finally:
         activity.guarding = False
     if isinstance(found, Result | Failure):
@@ -273,8 +286,6 @@ def _find_call(
     if handler is None:
         return _find_wait(system, index, service, event)
     arguments = event.payload
-    if is_drawn(arguments):
-        return _find_drawn(system, index, service, context, event)
     if not handler.takes(service, *arguments):
         return Result.WAITS
     if not _is_offered(_guards(system, index, event), handler, service, arguments):
@@ -284,7 +295,7 @@ def _find_call(
 
 def _guards(system: System, index: int, event: Event) -> list[Any]:
     """Return the guards under which the workload makes a call; one is enough."""
-    key = Invocation(event.name, event.payload).key
+    key = event.name, event.key[-1]
     if any(c.key == key for script in system.scripts[index] for c in script.calls):
         return [None]
     return [when for call, when in system.whenevers[index] if call.key == key]
@@ -297,7 +308,13 @@ def _is_offered(
 
 
 def _find_drawn(
-    system: System, index: int, service: Any, context: Context, event: Event
+    system: System,
+    index: int,
+    service: Any,
+    context: Context,
+    event: Event,
+    *,
+    offered: bool,
 ) -> Found:
     """Find the handler of a call that draws: enabled if it may happen in some way."""
     handler = system.types[index].calls[event.name]
@@ -316,7 +333,17 @@ def _find_drawn(
             return Result.UNHANDLED
         return handler.function(service, context, *values)
 
-    return draw if any(map(may, alternatives(event.payload))) else Result.WAITS
+    def may_or_fails(values: tuple[Any, ...]) -> bool:
+        try:
+            return may(values)
+        except Exception as error:
+            if running.is_ours(error):
+                raise
+            return True  # and fails if this is drawn
+
+    if offered or any(map(may_or_fails, alternatives(event.payload))):
+        return draw
+    return Result.WAITS
 
 
 def _looking(ask: Callable[[], bool]) -> bool:
@@ -331,7 +358,7 @@ def _looking(ask: Callable[[], bool]) -> bool:
 def _find_wait(system: System, index: int, service: Any, event: Event) -> Found:
     """Say whether a script goes on; that the position moves is all that happens."""
     calls = [call for script in system.scripts[index] for call in script.calls]
-    key = Invocation(event.name, event.payload).key
+    key = event.name, event.key[-1]
     until = next(call.until for call in calls if call.key == key)
     what = f"{event.name}({spelt(event.payload[0])})"
     return _go_on if allows(until, what, service) else Result.WAITS

@@ -52,9 +52,12 @@ class HandlerDoor(ABC):
         Whether a handler has looked at it.
     repeatable
         Whether a handler that is suspected not to return can be run again.
+    offered
+        Whether the event is known to be enabled.
     """
 
     repeatable = False
+    offered = False
 
     def __init__(self, system: System) -> None:
         self.system = system
