@@ -78,8 +78,6 @@ class LiveDoor(HandlerDoor):
         The columns of the cells that were changed since somebody cleared it.
     """
 
-    offered = True  # as the world has looked before
-
     def __init__(self, system: System, cells: list[Any]) -> None:
         self.cells = cells
         self.touched: set[int] = set()

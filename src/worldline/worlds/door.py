@@ -53,11 +53,11 @@ class HandlerDoor(ABC):
     repeatable
         Whether a handler that is suspected not to return can be run again.
     offered
-        Whether the event is known to be enabled.
+        Whether the event is known to be enabled, as where a world has looked before.
     """
 
     repeatable = False
-    offered = False
+    offered = True
 
     def __init__(self, system: System) -> None:
         self.system = system
