@@ -81,7 +81,7 @@ def counts(system: wl.System) -> tuple[int, int, int]:
     expected = (found.distinct, found.generated, found.depth)
     engines: tuple[Engine, ...] = ("python", "auto")
     for engine in engines:
-        report = wl.check(system, traces=False, engine=engine)
+        report = wl.check(system, traces=False, engine=engine, keep_going=True)
         assert (report.states, report.generated, report.depth) == expected
     return expected
 
@@ -146,6 +146,27 @@ def test_a_forbidden_draw_is_an_event_that_no_handler_took():
     outcome = world.step(Event(Kind.CALL, A, name="odd", payload=(DIGITS,)), (2,))
     assert (outcome.result, outcome.choices) == (Result.UNHANDLED, (2,))
     assert world.nodes[0].last is None
+
+
+def test_a_guard_that_raises_fails_where_its_combination_is_drawn():
+    def fails_for_two(self: Any, key: str, value: int) -> bool:
+        assert value != 2
+        return value == 1
+
+    call = wl.whenever(Store.put, key="x", value=DIGITS, when=fails_for_two)
+    # From both states: one stays as it is, one stores, one fails.
+    assert counts(store(call)) == (2, 1 + 2 * 3, 2)
+    assert "AssertionError" in str(wl.check(store(call)))
+
+
+def test_a_guard_may_hold_for_the_last_of_many_combinations_alone():
+    call = wl.whenever(
+        Store.put,
+        key="x",
+        value=wl.integers(0, 99),
+        when=lambda self, key, value: self.last is None and value == 99,
+    )
+    assert counts(store(call)) == (2, 1 + 100, 2)
 
 
 def test_an_observer_sees_the_arguments_that_were_drawn():

@@ -89,6 +89,13 @@ def test_a_reset_begins_a_wait_again(on_reset: str, waits: bool):
     assert world.is_enabled(over) is waits
 
 
+def test_a_prologue_goes_on_after_a_wait():
+    wait = wl.wait_until(is_two)
+    more = wl.events.call(A, Counter.more)
+    system = counter(wait, prologue=[more, more, wl.events.call(A, wait)])
+    assert wl.check(system).states == 1
+
+
 def test_a_wait_is_no_handler():
     report = wl.check(counter(wl.wait_until(is_two), Counter.close))
     assert "wait_until" not in str(report)

@@ -25,6 +25,7 @@ class OracleDoor:
     """
 
     repeatable = False
+    offered = False
 
     def __init__(
         self,

@@ -34,9 +34,12 @@ class Door(Protocol):
     ----------
     repeatable
         Whether a handler that is suspected not to return can be run again.
+    offered
+        Whether the event is known to be enabled.
     """
 
     repeatable: bool
+    offered: bool
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool: ...
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None: ...

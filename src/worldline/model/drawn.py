@@ -15,7 +15,7 @@ from typing import Any, final
 from worldline.model.content import Frozen, order_key
 from worldline.model.errors import ModelError
 from worldline.model.identity import NodeId
-from worldline.model.settling import settled
+from worldline.model.settling import as_it_is, register_settler, settled
 from worldline.model.unfreezable import Unfreezable
 from worldline.model.values import freeze, is_constant
 
@@ -61,6 +61,9 @@ class OneOf:
 
     def __repr__(self) -> str:
         return phrase(self.options, repr)
+
+
+register_settler(OneOf, as_it_is)
 
 
 def one_of(*options: Any) -> OneOf:

@@ -17,15 +17,13 @@ from worldline.model.divergence import Diverged
 from worldline.model.drawn import OneOf, alternatives, is_drawn
 from worldline.model.errors import name_of
 from worldline.model.events import Event, Kind
-from worldline.model.guards import allows
 from worldline.model.network import Capability
-from worldline.model.node import Handler, NodeType
+from worldline.model.node import NodeType
+from worldline.model.offers import guards_of, is_offered, is_over, looking
 from worldline.model.places import place_of
 from worldline.model.running import text_of
 from worldline.model.system import System
-from worldline.model.user_errors import spelt
 from worldline.model.user_functions import check_ran
-from worldline.model.workload import Invocation
 
 
 class Result(enum.Enum):
@@ -93,9 +91,21 @@ def make_context(system: System, index: int, door: Door) -> Context:
 
 
 def find(
-    system: System, index: int, node: Any, context: Context, event: Event
+    system: System,
+    index: int,
+    node: Any,
+    context: Context,
+    event: Event,
+    *,
+    offered: bool = False,
 ) -> Found:
     """Return the handler that takes `event`, bound to its arguments.
+
+    Parameters
+    ----------
+    offered
+        Whether the event is known to be enabled, so that the guards of a call need not
+        be asked of all that it may draw.
 
     Returns
     -------
@@ -111,6 +121,8 @@ def find(
     if event.kind is Kind.TIMER:
         return _find_timer(kind, service, inner, event)
     if event.kind is Kind.CALL:
+        if is_drawn(event.payload):
+            return _find_drawn(system, index, service, inner, event, offered=offered)
         return _find_call(system, index, service, inner, event)
     if event.kind is Kind.TRANSPORT_ERROR:
         return _find_error(system.types[index], node, context, event)
@@ -198,7 +210,7 @@ def _perform(
 ) -> Result | Failure:
     activity.guarding = True
     try:
-        found = find(system, index, node, context, event)
+        found = find(system, index, node, context, event, offered=door.offered)
     finally:
         activity.guarding = False
     if isinstance(found, Result | Failure):
@@ -275,74 +287,57 @@ def _find_call(
 ) -> Found:
     handler = system.types[index].calls.get(event.name)
     if handler is None:
-        return _find_wait(system, index, service, event)
+        over = is_over(system, index, service, event)
+        return _go_on if over else Result.WAITS
     arguments = event.payload
-    if is_drawn(arguments):
-        return _find_drawn(system, index, service, context, event)
     if not handler.takes(service, *arguments):
         return Result.WAITS
-    if not _is_offered(_guards(system, index, event), handler, service, arguments):
+    if not is_offered(guards_of(system, index, event), handler, service, arguments):
         return Result.WAITS
     return lambda: handler.function(service, context, *arguments)
 
 
-def _guards(system: System, index: int, event: Event) -> list[Any]:
-    """Return the guards under which the workload makes a call; one is enough."""
-    key = Invocation(event.name, event.payload).key
-    if any(c.key == key for script in system.scripts[index] for c in script.calls):
-        return [None]
-    return [when for call, when in system.whenevers[index] if call.key == key]
-
-
-def _is_offered(
-    guards: list[Any], handler: Handler, service: Any, arguments: tuple[Any, ...]
-) -> bool:
-    return any(allows(when, handler.name, service, *arguments) for when in guards)
-
-
 def _find_drawn(
-    system: System, index: int, service: Any, context: Context, event: Event
+    system: System,
+    index: int,
+    service: Any,
+    context: Context,
+    event: Event,
+    *,
+    offered: bool,
 ) -> Found:
     """Find the handler of a call that draws: enabled if it may happen in some way."""
     handler = system.types[index].calls[event.name]
-    guards = _guards(system, index, event)
+    guards = guards_of(system, index, event)
 
     def may(values: tuple[Any, ...]) -> bool:
         takes = handler.takes(service, *values)
-        return takes and _is_offered(guards, handler, service, values)
+        return takes and is_offered(guards, handler, service, values)
 
     def draw() -> Any:
         values = tuple(
             context.choose(one.options) if type(one) is OneOf else one
             for one in event.payload
         )
-        if not _looking(lambda: may(values)):
+        if not looking(lambda: may(values)):
             return Result.UNHANDLED
         return handler.function(service, context, *values)
 
-    return draw if any(map(may, alternatives(event.payload))) else Result.WAITS
+    def may_or_fails(values: tuple[Any, ...]) -> bool:
+        try:
+            return may(values)
+        except Exception as error:
+            if running.is_ours(error):
+                raise
+            return True  # and fails if this is drawn
 
-
-def _looking(ask: Callable[[], bool]) -> bool:
-    """Ask a guard in the midst of an event, as it is asked before one."""
-    door, activity.door, activity.guarding = activity.door, None, True
-    try:
-        return ask()
-    finally:
-        activity.door, activity.guarding = door, False
-
-
-def _find_wait(system: System, index: int, service: Any, event: Event) -> Found:
-    """Say whether a script goes on; that the position moves is all that happens."""
-    calls = [call for script in system.scripts[index] for call in script.calls]
-    key = Invocation(event.name, event.payload).key
-    until = next(call.until for call in calls if call.key == key)
-    what = f"{event.name}({spelt(event.payload[0])})"
-    return _go_on if allows(until, what, service) else Result.WAITS
+    if offered or any(map(may_or_fails, alternatives(event.payload))):
+        return draw
+    return Result.WAITS
 
 
 def _go_on() -> None:
-    pass
+    """Do nothing: that the position of the script moves is all that happens."""
 
 
 def _find_error(kind: NodeType, node: Any, context: Context, event: Event) -> Found:

@@ -13,6 +13,7 @@ from typing import Any, final
 from worldline.model.events import Choices, Event, Kind
 from worldline.model.identity import NodeId
 from worldline.model.user_errors import spelt
+from worldline.model.workload import Invocation
 
 
 @final
@@ -79,9 +80,24 @@ def timer(
 
 
 def call(
-    node: NodeId, handler: Callable[..., Any], *, choices: Iterable[int] = ()
+    node: NodeId,
+    handler: Callable[..., Any] | Invocation,
+    *,
+    choices: Iterable[int] = (),
 ) -> Pattern:
-    """Make the application call that the workload offers."""
+    """Make the application call that the workload offers.
+
+    Parameters
+    ----------
+    handler
+        A handler; or what the workload has, which tells calls of one handler apart, and
+        is how to go on after a `wait_until`.
+    choices
+        The indices of the options that are drawn, then those that the handler takes.
+    """
+    if isinstance(handler, Invocation):
+        payload, chosen = handler.arguments, tuple(choices)
+        return Pattern(Kind.CALL, node, handler.name, None, payload, chosen)
     return Pattern(Kind.CALL, node, handler.__name__, choices=tuple(choices))
 
 

@@ -45,6 +45,9 @@ class Invocation:
     arguments: tuple[Any, ...]
     written: str = field(default="", compare=False, repr=False)
     until: Callable[[Any], bool] | None = field(default=None, compare=False, repr=False)
+    _key: list[tuple[str, Frozen]] = field(
+        init=False, default_factory=list, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", settled(self.arguments))
@@ -52,7 +55,10 @@ class Invocation:
     @property
     def key(self) -> tuple[str, Frozen]:
         """What identifies the call by value."""
-        return (self.name, freeze(self.arguments))
+        # Worked out once: there may be thousands of options to freeze.
+        if not self._key:
+            self._key.append((self.name, freeze(self.arguments)))
+        return self._key[0]
 
     @property
     def rank(self) -> tuple[Any, ...]:

@@ -52,9 +52,12 @@ class HandlerDoor(ABC):
         Whether a handler has looked at it.
     repeatable
         Whether a handler that is suspected not to return can be run again.
+    offered
+        Whether the event is known to be enabled, as where a world has looked before.
     """
 
     repeatable = False
+    offered = True
 
     def __init__(self, system: System) -> None:
         self.system = system

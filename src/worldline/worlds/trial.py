@@ -42,6 +42,8 @@ class TrialDoor(HandlerDoor):
         self.begin(index)
         self.path: Path = []
         self.changes: list[Change] = []
+        # What is not enabled asks nothing.
+        self.offered = bool(given)
         self._given = given
         self._environment = environment
 
