@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.engine.bounds import BoundHit
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.schedulers.protocol import Draw, Offer
 from worldline.model.loader import load
@@ -417,3 +418,37 @@ def test_where_nothing_can_happen_runs_end():
     report = wl.walk(idle)
     assert (report.verdict, report.bound) == (UNKNOWN, "nothing can happen")
     assert report.steps == 0
+
+
+class Tight:
+    """A meter of tables that have no room left again and again."""
+
+    ceiling = None
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def check(self) -> None:
+        self.looks += 1
+        if self.looks % 400 == 0:
+            raise BoundHit("memory")
+
+    def need(self, more: int) -> None:
+        pass
+
+
+def test_where_tables_are_filled_anew_runs_and_coverage_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    tested = dicers(somebody_has_twelve, somebody_has_ninety)
+    options: dict[str, Any] = {"walks": 100, "engine": "python"}
+    expected = wl.walk(tested, **options)
+    monkeypatch.setattr(random_runs, "_meter_of_tables", lambda *_: Tight())
+    monkeypatch.setattr(random_runs, "_LASTING", 0)
+    begun: list[object] = []
+    monkeypatch.setattr(random_runs, "give_back", lambda: begun.append(None))
+    found = wl.walk(tested, **options)
+    assert len(begun) > 3
+    assert found.direct_steps == 0
+    assert facts(found) == facts(expected)
+    assert found.coverage == expected.coverage

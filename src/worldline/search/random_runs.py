@@ -53,8 +53,8 @@ from worldline.trace.format import Place
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
-_WORTH = 0.25
-"""The share of their memory for which it is worth while to fill tables anew."""
+_WORTH, _LASTING = 0.25, 50_000
+"""The share of their memory, and the steps over them, for which tables are filled anew."""
 
 NOTHING = "nothing can happen"
 """The bound of runs of which none can take a step: all that are left are like them."""
@@ -110,6 +110,7 @@ class RandomRuns:
         self._walker = self._new_walker()
         self._covering = Covering()
         self._reached: dict[int, Reached] = {}
+        self._tabled = 0  # steps over tables when these were empty
 
     def close(self) -> None:
         """Free what the walker holds."""
@@ -246,15 +247,17 @@ class RandomRuns:
                     self._count(ended, roots, turn)
                     if self._is_over():
                         return
-            except BoundHit as hit:
-                if hit.bound != "memory" or not self._pace.has_tables:
+            except (BoundHit, MemoryError) as hit:
+                is_memory = isinstance(hit, MemoryError) or hit.bound == "memory"
+                if not is_memory or not self._pace.has_tables:
                     raise
                 # The walks that are left come to the same ends wherever they walk.
                 self._make_room()
 
     def _make_room(self) -> None:
-        """Begin with empty tables, or leave them if that gives too little room."""
+        """Begin with empty tables, or leave them if that is not worth while."""
         self._add_up()
+        lasted, self._tabled = self._pace.steps - self._tabled, self._pace.steps
         meter = self._meter.going_on()
         bound_that_ended(lambda: audit(self._world, look=meter.check))
         self._walker.close()
@@ -267,6 +270,8 @@ class RandomRuns:
         try:
             self._tables_meter.need(int(ceiling * _WORTH))
         except BoundHit:
+            lasted = 0
+        if lasted < _LASTING:
             self._pace.leave_tables()
 
     def _ends(self, roots: list[Row], numbers: range) -> Iterator[Ended]:
