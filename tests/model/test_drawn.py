@@ -304,8 +304,8 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: wl.invoke(Store.put, ("x", XY)), "inside of the argument"),
     (lambda: wl.invoke(Store.post, [XY]), "inside of the argument"),
     (
-        lambda: wl.invoke(Store.put, XY, wl.integers(1, 5_001)),
-        "10,002 combinations",
+        lambda: wl.invoke(Store.put, XY, wl.integers(1, 501)),
+        "1,002 combinations",
     ),
     (lambda: wl.invoke(Store.put, XY, wl.one_of(1, "2")), "gives '2' to Store.put"),
     (

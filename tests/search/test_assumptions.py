@@ -87,3 +87,28 @@ def test_rounds_say_what_becomes_of_messages_to_a_halted_node(
     assert ("at a node that is down they are lost" in target.assumptions(scope)) is (
         is_said
     )
+
+
+def test_what_is_assumed_leaves_open_what_must_be_true_sometimes():
+    @wl.sometimes
+    def far(view: wl.View) -> bool:
+        return bool(view[next(iter(view))].total > 3)
+
+    def near(view: wl.View) -> bool:
+        return bool(view[next(iter(view))].total < 2)
+
+    @wl.node
+    class Adder:
+        total: int = 0
+
+        @wl.call
+        def add(self, ctx: wl.Context) -> None:
+            self.total += 1
+
+    (a,) = wl.ids("a")
+    calls = [wl.script(a, [Adder.add] * 5)]
+    system = wl.System({a: Adder()}, workload=calls, properties=[far])
+    assert wl.check(system, traces=False).verdict is wl.Verdict.HOLDS
+    report = wl.check(system, assume=near, traces=False)
+    assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "assumed")
+    assert "that what is assumed leaves" in report.properties[0].explanation

@@ -452,3 +452,22 @@ def test_where_tables_are_filled_anew_runs_and_coverage_are_the_same(
     assert found.direct_steps == 0
     assert facts(found) == facts(expected)
     assert found.coverage == expected.coverage
+
+
+def test_a_test_passes_only_if_something_was_run():
+    wl.walk(dicers(nobody_has_seventeen), max_steps=3, walks=5).expect_no_violation()
+    idle = wl.System({A: Dicer(), B: Dicer()}, properties=[nobody_has_seventeen])
+    with pytest.raises(AssertionError, match="no step was taken"):
+        wl.walk(idle).expect_no_violation()
+    with pytest.raises(wl.UsageError, match="never show that a property holds"):
+        wl.walk(dicers(), walks=5).expect_holds()
+
+
+def test_a_violation_on_the_way_to_a_stage_is_no_run():
+    report = wl.walk(
+        dicers(nobody_has_seventeen), until=[lambda view: view[A].total > 29]
+    )
+    assert report.violated is not None
+    assert (report.walks, report.coverage) == (0, None)
+    assert report.states > 10
+    assert "random runs" not in str(report)

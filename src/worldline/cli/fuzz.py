@@ -11,9 +11,9 @@ from worldline.cli.options import (
     add_json,
     add_runs,
     add_system,
+    given_runs,
     names,
     refuse_no_file,
-    weights,
 )
 
 SUMMARY = "make random runs in which calls and faults are drawn, too"
@@ -58,11 +58,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="faults that may happen without limit: crashes, restarts, drops, "
         "duplicates, partitions, resets, silent_resets or connection_errors, as far as "
-        "the network has them, or all (default: those of the system, as often as it "
-        "says)",
+        "the network has them, or all; crashes and resets of the nodes that "
+        "Faults(nodes=...) names (default: the system's faults, as often as it says)",
     )
     add_beginning(parser)
-    add_runs(parser)
+    add_runs(parser, live=False)
     add_json(parser)
 
 
@@ -81,20 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     with held(), shown(system.name) as progress:
         report = fuzz(
             system,
+            **given_runs(arguments),
             inject=arguments.inject,
-            walks=arguments.walks,
-            events=arguments.events,
-            max_steps=arguments.max_steps,
-            scheduler=arguments.scheduler,
-            unbiased=arguments.unbiased,
-            weights=weights(arguments.weights),
-            max_seconds=arguments.max_seconds,
-            max_memory_mb=arguments.max_memory,
-            seed=arguments.seed,
             properties=arguments.properties,
-            engine=arguments.engine,
-            threads=arguments.threads,
-            out=arguments.out,
             progress=progress,
             from_=arguments.prefix,
             until=goals(system, arguments.until),

@@ -112,8 +112,14 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_runs(parser: argparse.ArgumentParser) -> None:
-    """Let a verb make random runs."""
+def add_runs(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
+    """Let a verb make random runs.
+
+    Parameters
+    ----------
+    live
+        Whether it walks for liveness, too.
+    """
     budgets = parser.add_argument_group(
         "budgets",
         "Runs end when one is used up; without any, after 20,000,000 steps.",
@@ -128,8 +134,10 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         "--max-steps",
         type=positive,
         metavar="N",
-        help="steps on a run (default: 100, with turns of 1,000; for liveness 10,000, "
-        "doubled by itself where that was not enough)",
+        help="steps on a run (default: 100, with turns of 1,000"
+        + (
+            "; for liveness 10,000, doubled where that was not enough)" if live else ")"
+        ),
     )
     runs.add_argument(
         "--scheduler",
@@ -147,7 +155,9 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="the weight of a message class, timer, call or kind of event (timer 5, a "
-        "fault 1, others 100; for liveness call 200, timer 10); may be repeated",
+        "fault 1, others 100"
+        + ("; for liveness call 200, timer 10" if live else "")
+        + "); may be repeated",
     )
     parser.add_argument(
         "--engine",
@@ -162,9 +172,31 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=place,
         metavar="PATH",
-        help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl); the "
-        "closest live run goes beside it; with --emit-live a folder",
+        help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)"
+        + (
+            "; the closest live run beside it; with --emit-live a folder"
+            if live
+            else ""
+        ),
     )
+
+
+def given_runs(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what was given of `add_runs`, as the functions of the API call it."""
+    return {
+        "walks": arguments.walks,
+        "events": arguments.events,
+        "max_steps": arguments.max_steps,
+        "scheduler": arguments.scheduler,
+        "unbiased": arguments.unbiased,
+        "weights": _weights(arguments.weights),
+        "max_seconds": arguments.max_seconds,
+        "max_memory_mb": arguments.max_memory,
+        "engine": arguments.engine,
+        "threads": arguments.threads,
+        "seed": arguments.seed,
+        "out": arguments.out,
+    }
 
 
 def names(text: str) -> list[str]:
@@ -175,14 +207,7 @@ def names(text: str) -> list[str]:
     return found
 
 
-def weights(texts: list[str]) -> dict[str, int]:
-    """Read the values of ``--weight``.
-
-    Raises
-    ------
-    UsageError
-        If one is no name with a number.
-    """
+def _weights(texts: list[str]) -> dict[str, int]:
     found = {}
     for text in texts:
         name, _, weight = text.partition("=")

@@ -12,9 +12,9 @@ from worldline.cli.options import (
     add_runs,
     add_system,
     count,
+    given_runs,
     positive,
     refuse_no_file,
-    weights,
 )
 
 SUMMARY = "make random runs until one violates a property"
@@ -125,23 +125,12 @@ def run(arguments: argparse.Namespace) -> int:
     with held(), shown(system.name) as progress:
         report = walk(
             system,
+            **given_runs(arguments),
             depth=arguments.depth,
-            max_steps=arguments.max_steps,
             probes=arguments.probes,
-            seed=arguments.seed,
-            walks=arguments.walks,
-            events=arguments.events,
-            scheduler=arguments.scheduler,
-            unbiased=arguments.unbiased,
-            weights=weights(arguments.weights),
             walk_faults=arguments.walk_faults,
             certify=arguments.certify,
-            max_seconds=arguments.max_seconds,
-            max_memory_mb=arguments.max_memory,
             properties=arguments.properties,
-            engine=arguments.engine,
-            threads=arguments.threads,
-            out=arguments.out,
             progress=progress,
             from_=arguments.prefix,
             until=goals(system, arguments.until),

@@ -35,7 +35,14 @@ class Scope:
             if name in scope._names:
                 return scope._names[name]
             scope = scope._outer
-        raise NameError(f"name {name!r} is not defined")
+        known = ", ".join(sorted(self._outermost()._names))
+        raise NameError(f"name {name!r} is not defined; there are {known}")
+
+    def _outermost(self) -> Scope:
+        scope = self
+        while scope._outer is not None:
+            scope = scope._outer
+        return scope
 
     def set(self, name: str, value: Any) -> None:
         self._names[name] = value

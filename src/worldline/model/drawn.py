@@ -22,6 +22,9 @@ from worldline.model.values import freeze, is_constant
 LARGEST_FAN = 10_000
 """Outcomes that one event may have before it counts as a mistake."""
 
+LARGEST_DRAW = 1_000
+"""Combinations of drawn arguments: each is a run of the handler in each new state."""
+
 _MOST_SHOWN = 6
 """Options that are named before the rest is left out."""
 
@@ -48,7 +51,7 @@ class OneOf:
                 f"wl.OneOf has the options {given!r}, which is no tuple of some",
                 remedy="give at least one option: wl.one_of('x', 'y')",
             )
-        if len(self.options) > LARGEST_FAN:
+        if len(self.options) > LARGEST_DRAW:
             raise _too_many(len(self.options))
         frozen = [_checked(option) for option in self.options]
         options = [settled(option) for option in self.options]
@@ -101,7 +104,7 @@ def integers(least: int, most: int) -> OneOf:
             f"{what} has no numbers in it",
             remedy="give the least number first; both ends are included",
         )
-    if most - least >= LARGEST_FAN:
+    if most - least >= LARGEST_DRAW:
         raise _too_many(most - least + 1)
     return OneOf(tuple(range(least, most + 1)))
 
@@ -149,7 +152,7 @@ def check_drawn(arguments: Sequence[Any], what: str) -> None:
                 remedy="draw whole arguments: wl.one_of((1, 'x'), (2, 'y'))",
             )
     count = math.prod(len(_options(argument)) for argument in arguments)
-    if count > LARGEST_FAN:
+    if count > LARGEST_DRAW:
         raise _too_many(count, what)
 
 
@@ -215,6 +218,6 @@ def _too_many(
 ) -> ModelError:
     return ModelError(
         f"{what} has {count:,} combinations of arguments; "
-        f"at most {LARGEST_FAN:,} are possible",
+        f"at most {LARGEST_DRAW:,} are possible",
         remedy="give fewer options: what decides are mostly a few special values",
     )

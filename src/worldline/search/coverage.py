@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.engine.tables import Ask, Fork, Leaf
+from worldline.engine.tables import Ask, Fork, Leaf, Row
 from worldline.model.events import Event
 from worldline.search.vacuity import declared_labels, label_of
 from worldline.worlds.tabulated import TabulatedWorld
@@ -53,7 +53,7 @@ class Coverage:
         if self.never_ran:
             found.append(f"never ran: {', '.join(self.never_ran)}")
         if self.faults:
-            found.append(f"faults used: {', '.join(self.faults)}")
+            found.append(f"faults on some of these runs: {', '.join(self.faults)}")
         return found
 
 
@@ -69,8 +69,15 @@ class Covering:
         self._handlers: dict[str, set[int]] = defaultdict(set)
         self._faults: set[str] = set()
 
-    def add(self, world: TabulatedWorld, taken: Iterable[Leaf]) -> None:
-        """Add the outcomes that were taken over the tables of a world."""
+    def add(
+        self, world: TabulatedWorld, roots: Iterable[Row], taken: Iterable[Leaf]
+    ) -> None:
+        """Add initial states, and the outcomes that were taken over a world's tables."""
+        layout, mixes = world.system.layout, world.tables.mixes
+        for row in roots:
+            for node in range(len(world.system.ids)):
+                column = layout.local(node)
+                self._local.add(mixes[column][row[column]])
         numbers = {leaf.number for leaf in taken}
         for entry in world.tables.entries:
             event: Event = entry.event

@@ -197,12 +197,7 @@ def _report(
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
     complete &= not (statistics.pruned and question.cut.prunes)
-    rows = [boot_failure(writer, start) for start in failed[:1]]
-    rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
-    if search.deadlock is not None:
-        text = "only faults can happen and the system is not done"
-        finding = Finding("deadlock", "safety", text, search.deadlock)
-        rows.append(writer.violated(finding))
+    rows = _undeclared(failed, search, writer)
     numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
     seconds = search.meter.seconds
@@ -211,12 +206,13 @@ def _report(
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
-    rows += [
-        live.rows.get(p.name)
-        or _verdict(writer, p, search.hits.get(numbers.get(p.name, -1)), complete)
-        for p in question.properties
-    ]
+    for p in question.properties:
+        hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
+        judged = live.rows.get(p.name)
+        rows.append(judged or _verdict(writer, p, hit, complete, is_cut=is_cut))
     verdict = combine([row.verdict for row in rows])
+    if verdict is Verdict.UNKNOWN and bound is None and live.bound is None:
+        bound = "assumed" if statistics.pruned else None
     if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
@@ -247,17 +243,37 @@ def _report(
     )
 
 
+def _undeclared(
+    failed: list[Start], search: Exploration, writer: Counterexamples
+) -> list[PropertyReport]:
+    """Report what nobody has to declare: failures, and deadlocks."""
+    rows = [boot_failure(writer, start) for start in failed[:1]]
+    rows += [failed_outcome(writer, kind, hit) for kind, hit in search.failures.items()]
+    if search.deadlock is not None:
+        text = "only faults can happen and the system is not done"
+        finding = Finding("deadlock", "safety", text, search.deadlock)
+        rows.append(writer.violated(finding))
+    return rows
+
+
 def _verdict(
-    writer: Counterexamples, known: Property, hit: Hit | None, complete: bool
+    writer: Counterexamples,
+    known: Property,
+    hit: Hit | None,
+    complete: bool,
+    *,
+    is_cut: bool,
 ) -> PropertyReport:
     kind = known.kind.value
     if known.kind is PropertyKind.SOMETIMES:
-        verdict = Verdict.VIOLATED if complete else Verdict.UNKNOWN
+        verdict = Verdict.VIOLATED if complete and not is_cut else Verdict.UNKNOWN
         if hit is not None:
             verdict = Verdict.HOLDS
         text = "reached" if hit is not None else ""
         if verdict is Verdict.VIOLATED:
             text = "never true in any reachable state"
+        elif complete and hit is None:
+            text = "never true in any state that what is assumed leaves to be reached"
         steps = None if hit is None else len(hit.path)
         return PropertyReport(
             name=known.name, kind=kind, verdict=verdict, explanation=text, steps=steps

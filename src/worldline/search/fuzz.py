@@ -71,7 +71,7 @@ def fuzz(
     inject
         Faults, by their names in `Faults`, that may happen without limit, whatever the
         system's budgets are; ``all`` for whatever its network has. How often they do
-        is up to their weights.
+        is up to their weights, and which nodes crash to ``Faults(nodes=...)``.
     properties
         Names of those to judge. Liveness properties are not: see `walk`.
     system, parameters, walks, events, max_seconds, max_steps, scheduler, unbiased, \

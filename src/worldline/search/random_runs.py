@@ -1,9 +1,7 @@
 """Random runs from the beginning, with every property judged at each step.
 
-References
-----------
-Yang et al., "MODIST", NSDI 2009, and the simulation mode of TLC: deep bugs that a search
-in order of depth never comes to are often a random run away.
+A deep bug that a search in order of depth never comes to is often a random run away: the
+model checker TLC has its simulation mode for that.
 """
 
 from __future__ import annotations
@@ -165,7 +163,7 @@ class RandomRuns:
 
     def _add_up(self) -> None:
         """Take note of what the walks over the present tables came by."""
-        self._covering.add(self._world, self._walker.taken())
+        self._covering.add(self._world, self._roots(), self._walker.taken())
         for number, where in self._walker.reached.items():
             self._reached[number] = min(where, self._reached.get(number, where))
 

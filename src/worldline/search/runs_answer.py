@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from worldline.engine.exploration import Exploration
+from worldline.engine.exploration import Exploration, Statistics
 from worldline.engine.walks import Reached
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
@@ -78,9 +78,9 @@ def answer(
     counted = {n: where for n, where in reached.items() if where.walk < runs.walks}
     steps = {sometimes[n].name: where.steps for n, where in counted.items()}
     others = near([p for p in sometimes if p.name not in steps])
-    bound = runs.bound or runs.budget
+    bound, seen = runs.bound or runs.budget, Statistics()
     if runs.stopped is not None:
-        bound = runs.stopped.bound
+        bound, seen = runs.stopped.bound, runs.stopped.statistics
     return WalkReport(
         system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
@@ -91,7 +91,11 @@ def answer(
         bound=bound if violated is None else None,
         engine=writer.engine,
         seed=writer.seed,
-        coverage=coverage,
+        # A search for a stage is no run, and its states are not covered by one.
+        coverage=coverage if runs.stopped is None else None,
+        states=seen.states,
+        generated=seen.generated,
+        depth=seen.depth,
         schedulers=dict(runs.by_scheduler),
         found_by=runs.found_by if violated is not None else None,
         notes=(*notes, *writer.notes),

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
 from worldline.search.coverage import Coverage
 from worldline.search.probe import CONFIDENCE, missed_share
 from worldline.trace.expecting import Expecting
 from worldline.trace.report import (
+    PropertyFailed,
     PropertyReport,
     base_json,
     property_lines,
@@ -133,6 +135,27 @@ class WalkReport(Expecting):
     misses: int = 0
     hit_rate: float | None = None
     direct_steps: int = 0
+
+    def expect_no_violation(self) -> None:
+        """Raise `PropertyFailed` if anything is violated, or nothing was run at all."""
+        __tracebackhide__ = True
+        # Without arguments, `super` would not find this class: slots make it anew.
+        Expecting.expect_no_violation(self)
+        if not self.steps and not self.states:
+            raise PropertyFailed(f"no step was taken\n{self.told()}")
+
+    def expect_holds(self) -> None:
+        """Refuse to say that it holds.
+
+        Raises
+        ------
+        UsageError
+            Always: random runs prove nothing.
+        """
+        raise UsageError(
+            "random runs never show that a property holds",
+            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""

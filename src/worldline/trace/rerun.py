@@ -51,7 +51,7 @@ def changes_since(header: Header, system: System) -> tuple[str, ...]:
     """Return what of the system is declared otherwise than when it was recorded."""
     now = header_of(system, engine=header.engine, seed=header.seed)
     found = [
-        f"{what} was {show(old[key]) if key in old else 'unknown'}, "
+        f"{what.format(key)} was {show(old[key]) if key in old else 'unknown'}, "
         f"now it is {show(value)}"
         for what, old, new in (
             ("{} of the network", header.network, now.network),
@@ -60,7 +60,6 @@ def changes_since(header: Header, system: System) -> tuple[str, ...]:
         )
         for key, value in new.items()
         if old.get(key) != value
-        for what in (what.format(key),)
     ]
     found += [
         f"node {one.name} is declared otherwise"

@@ -49,7 +49,8 @@ class Walks:
         self._library = self._mirror.library
         self._meter = options.meter or Meter(Bounds())
         self._gate = Gate(self._library, self._meter)
-        self._server = Server(self._mirror, tables, service)
+        self._is_timed = True
+        self._server = Server(self._mirror, tables, service, look=self._look)
         goal = _UNSET if options.goal is None else self._mirror.decision(options.goal)
         self._handle = self._library.wl_walks(
             self._mirror.handle,
@@ -148,7 +149,7 @@ class Walks:
         seen = [cell for start in starts for cell in columns.numbers_of(start)]
         self._mirror.send()
         rows, is_shared = (c_int32 * len(seen))(*seen), len(starts) == 1
-        gate = self._gate
+        gate, self._is_timed = self._gate, not with_path
         gate.open(timed=not with_path)
         begun = self._library.wl_walks_begin(
             self._handle, rows, is_shared, numbers.start, count, with_path
@@ -171,6 +172,11 @@ class Walks:
         if gives_up is not None:
             gives_up(sum(self._ends(count)[2::3]) - walked)
         return was_warm
+
+    def _look(self) -> None:
+        """Look at the clock between two misses: one may be thousands of outcomes."""
+        if self._is_timed:
+            self._meter.check()
 
     def _ends(self, count: int) -> list[int]:
         """Return how each walk ended, 0 if it has not, with what, and its steps."""
