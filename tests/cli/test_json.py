@@ -61,6 +61,8 @@ post(N, X) :- got(N, X);
 VIOLATED = {
     "check": ("check", "counter.py", "--seed", "3"),
     "walk": ("walk", "dead.py", "--walk-faults", "--depth", "3", "--seed", "3"),
+    "walk for safety": ("walk", "counter.py", "--seed", "3"),
+    "fuzz": ("fuzz", "counter.py", "--seed", "3"),
     "faults of nodes": ("faults", "dead.py", "--eot", "3", "--seed", "3"),
     "faults of a program": ("faults", "sent.ded", "--eot", "3", "--seed", "3"),
 }

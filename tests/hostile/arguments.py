@@ -144,7 +144,17 @@ PLACES = (
 )
 BOUNDS = {
     "check": ("--max-seconds", "1", "--max-states", "3000", "--threads", "1"),
-    "walk": ("--max-seconds", "1", "--max-steps", "50", "--certify", "100"),
+    "walk": (
+        "--max-seconds",
+        "1",
+        "--events",
+        "3000",
+        "--max-steps",
+        "50",
+        "--certify",
+        "100",
+    ),
+    "fuzz": ("--max-seconds", "1", "--events", "3000", "--threads", "1"),
     "faults": ("--max-seconds", "1", "--max-executions", "30", "--eot", "3"),
 }
 """They come last, and win."""

@@ -25,6 +25,8 @@ COMMANDS = (
     "check zoo:paxos -p bugs=cb2 -p resets=1 --out OUT/a.wl",
     "walk zoo:randtree -p bugs=rt13 -p start=rt13 -p resets=1 --out OUT/a.wl",
     "walk zoo:randtree -p resets=1 --json",
+    "walk zoo:paxos --property agreement --json",
+    "fuzz zoo:randtree --inject all --out OUT/a.wl",
     "faults zoo:kafka --eot 20 --eff 18 --engine ldfi --all",
     "faults zoo:3pc --eot 30 --eff 28 --json --frontier",
     "faults zoo:retry-deliv --out OUT/a.wl --report OUT/report",
