@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import worldline as wl
-from worldline.trace.format import read
+from worldline.trace.format import read, write
+from worldline.trace.records import Trace
 
 UNKNOWN, VIOLATED = wl.Verdict.UNKNOWN, wl.Verdict.VIOLATED
 A, B = wl.ids("a", "b")
@@ -151,3 +153,17 @@ def test_a_network_without_a_fault_cannot_be_given_it():
     system = stores(network=wl.datagrams(loss=False))
     with pytest.raises(wl.UsageError, match="no faults 'drops' to inject"):
         wl.fuzz(system, inject=["drops"])
+
+
+@pytest.mark.parametrize("options", [5, {"$tuple": []}, [1, 2], None])
+def test_a_draw_that_is_damaged_in_a_trace_is_an_input_error(options: Any):
+    found = wl.fuzz(stores(no_two_sevens)).expect_violated("no_two_sevens")
+    assert found.trace is not None
+    trace = read(found.trace)
+    steps = list(trace.steps)
+    at = next(n for n, step in enumerate(steps) if step.name == "put")
+    drawn = {"$is": "OneOf", "options": options}
+    steps[at] = dataclasses.replace(steps[at], payload={"$tuple": [drawn, drawn]})
+    write(Trace(trace.header, tuple(steps), trace.end), Path("damaged.wl"))
+    with pytest.raises(wl.InputError):
+        wl.replay("damaged.wl", stores(no_two_sevens))

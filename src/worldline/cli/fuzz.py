@@ -54,12 +54,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inject",
         type=names,
+        action="append",
         default=[],
         metavar="A,B,...",
         help="faults that may happen without limit: crashes, restarts, drops, "
         "duplicates, partitions, resets, silent_resets or connection_errors, as far as "
         "the network has them, or all; crashes and resets of the nodes that "
-        "Faults(nodes=...) names (default: the system's faults, as often as it says)",
+        "Faults(nodes=...) names (default: the system's faults, as often as it "
+        "says); may be repeated",
     )
     add_beginning(parser)
     add_runs(parser, live=False)
@@ -82,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = fuzz(
             system,
             **given_runs(arguments),
-            inject=arguments.inject,
+            inject=[name for some in arguments.inject for name in some],
             properties=arguments.properties,
             progress=progress,
             from_=arguments.prefix,

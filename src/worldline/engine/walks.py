@@ -124,7 +124,7 @@ class Walks:
         self._expander = Expander(tables, service)
         self._options = options
         self._reached: dict[int, Reached] = {}
-        self._taken: set[int] = set()
+        self._taken: dict[int, int] = {}
         self.use(options.scheduler, options.most_steps)
 
     def use(self, scheduler: Scheduler, most_steps: int) -> None:
@@ -142,9 +142,10 @@ class Walks:
         """Where each watched predicate was true first, by its number, if it was."""
         return dict(self._reached)
 
-    def taken(self) -> list[Leaf]:
-        """Return the outcomes that were taken on walks, but for paths."""
-        return [self._tables.leaves[number] for number in sorted(self._taken)]
+    def taken(self, walks: int) -> list[Leaf]:
+        """Return the outcomes that were taken on walks with lesser numbers."""
+        leaves = self._tables.leaves
+        return [leaves[leaf] for leaf, walk in self._taken.items() if walk < walks]
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""
@@ -183,7 +184,8 @@ class Walks:
             if path is not None:
                 path.append((entry, leaf))
             else:
-                self._taken.add(leaf.number)
+                before = self._taken.get(leaf.number, number)
+                self._taken[leaf.number] = min(before, number)
             if leaf.failed:
                 return Ended(number, End.FAILED, leaf.number, steps)
             row = self._expander.after(row, entry, leaf)

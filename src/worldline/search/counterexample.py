@@ -15,7 +15,7 @@ from worldline.model.events import Schedule
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
 from worldline.search.confirm import confirm
-from worldline.search.start import Start
+from worldline.search.start import Beginning, Start
 from worldline.trace.explain import explain
 from worldline.trace.format import write
 from worldline.trace.lasso import objection
@@ -76,6 +76,8 @@ class Counterexamples:
 
     Parameters
     ----------
+    beginning
+        Where the search begins.
     out
         The file of the first trace; the others, and the first if it is None, are
         named by system and property.
@@ -95,7 +97,7 @@ class Counterexamples:
     def __init__(
         self,
         world: TabulatedWorld,
-        starts: list[Start],
+        beginning: Beginning,
         out: Path | None,
         *,
         write: bool,
@@ -103,7 +105,8 @@ class Counterexamples:
         seed: int,
         folder: Path = DIRECTORY,
     ) -> None:
-        self.starts = starts
+        self.starts = beginning.starts
+        self._begins_in = beginning.trace
         self.engine = engine
         self.seed = seed
         self.system = world.system.name
@@ -268,7 +271,11 @@ class Counterexamples:
         if out is not None:
             return out
         stem = re.sub(r"[^\w.-]+", "-", f"{self._system.name}-{name}").strip("-")
-        return self._folder / f"{stem}.wl"
+        file = self._folder / f"{stem}.wl"
+        if self._begins_in is not None and file.resolve() == self._begins_in.resolve():
+            # The run that a search began with is not to be lost.
+            return file.with_name(f"{stem}-next.wl")
+        return file
 
     def _command(self, file: Path) -> str:
         origin = self._system.origin

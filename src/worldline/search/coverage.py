@@ -9,6 +9,7 @@ from typing import Any, final
 
 from worldline.engine.tables import Ask, Fork, Leaf, Row
 from worldline.model.events import Event
+from worldline.model.execute import Result
 from worldline.search.vacuity import declared_labels, label_of
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -25,7 +26,7 @@ class Coverage:
     handlers
         By handler, in how many different states of its node it ran.
     never_ran
-        Handlers that did not run.
+        Handlers that did not run; empty if some steps were in the direct world.
     faults
         The kinds of faults that happened.
     """
@@ -83,6 +84,7 @@ class Covering:
             event: Event = entry.event
             for before, outcomes in entry.outcomes.items():
                 happened = [one for one in _leaves(outcomes) if one.number in numbers]
+                # A drawn call that its guard forbids happens, and no handler runs.
                 if not happened:
                     continue
                 if entry.fault:
@@ -93,16 +95,25 @@ class Covering:
                 self._local |= {hashes[leaf.local] for leaf in happened}
                 self._local.add(hashes[before])
                 label = label_of(world, event)
-                if label is not None:
+                ran = [leaf.detail.result is not Result.UNHANDLED for leaf in happened]
+                if label is not None and any(ran):
                     self._handlers[label].add(hashes[before])
 
-    def coverage(self, world: TabulatedWorld) -> Coverage:
-        """Return it."""
+    def coverage(self, world: TabulatedWorld, *, moved: bool) -> Coverage:
+        """Return it.
+
+        Parameters
+        ----------
+        moved
+            Whether there were steps in the direct world, which are not counted here:
+            then nobody knows what never ran.
+        """
         known = sorted(self._handlers)
+        idle = () if moved else declared_labels(world)
         return Coverage(
             local_states=len(self._local),
             handlers={label: len(self._handlers[label]) for label in known},
-            never_ran=tuple(one for one in declared_labels(world) if one not in known),
+            never_ran=tuple(one for one in idle if one not in known),
             faults=tuple(sorted(self._faults)),
         )
 

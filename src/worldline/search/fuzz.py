@@ -118,10 +118,10 @@ def injected(system: System, names: Iterable[str]) -> System:
     UsageError
         If there is no such fault, or the system's network does not have it.
     """
-    if isinstance(names, str):
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise UsageError(
             f"inject is {named(names)}, which is no list",
-            remedy=f"write inject=[{names!r}]",
+            remedy="write inject=['crashes', 'restarts']",
         )
     possible = [name for name in BUDGETS if permits(system.network, name)]
     wanted = list(names)

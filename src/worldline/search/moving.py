@@ -16,7 +16,7 @@ from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, 
 from worldline.engine.walks import End, Ended, Reached
 from worldline.worlds.walks import CannotTell, DirectWalks
 
-_FIRST, _BATCH = 32, 512
+_FIRST, _BATCH = 1, 512
 """Walks begun at once, at first and later: cold tables cost most, and one may be enough."""
 
 WINDOW = 5_000
@@ -172,7 +172,7 @@ class Tabled(Protocol):
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]: ...
     def walk_each(self, starts: Sequence[Row], first: int) -> Iterator[Ended]: ...
     def path(self, start: Row, number: int) -> Path: ...
-    def taken(self) -> list[Leaf]: ...
+    def taken(self, walks: int) -> list[Leaf]: ...
     def close(self) -> None: ...
 
 
@@ -213,9 +213,9 @@ class Moving:
             found[number] = min(other, found.get(number, other))
         return found
 
-    def taken(self) -> list[Leaf]:
-        """Return the outcomes that were taken over tables."""
-        return self._tabled.taken()
+    def taken(self, walks: int) -> list[Leaf]:
+        """Return the outcomes that were taken over tables on the first so many walks."""
+        return self._tabled.taken(walks)
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:
         """Walk once for each number, from the same state."""

@@ -24,7 +24,7 @@ from worldline.trace.replayed import Divergence
 from worldline.trace.rerun import Rerun, changes_since, check_nodes
 from worldline.trace.schedule import schedule_of
 
-_WITH_STEP = re.compile(r"(?P<path>.+):(?P<step>-?\d+)", re.DOTALL)
+_WITH_STEP = re.compile(r"(?P<path>.+):(?P<step>-?[0-9]+)", re.DOTALL)
 
 
 class Prefix(NamedTuple):
@@ -96,7 +96,7 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
     scope = (
         f"from step {last} of {prefix.path} on, with every fault as often as allowed"
     )
-    return Beginning([start], (scope,))
+    return Beginning([start], (scope,), prefix.path)
 
 
 def _cut(trace: Trace, prefix: Prefix) -> Trace:

@@ -243,7 +243,12 @@ class Question:
         check_path("out", out)
         file = None if out is None else Path(out)
         return Counterexamples(
-            self.world, self.starts, file, write=write, engine=chosen.engine, seed=seed
+            self.world,
+            self.staged.beginning,
+            file,
+            write=write,
+            engine=chosen.engine,
+            seed=seed,
         )
 
 

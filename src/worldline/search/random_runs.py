@@ -136,7 +136,7 @@ class RandomRuns:
         )
         writer = Counterexamples(
             self._world,
-            self._staged.beginning.starts,
+            self._staged.beginning,
             out,
             write=traces,
             engine=self._engine.engine,
@@ -153,7 +153,7 @@ class RandomRuns:
             self._runs,
             self._plan.wanted,
             writer,
-            self._covering.coverage(self._world),
+            self._covering.coverage(self._world, moved=self._pace.moved > 0),
             self._reached,
             self._nearest,
             seconds=self._meter.seconds,
@@ -163,7 +163,8 @@ class RandomRuns:
 
     def _add_up(self) -> None:
         """Take note of what the walks over the present tables came by."""
-        self._covering.add(self._world, self._roots(), self._walker.taken())
+        taken = self._walker.taken(self._runs.walks)
+        self._covering.add(self._world, self._roots(), taken)
         for number, where in self._walker.reached.items():
             self._reached[number] = min(where, self._reached.get(number, where))
 

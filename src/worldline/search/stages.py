@@ -142,4 +142,5 @@ def _moved(
     return Beginning(
         [start_after(system, start.boot, [*start.prologue, *way])],
         (*beginning.scope, scope),
+        beginning.trace,
     )

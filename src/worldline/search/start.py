@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
 from worldline.model.events import Choices, Event, Schedule
@@ -42,10 +43,13 @@ class Beginning:
     ----------
     scope
         What a verdict is about, as a few words each; empty if about all runs.
+    trace
+        The file that has the run up to there, if one has.
     """
 
     starts: list[Start]
     scope: tuple[str, ...] = ()
+    trace: Path | None = None
 
 
 def starts(system: System) -> list[Start]:

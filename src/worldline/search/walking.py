@@ -97,7 +97,7 @@ class Search:
         plan, staged, tally = self._plan, self._staged, self._tally
         writer = Counterexamples(
             self._world,
-            staged.beginning.starts,
+            staged.beginning,
             None if plan.emit_live else out,
             write=traces,
             engine=self._engine.engine,

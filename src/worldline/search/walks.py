@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from worldline.engine.bounds import Bounds
+from worldline.engine.schedulers.checked import checked
 from worldline.engine.schedulers.named import scheduler_named
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.model.amounts import (
@@ -191,7 +192,9 @@ def budget(
 
 def chosen(scheduler: Scheduler | str | None) -> Scheduler | None:
     """Return the scheduler that is given, or named."""
-    return scheduler_named(scheduler) if isinstance(scheduler, str) else scheduler
+    if isinstance(scheduler, str):
+        return scheduler_named(scheduler)
+    return None if scheduler is None else checked(scheduler)
 
 
 def _weigher(

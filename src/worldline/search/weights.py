@@ -80,13 +80,15 @@ def weigher(
             )
 
     def weigh(event: Event) -> int:
-        found = given.get(event.name, given.get(event.kind.value))
+        is_fault = event.origin is Origin.FAULT
+        found = given.get(event.kind.value)
+        if not is_fault:  # a message that is to arrive often is not to be lost as often
+            found = given.get(event.name, found)
         if found is not None:
             return found
         if unbiased:
             return 1
-        rest = _FAULTS if event.origin is Origin.FAULT else _OTHERS
-        return usual.get(event.kind, rest)
+        return usual.get(event.kind, _FAULTS if is_fault else _OTHERS)
 
     return weigh
 

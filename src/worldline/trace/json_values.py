@@ -25,6 +25,7 @@ from worldline.model.canonical import (
     FrozenMap,
 )
 from worldline.model.content import Frozen
+from worldline.model.drawn import OneOf
 from worldline.model.errors import InputError, ModelError
 from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
@@ -175,10 +176,20 @@ def decode(value: Json, classes: Classes) -> Any:
 def _decode_record(value: dict[str, Json], classes: Classes) -> Any:
     names = frozenset(value) - {"$is"}
     cls = classes.record(value["$is"], names)
+    if cls is OneOf:
+        return _decode_draw(value, classes)
     fresh: Any = object.__new__(cls)
     for name in field_names(cls):
         object.__setattr__(fresh, name, decode(value[name], classes))
     return fresh
+
+
+def _decode_draw(value: dict[str, Json], classes: Classes) -> OneOf:
+    # It is ours: unlike a user's class it can be made anew, which checks it.
+    try:
+        return OneOf(decode(value["options"], classes))
+    except ModelError as error:
+        raise InputError(f"the trace has a draw that is none: {error.what}") from None
 
 
 def _items(value: list[Json], classes: Classes) -> list[Any]:

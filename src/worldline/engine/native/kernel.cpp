@@ -53,7 +53,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 9; }
+int32_t wl_interface() { return 10; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -298,9 +298,9 @@ void wl_walks_reached(Walks* walks, int32_t watch, int64_t* out) {
     out[1] = found.step;
 }
 
-// Tells of the first outcomes which were taken.
-void wl_walks_taken(Walks* walks, int64_t count, uint8_t* out) {
-    walks->taken(out, static_cast<size_t>(count));
+// Tells of the first outcomes which were taken on walks with numbers below `end`.
+void wl_walks_taken(Walks* walks, uint64_t end, int64_t count, uint8_t* out) {
+    walks->taken(end, out, static_cast<size_t>(count));
 }
 
 // Begins walks with numbers from `first` on: all from one row, or each from its own.

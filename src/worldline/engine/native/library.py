@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 9
+INTERFACE = 10
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -76,7 +76,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_use": (None, [c_void_p, c_int32, c_int64, c_int64]),
     "wl_walks_traits": (None, [c_void_p, c_int32, _INT64S]),
     "wl_walks_reached": (None, [c_void_p, c_int32, _INT64S]),
-    "wl_walks_taken": (None, [c_void_p, c_int64, POINTER(c_uint8)]),
+    "wl_walks_taken": (None, [c_void_p, c_uint64, c_int64, POINTER(c_uint8)]),
     "wl_walks_begin": (
         c_int64,
         [c_void_p, _INT32S, c_int32, c_uint64, c_int64, c_int32],

@@ -87,11 +87,11 @@ class Walks:
                 found[number] = Reached(words[0], words[1])
         return found
 
-    def taken(self) -> list[Leaf]:
-        """Return the outcomes that were taken on walks."""
+    def taken(self, walks: int) -> list[Leaf]:
+        """Return the outcomes that were taken on walks with lesser numbers."""
         leaves = self._tables.leaves
         marks = (c_uint8 * len(leaves))()
-        self._library.wl_walks_taken(self._handle, len(leaves), marks)
+        self._library.wl_walks_taken(self._handle, walks, len(leaves), marks)
         return list(itertools.compress(leaves, marks))
 
     def walk(self, start: Row, numbers: range) -> Iterator[Ended]:

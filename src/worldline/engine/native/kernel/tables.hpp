@@ -49,7 +49,7 @@ struct Leaf {
     int32_t entry = 0;
     int32_t local = 0;
     int32_t begin = 0;  // of its operations
-    int16_t count = 0;
+    int32_t count = 0;
     bool failed = false;
     bool is_simple = true;  // no column is changed twice
     bool is_only = false;   // its event's only one in that local state

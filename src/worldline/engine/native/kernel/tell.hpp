@@ -148,20 +148,24 @@ class Listener {
         if (what >= 0 && what % 2 == 0) tables_.leaves[what / 2].is_only = true;
     }
 
+    static constexpr int32_t kMany = 64;
+
     void leaf() {
         Leaf& leaf = reach(tables_.leaves, next());
         leaf.entry = next();
         leaf.local = next();
         leaf.failed = next() != 0;
         leaf.weight = static_cast<uint32_t>(next());
-        leaf.count = static_cast<int16_t>(next());
+        leaf.count = next();
         const int32_t* operations = skip(leaf.count);
         leaf.begin = static_cast<int32_t>(tables_.changes.size());
         tables_.changes.insert(tables_.changes.end(), operations, operations + leaf.count);
         leaf.is_simple = changes_each_once(leaf);
     }
 
+    // Of many operations that is not worth finding out: false is always safe.
     bool changes_each_once(const Leaf& leaf) const {
+        if (leaf.count > kMany) return false;
         const int32_t* changes = tables_.changes.data() + leaf.begin;
         for (int32_t one = 0; one < leaf.count; ++one) {
             const int32_t column = tables_.operations[changes[one]].column;

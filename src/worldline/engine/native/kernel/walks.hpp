@@ -69,7 +69,7 @@ class Walker {
 
     Misses misses;
     std::vector<Reached> reached;  // by the watches
-    std::vector<uint8_t> taken;    // whether an outcome was, by number
+    std::vector<uint64_t> taken;   // the least walk on which an outcome was, by number
 
     // From now on, fresh walks begin in a row.
     void begin(const int32_t* row) {
@@ -86,7 +86,7 @@ class Walker {
         Walk walk = given;  // neighbours may be other threads'
         is_ready_ &= offers_.settle();
         reached.resize(options_.watches.size());
-        taken.resize(tables_.leaves.size(), 0);
+        taken.resize(tables_.leaves.size(), kNobody);
         if (is_fresh) {
             if (!is_ready_ && !make_ready()) return;
             now_ = start_;
@@ -207,7 +207,7 @@ class Walker {
         if (now_.changed != 0 && !look_up_offers()) return false;
         if (now_.total == 0) return finish(walk, End::kStuck, 0);
         const int32_t leaf = chosen(walk.step);
-        taken[leaf] = 1;
+        taken[leaf] = std::min(taken[leaf], walk.number);
         if (tables_.leaves[leaf].failed) {
             if (path_ != nullptr) path_->push_back(leaf);
             return finish(walk, End::kFailed, leaf);
@@ -334,12 +334,12 @@ class Walks {
         return found;
     }
 
-    // Tells which outcomes were taken, of the first `count`.
-    void taken(uint8_t* out, size_t count) const {
+    // Tells which of the first `count` outcomes were taken on walks with numbers below `end`.
+    void taken(uint64_t end, uint8_t* out, size_t count) const {
         std::fill(out, out + count, 0);
         for (const auto& walker : walkers_)
             for (size_t at = 0; at < std::min(count, walker->taken.size()); ++at)
-                out[at] |= walker->taken[at];
+                out[at] |= walker->taken[at] < end;
     }
 
     // Makes ready for some walks: all from one row, or each from its own.
