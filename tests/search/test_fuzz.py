@@ -156,7 +156,7 @@ def test_a_network_without_a_fault_cannot_be_given_it():
 
 
 @pytest.mark.parametrize("options", [5, {"$tuple": []}, [1, 2], None])
-def test_a_draw_that_is_damaged_in_a_trace_is_an_input_error(options: Any):
+def test_a_draw_that_is_damaged_in_a_trace_is_told(options: Any):
     found = wl.fuzz(stores(no_two_sevens)).expect_violated("no_two_sevens")
     assert found.trace is not None
     trace = read(found.trace)
@@ -165,5 +165,8 @@ def test_a_draw_that_is_damaged_in_a_trace_is_an_input_error(options: Any):
     drawn = {"$is": "OneOf", "options": options}
     steps[at] = dataclasses.replace(steps[at], payload={"$tuple": [drawn, drawn]})
     write(Trace(trace.header, tuple(steps), trace.end), Path("damaged.wl"))
-    with pytest.raises(wl.InputError):
-        wl.replay("damaged.wl", stores(no_two_sevens))
+    replayed = wl.replay("damaged.wl", stores(no_two_sevens))
+    assert not replayed.reproduced
+    assert "the trace has a draw that is none" in str(replayed)
+    with pytest.raises(wl.InputError, match="a draw that is none"):
+        wl.fuzz(stores(no_two_sevens), from_="damaged.wl", walks=1)
