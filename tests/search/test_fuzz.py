@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.search import moving
 from worldline.trace.format import read, write
 from worldline.trace.records import Trace
 
@@ -170,3 +171,13 @@ def test_a_draw_that_is_damaged_in_a_trace_is_told(options: Any):
     assert "the trace has a draw that is none" in str(replayed)
     with pytest.raises(wl.InputError, match="a draw that is none"):
         wl.fuzz(stores(no_two_sevens), from_="damaged.wl", walks=1)
+
+
+def test_with_real_nodes_the_same_arguments_are_drawn(monkeypatch: pytest.MonkeyPatch):
+    over_tables = wl.fuzz(stores(no_two_sevens), traces=False, seed=4)
+    monkeypatch.setattr(moving, "WINDOW", 1)
+    monkeypatch.setattr(moving, "MISSES_PER_STEP", 0)
+    moved = wl.fuzz(stores(no_two_sevens), traces=False, seed=4)
+    assert moved.direct_steps > 0
+    assert (moved.walks, moved.steps) == (over_tables.walks, over_tables.steps)
+    assert moved.violated == over_tables.violated

@@ -40,7 +40,8 @@ class Counted:
     Attributes
     ----------
     misses
-        How often something was lacking.
+        How often something was lacking; each outcome of a handler counts, for each is
+        an execution.
     """
 
     def __init__(self, service: Service) -> None:
@@ -64,8 +65,9 @@ class Counted:
         return self._service.answer(ask, value)
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
-        self.misses += 1
-        return self._service.leaves(entry, row)
+        found = self._service.leaves(entry, row)
+        self.misses += max(1, len(found))
+        return found
 
 
 @final

@@ -95,10 +95,15 @@ class Trial:
             if query[0] == "choose":
                 _, count, weights = query
                 share *= weights[answer] / sum(weights) if weights else 1 / count
-        return max(1, round(share * _OFTEN))
+        return weight_of(share)
 
 
 _OFTEN = 1 << 24
+
+
+def weight_of(share: float) -> int:
+    """Return how often it comes, in 2**24 times, what has a share of all."""
+    return max(1, round(share * _OFTEN))
 
 
 @final

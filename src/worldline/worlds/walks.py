@@ -7,6 +7,7 @@ walk and the step (`engine/walks.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, final
 
@@ -15,7 +16,8 @@ from worldline.engine.schedulers.turns import WORDS, Turns, random_at
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, Reached
 from worldline.model.divergence import Suspected
-from worldline.model.events import Choices, Event
+from worldline.model.drawn import is_drawn
+from worldline.model.events import Choices, Event, Kind
 from worldline.model.mould import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics import changes
@@ -23,7 +25,7 @@ from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
 from worldline.worlds.standing import Offers, Standing
 from worldline.worlds.tabulated import TabulatedWorld, state_answer
-from worldline.worlds.trial import Trial, Trials
+from worldline.worlds.trial import Trial, Trials, weight_of
 
 
 class CannotTell(Exception):
@@ -151,6 +153,8 @@ class DirectWalks:
         choices: Choices = ()
         if handler in self._choosers:
             choices = self._drawn(event, random)
+        elif event.kind is Kind.CALL and is_drawn(event.payload):
+            choices = _arguments_drawn(event.payload, random)
         touched = self._direct.door.touched
         touched.clear()
         outcome = self._direct.step(event, choices)
@@ -211,6 +215,24 @@ class _Environment:
             if at == column:
                 getattr(cell, operation[0])(*operation[1:])
         return state_answer(system, self._index, query, cell)
+
+
+def _arguments_drawn(arguments: tuple[Any, ...], random: int) -> Choices:
+    """Draw arguments as `_one` does where nothing else is chosen.
+
+    There all combinations are as likely, and need not be run to be counted.
+    """
+    counts = [len(argument.options) for argument in arguments if is_drawn((argument,))]
+    share = 1.0
+    for count in counts:
+        share *= 1 / count
+    weight, combinations = weight_of(share), math.prod(counts)
+    place = below(weight * combinations, random) // weight
+    found: list[int] = []
+    for count in reversed([count for count in counts if count > 1]):
+        place, pick = divmod(place, count)
+        found.append(pick)
+    return tuple(reversed(found))
 
 
 def _one(trials: list[Trial], random: int) -> Trial:
