@@ -450,6 +450,23 @@ def test_runs_end_where_a_system_says_that_nothing_follows():
     assert pruned.steps == assumed.steps
 
 
+def test_a_stage_leaves_out_what_runs_leave_out():
+    def few(view: wl.View) -> bool:
+        return all(view[n].total < 10 for n in view)
+
+    beyond = [lambda view: view[A].total > 18]
+    report = wl.walk(dicers(nobody_has_seventeen, assume=few), until=beyond)
+    assert (report.verdict, report.bound) == (UNKNOWN, "until")
+
+
+def test_the_search_for_a_stage_tells_how_far_it_has_come():
+    told: list[Progress] = []
+    wl.walk(
+        dicers(), until=[lambda view: view[A].total > 18], walks=1, progress=told.append
+    )
+    assert (told[0].states, told[0].walks) == (1, 0)
+
+
 def test_where_nothing_can_happen_runs_end():
     idle = wl.System({A: Dicer(), B: Dicer()}, properties=[nobody_has_seventeen])
     report = wl.walk(idle)

@@ -38,7 +38,7 @@ from worldline.search.moving import Counted, Moving, Pace
 from worldline.search.nearness import RUNS, Nearest, nearest
 from worldline.search.portfolio import Turn, turns
 from worldline.search.prefix import Prefix
-from worldline.search.question import begun, progress_of
+from worldline.search.question import begun, progress_of, reporter
 from worldline.search.report import Progress
 from worldline.search.runs_answer import Runs, answer
 from worldline.search.stages import Staged, through_stages
@@ -210,13 +210,15 @@ class RandomRuns:
         """Search for a state in which a goal is true."""
         world, roots = self._world, [s.snapshot for s in starts]
         decisions = [world.decision(known) for known in self._safety]
+        cut, progress = self._cut.predicate, self._plan.progress
         search = Exploration(
             world.tables,
             world,
             [world.encode(root) for root in roots if root is not None],
             [*(Check(one, target=False, fatal=True) for one in decisions), goal],
             bounds=Bounds(),
-            options=Options(),
+            options=Options(prune=None if cut is None else world.decision(cut)),
+            progress=None if progress is None else reporter(progress),
             meter=self._meter,
         )
         search.run(self._engine.run)
