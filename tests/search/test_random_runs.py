@@ -508,6 +508,41 @@ def test_where_tables_are_filled_anew_runs_and_coverage_are_the_same(
     assert found.coverage == expected.coverage
 
 
+def test_ctrl_c_is_heeded_while_what_is_given_up_is_audited(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    audited: list[object] = []
+
+    def interrupted(*arguments: object, **_: object) -> tuple[str, ...]:
+        audited.append(arguments)
+        if len(audited) == 1:
+            raise KeyboardInterrupt
+        return ()
+
+    monkeypatch.setattr(random_runs, "_meter_of_tables", lambda *_: Tight())
+    monkeypatch.setattr(random_runs, "audit", interrupted)
+    report = wl.walk(dicers(), walks=100, engine="python")
+    assert (report.bound, len(audited)) == ("interrupted", 2)
+
+
+def test_a_violation_whose_path_has_no_room_in_the_tables_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    expected = wl.walk(dicers(nobody_has_seventeen), traces=False)
+    path, refused = moving.Moving.path, list[int]()
+
+    def without_room(walks: moving.Moving, start: Any, number: int) -> Any:
+        if not refused:
+            refused.append(number)
+            raise BoundHit("memory")
+        return path(walks, start, number)
+
+    monkeypatch.setattr(moving.Moving, "path", without_room)
+    found = wl.walk(dicers(nobody_has_seventeen), traces=False)
+    assert refused
+    assert {**facts(found), "coverage": 0} == {**facts(expected), "coverage": 0}
+
+
 def test_a_test_passes_only_if_something_was_run():
     wl.walk(dicers(nobody_has_seventeen), max_steps=3, walks=5).expect_no_violation()
     idle = wl.System({A: Dicer(), B: Dicer()}, properties=[nobody_has_seventeen])

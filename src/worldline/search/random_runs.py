@@ -109,6 +109,7 @@ class RandomRuns:
         self._covering = Covering()
         self._reached: dict[int, Reached] = {}
         self._tabled = 0  # steps over tables when these were empty
+        self._unaudited: dict[str, None] = {}  # notes, in order; tables may share some
 
     def close(self) -> None:
         """Free what the walker holds."""
@@ -127,13 +128,7 @@ class RandomRuns:
 
     def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
         """Check on samples what the runs took for granted; confirm what they found."""
-        notes: list[str] = []
-        meter = self._meter.going_on()
-        bound_that_ended(
-            lambda: notes.extend(
-                audit(self._world, self._cut.functions, look=meter.check)
-            )
-        )
+        self._audit()
         writer = Counterexamples(
             self._world,
             self._staged.beginning,
@@ -158,8 +153,18 @@ class RandomRuns:
             self._nearest,
             seconds=self._meter.seconds,
             pace=self._pace,
-            notes=[*filter(None, [self._engine.note]), *scope, *notes],
+            notes=[*filter(None, [self._engine.note]), *scope, *self._unaudited],
         )
+
+    def _audit(self) -> str | None:
+        """Run a sample of what is in the tables again; return what ended that early."""
+        meter = self._meter.going_on()
+
+        def work() -> None:
+            notes = audit(self._world, self._cut.functions, look=meter.check)
+            self._unaudited.update(dict.fromkeys(notes))
+
+        return bound_that_ended(work)
 
     def _add_up(self) -> None:
         """Take note of what the walks over the present tables came by."""
@@ -259,8 +264,8 @@ class RandomRuns:
         """Begin with empty tables, or leave them if that is not worth while."""
         self._add_up()
         lasted, self._tabled = self._pace.steps - self._tabled, self._pace.steps
-        meter = self._meter.going_on()
-        bound_that_ended(lambda: audit(self._world, look=meter.check))
+        if self._audit() == "interrupted":
+            raise BoundHit("interrupted")
         self._walker.close()
         self._world = TabulatedWorld(self._world.system)
         self._counted = Counted(self._world)
@@ -283,15 +288,16 @@ class RandomRuns:
 
     def _count(self, ended: Ended, roots: list[Row], turn: Turn) -> None:
         runs = self._runs
-        runs.walks += 1
-        runs.steps += ended.steps
-        runs.by_scheduler[turn.scheduler.name] += ended.steps
+        # A path may need room in the tables. A walk that is not counted is made again.
         if ended.end in (End.HIT, End.FAILED):
             root = ended.walk % len(roots)
             path = self._walker.path(roots[root], ended.walk)
             known = self._safety[ended.what] if ended.end is End.HIT else None
             runs.found = Unsafe(Hit(root, path), known)
             runs.found_by = turn.scheduler.name
+        runs.walks += 1
+        runs.steps += ended.steps
+        runs.by_scheduler[turn.scheduler.name] += ended.steps
         if runs.walks % _LOOK == 0:
             self._look()
 
