@@ -435,6 +435,30 @@ def test_a_report_says_how_near_it_came_to_what_was_not_reached():
     assert near.explanation.endswith("not view[n].total == 20")
 
 
+@wl.node
+class Climber:
+    height: int = 0
+
+    @wl.call
+    def climb(self, ctx: wl.Context) -> None:
+        if self.height == 3:
+            raise ValueError("no further")
+        self.height += 1
+
+
+def test_a_step_that_fails_brings_a_run_no_nearer():
+    @wl.sometimes
+    def it_is_at_the_top(view: wl.View) -> bool:
+        return all(view[A].height >= height for height in (1, 2, 3, 4, 5))
+
+    climbs = wl.script(A, [Climber.climb] * 5)
+    system = wl.System({A: Climber()}, workload=[climbs], properties=[it_is_at_the_top])
+    report = wl.walk(system, traces=False)
+    report.expect_violated("exception")
+    (near,) = [p for p in report.properties if p.name == "it_is_at_the_top"]
+    assert "at best 3 of 5 parts held (run 0, step 3)" in near.explanation
+
+
 def test_runs_end_where_a_system_says_that_nothing_follows():
     def few(view: wl.View) -> bool:
         return all(view[n].total < 10 for n in view)

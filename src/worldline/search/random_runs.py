@@ -61,13 +61,29 @@ _LOOK = 256
 """Walks between two looks at the clock, and reports of progress."""
 
 TABLES_SHARE = 0.8
-"""The share of its memory that tables may have."""
+"""The share of the process's memory that tables may have."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsPlan:
-    """What is to be searched with random runs, and how; see `walks.walk`."""
+    """What is to be searched with random runs, and how; see `walks.walk`.
+
+    Attributes
+    ----------
+    wanted
+        The properties to judge or to look for; of liveness properties nothing is said.
+    weigh
+        Gives events their weights.
+    bounds
+        On seconds and memory.
+    from_, goals
+        Where to begin.
+    scheduler, max_steps
+        How all walks are made; None for the portfolio's turns.
+    walks, events
+        Budgets: how many walks to make, and steps on them; None for no bound.
+    """
 
     wanted: list[Property]
     seed: int
@@ -298,6 +314,7 @@ class RandomRuns:
         runs.walks += 1
         runs.steps += ended.steps
         runs.by_scheduler[turn.scheduler.name] += ended.steps
+        runs.budget = self._budget()
         if runs.walks % _LOOK == 0:
             self._look()
 
@@ -321,15 +338,17 @@ class RandomRuns:
         known = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
         return sum(map(len, known.values()))
 
-    def _is_over(self) -> bool:
+    def _budget(self) -> str | None:
+        """Return the budget that is used up, if one is."""
         runs, plan = self._runs, self._plan
-        if runs.found is not None:
-            return True
         if plan.walks is not None and runs.walks >= plan.walks:
-            runs.budget = "walks"
-        elif plan.events is not None and runs.steps >= plan.events:
-            runs.budget = "events"
-        return runs.budget is not None
+            return "walks"
+        if plan.events is not None and runs.steps >= plan.events:
+            return "events"
+        return None
+
+    def _is_over(self) -> bool:
+        return self._runs.found is not None or self._runs.budget is not None
 
 
 def _failed(starts: list[Start]) -> Start | None:
