@@ -337,6 +337,11 @@ def test_a_scheduler_of_ones_own_decides():
     assert report.schedulers == {"last": report.steps}
 
 
+def test_a_report_names_the_engine_that_a_scheduler_of_ones_own_walks_with():
+    report = wl.walk(dicers(), scheduler=Last(), walks=1, traces=False)
+    assert report.engine == "python"
+
+
 class Bad(Last):
     """Does what a scheduler must not do."""
 

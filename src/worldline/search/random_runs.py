@@ -150,7 +150,7 @@ class RandomRuns:
             self._staged.beginning,
             out,
             write=traces,
-            engine=self._engine.engine,
+            engine=self._walks_with,
             seed=self._plan.seed,
         )
         self._add_up()
@@ -206,13 +206,18 @@ class RandomRuns:
         starts = self._staged.beginning.starts
         return [self._world.encode(s.snapshot) for s in starts if s.snapshot]
 
+    @property
+    def _walks_with(self) -> str:
+        """The engine of the runs: the reference asks what the kernel does not know."""
+        scheduler = self._plan.scheduler
+        has_twin = scheduler is None or scheduler.native is not None
+        return self._engine.engine if has_twin else "python"
+
     def _new_walker(self) -> Moving:
         plan = self._plan
-        # One that the kernel does not know is asked by the reference.
-        has_twin = plan.scheduler is None or plan.scheduler.native is not None
         return walker(
             self._world,
-            engine=self._engine.engine if has_twin else "python",
+            engine=self._walks_with,
             scheduler=Weighted(),
             weigh=plan.weigh,
             seed=plan.seed,
