@@ -337,6 +337,11 @@ def test_a_scheduler_of_ones_own_decides():
     assert report.schedulers == {"last": report.steps}
 
 
+def test_a_report_names_the_engine_that_a_scheduler_of_ones_own_walks_with():
+    report = wl.walk(dicers(), scheduler=Last(), walks=1, traces=False)
+    assert report.engine == "python"
+
+
 class Bad(Last):
     """Does what a scheduler must not do."""
 
@@ -435,6 +440,30 @@ def test_a_report_says_how_near_it_came_to_what_was_not_reached():
     assert near.explanation.endswith("not view[n].total == 20")
 
 
+@wl.node
+class Climber:
+    height: int = 0
+
+    @wl.call
+    def climb(self, ctx: wl.Context) -> None:
+        if self.height == 3:
+            raise ValueError("no further")
+        self.height += 1
+
+
+def test_a_step_that_fails_brings_a_run_no_nearer():
+    @wl.sometimes
+    def it_is_at_the_top(view: wl.View) -> bool:
+        return all(view[A].height >= height for height in (1, 2, 3, 4, 5))
+
+    climbs = wl.script(A, [Climber.climb] * 5)
+    system = wl.System({A: Climber()}, workload=[climbs], properties=[it_is_at_the_top])
+    report = wl.walk(system, traces=False)
+    report.expect_violated("exception")
+    (near,) = [p for p in report.properties if p.name == "it_is_at_the_top"]
+    assert "at best 3 of 5 parts held (run 0, step 3)" in near.explanation
+
+
 def test_runs_end_where_a_system_says_that_nothing_follows():
     def few(view: wl.View) -> bool:
         return all(view[n].total < 10 for n in view)
@@ -448,6 +477,23 @@ def test_runs_end_where_a_system_says_that_nothing_follows():
     pruned = wl.walk(dicers(nobody_has_seventeen, prune=many), walks=500)
     assert pruned.verdict is UNKNOWN
     assert pruned.steps == assumed.steps
+
+
+def test_a_stage_leaves_out_what_runs_leave_out():
+    def few(view: wl.View) -> bool:
+        return all(view[n].total < 10 for n in view)
+
+    beyond = [lambda view: view[A].total > 18]
+    report = wl.walk(dicers(nobody_has_seventeen, assume=few), until=beyond)
+    assert (report.verdict, report.bound) == (UNKNOWN, "until")
+
+
+def test_the_search_for_a_stage_tells_how_far_it_has_come():
+    told: list[Progress] = []
+    wl.walk(
+        dicers(), until=[lambda view: view[A].total > 18], walks=1, progress=told.append
+    )
+    assert (told[0].states, told[0].walks) == (1, 0)
 
 
 def test_where_nothing_can_happen_runs_end():
@@ -489,6 +535,41 @@ def test_where_tables_are_filled_anew_runs_and_coverage_are_the_same(
     assert found.direct_steps == 0
     assert facts(found) == facts(expected)
     assert found.coverage == expected.coverage
+
+
+def test_ctrl_c_is_heeded_while_what_is_given_up_is_audited(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    audited: list[object] = []
+
+    def interrupted(*arguments: object, **_: object) -> tuple[str, ...]:
+        audited.append(arguments)
+        if len(audited) == 1:
+            raise KeyboardInterrupt
+        return ()
+
+    monkeypatch.setattr(random_runs, "_meter_of_tables", lambda *_: Tight())
+    monkeypatch.setattr(random_runs, "audit", interrupted)
+    report = wl.walk(dicers(), walks=100, engine="python")
+    assert (report.bound, len(audited)) == ("interrupted", 2)
+
+
+def test_a_violation_whose_path_has_no_room_in_the_tables_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    expected = wl.walk(dicers(nobody_has_seventeen), traces=False)
+    path, refused = moving.Moving.path, list[int]()
+
+    def without_room(walks: moving.Moving, start: Any, number: int) -> Any:
+        if not refused:
+            refused.append(number)
+            raise BoundHit("memory")
+        return path(walks, start, number)
+
+    monkeypatch.setattr(moving.Moving, "path", without_room)
+    found = wl.walk(dicers(nobody_has_seventeen), traces=False)
+    assert refused
+    assert {**facts(found), "coverage": 0} == {**facts(expected), "coverage": 0}
 
 
 def test_a_test_passes_only_if_something_was_run():

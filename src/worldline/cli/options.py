@@ -122,7 +122,7 @@ def add_runs(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
     """
     budgets = parser.add_argument_group(
         "budgets",
-        "Runs end when one is used up; without any, after 20,000,000 steps.",
+        "Runs end when one is used up; for safety without any after 20,000,000 steps.",
     )
     budgets.add_argument("--walks", type=positive, metavar="N", help="runs to make")
     budgets.add_argument(
@@ -154,9 +154,9 @@ def add_runs(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
         metavar="NAME=N",
         action="append",
         default=[],
-        help="the weight of a message class, timer, call or kind of event (timer 5, a "
-        "fault 1, others 100"
-        + ("; for liveness call 200, timer 10" if live else "")
+        help="the weight of a message class, timer, call or kind of event (timer 5, "
+        "heal 10, a fault 1, others 100"
+        + ("; for liveness start and call 200, timer 10" if live else "")
         + "); may be repeated",
     )
     parser.add_argument(

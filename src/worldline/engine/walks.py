@@ -47,7 +47,7 @@ class Ended(NamedTuple):
     what
         The number of the check that was hit, or of the leaf that failed; else 0.
     steps
-        Events on it; a failed one is not counted.
+        Steps on it; a failed one is not counted.
     row
         Where one has come to that is to be moved.
     """

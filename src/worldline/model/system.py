@@ -105,9 +105,10 @@ class System:
         every script is finished and nothing is in flight, but to nodes that are
         down for good.
     assume, prune
-        Predicates of a view, for `check`: what follows a state is not searched if
-        `assume` is false there, or `prune` true. HOLDS says what was assumed; where
-        something was pruned, the verdict is UNKNOWN. No trace or replay depends on them.
+        Predicates of a view, for `check` and for random runs that judge safety: what
+        follows a state is left out if `assume` is false there, or `prune` true. HOLDS
+        says what was assumed; where something was pruned, the verdict is UNKNOWN. No
+        trace or replay depends on them, nor do walks for liveness.
     name
         For reports and file names.
 

@@ -25,6 +25,8 @@ from worldline.model.values import freeze
 WAIT = "wait_until"
 """What the event is called with which a script goes on after a wait."""
 
+_LAMBDA = "<lambda>"
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -162,9 +164,6 @@ def wait_until(predicate: Callable[[Any], bool], name: str | None = None) -> Inv
             remedy=f"write wl.wait_until({like}, name='ready')",
         )
     return Invocation(WAIT, (given,), until=predicate)
-
-
-_LAMBDA = "<lambda>"
 
 
 def _refuse_view(predicate: Any, what: str) -> None:

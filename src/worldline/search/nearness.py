@@ -57,8 +57,9 @@ def nearest(
     found: dict[str, Nearest] = {}
     direct, expander = DirectWorld(world.system), Expander(world.tables, world)
     for number, (row, path) in runs.items():
-        for step in range(len(path) + 1):
-            if step % _STRIDE == 0 or step == len(path):
+        steps = sum(not leaf.failed for _, leaf in path)
+        for step in range(steps + 1):
+            if step % _STRIDE == 0 or step == steps:
                 direct.restore(world.decode(row))
                 for known in wanted:
                     parts = parts_of(known.predicate, (direct.view,))
@@ -68,6 +69,6 @@ def nearest(
                     ):
                         continue
                     found[known.name] = Nearest(parts, number, step)
-            if step < len(path) and not path[step][1].failed:
+            if step < steps:
                 row = expander.after(row, *path[step])
     return found

@@ -16,7 +16,7 @@ from worldline.engine.schedulers.swarm import Swarm
 from worldline.engine.schedulers.weighted import Weighted
 
 USUAL_STEPS = 100
-"""Events on a walk where nobody says how many."""
+"""Steps on a walk where nobody says how many."""
 
 _STEPS_OF_A_TURN = 51_200
 """Steps after which it is the turn of another scheduler, if all walks go to the bound."""

@@ -38,7 +38,7 @@ from worldline.search.moving import Counted, Moving, Pace
 from worldline.search.nearness import RUNS, Nearest, nearest
 from worldline.search.portfolio import Turn, turns
 from worldline.search.prefix import Prefix
-from worldline.search.question import begun, progress_of
+from worldline.search.question import begun, progress_of, reporter
 from worldline.search.report import Progress
 from worldline.search.runs_answer import Runs, answer
 from worldline.search.stages import Staged, through_stages
@@ -61,13 +61,29 @@ _LOOK = 256
 """Walks between two looks at the clock, and reports of progress."""
 
 TABLES_SHARE = 0.8
-"""The share of its memory that tables may have."""
+"""The share of the process's memory that tables may have."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsPlan:
-    """What is to be searched with random runs, and how; see `walks.walk`."""
+    """What is to be searched with random runs, and how; see `walks.walk`.
+
+    Attributes
+    ----------
+    wanted
+        The properties to judge or to look for; of liveness properties nothing is said.
+    weigh
+        Gives events their weights.
+    bounds
+        On seconds and memory.
+    from_, goals
+        Where to begin.
+    scheduler, max_steps
+        How all walks are made; None for the portfolio's turns.
+    walks, events
+        Budgets: how many walks to make, and steps on them; None for no bound.
+    """
 
     wanted: list[Property]
     seed: int
@@ -109,6 +125,7 @@ class RandomRuns:
         self._covering = Covering()
         self._reached: dict[int, Reached] = {}
         self._tabled = 0  # steps over tables when these were empty
+        self._unaudited: dict[str, None] = {}  # notes, in order; tables may share some
 
     def close(self) -> None:
         """Free what the walker holds."""
@@ -127,19 +144,13 @@ class RandomRuns:
 
     def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
         """Check on samples what the runs took for granted; confirm what they found."""
-        notes: list[str] = []
-        meter = self._meter.going_on()
-        bound_that_ended(
-            lambda: notes.extend(
-                audit(self._world, self._cut.functions, look=meter.check)
-            )
-        )
+        self._audit()
         writer = Counterexamples(
             self._world,
             self._staged.beginning,
             out,
             write=traces,
-            engine=self._engine.engine,
+            engine=self._walks_with,
             seed=self._plan.seed,
         )
         self._add_up()
@@ -158,8 +169,18 @@ class RandomRuns:
             self._nearest,
             seconds=self._meter.seconds,
             pace=self._pace,
-            notes=[*filter(None, [self._engine.note]), *scope, *notes],
+            notes=[*filter(None, [self._engine.note]), *scope, *self._unaudited],
         )
+
+    def _audit(self) -> str | None:
+        """Run a sample of what is in the tables again; return what ended that early."""
+        meter = self._meter.going_on()
+
+        def work() -> None:
+            notes = audit(self._world, self._cut.functions, look=meter.check)
+            self._unaudited.update(dict.fromkeys(notes))
+
+        return bound_that_ended(work)
 
     def _add_up(self) -> None:
         """Take note of what the walks over the present tables came by."""
@@ -185,13 +206,18 @@ class RandomRuns:
         starts = self._staged.beginning.starts
         return [self._world.encode(s.snapshot) for s in starts if s.snapshot]
 
+    @property
+    def _walks_with(self) -> str:
+        """The engine of the runs: the reference asks what the kernel does not know."""
+        scheduler = self._plan.scheduler
+        has_twin = scheduler is None or scheduler.native is not None
+        return self._engine.engine if has_twin else "python"
+
     def _new_walker(self) -> Moving:
         plan = self._plan
-        # One that the kernel does not know is asked by the reference.
-        has_twin = plan.scheduler is None or plan.scheduler.native is not None
         return walker(
             self._world,
-            engine=self._engine.engine if has_twin else "python",
+            engine=self._walks_with,
             scheduler=Weighted(),
             weigh=plan.weigh,
             seed=plan.seed,
@@ -210,13 +236,15 @@ class RandomRuns:
         """Search for a state in which a goal is true."""
         world, roots = self._world, [s.snapshot for s in starts]
         decisions = [world.decision(known) for known in self._safety]
+        cut, progress = self._cut.predicate, self._plan.progress
         search = Exploration(
             world.tables,
             world,
             [world.encode(root) for root in roots if root is not None],
             [*(Check(one, target=False, fatal=True) for one in decisions), goal],
             bounds=Bounds(),
-            options=Options(),
+            options=Options(prune=None if cut is None else world.decision(cut)),
+            progress=None if progress is None else reporter(progress),
             meter=self._meter,
         )
         search.run(self._engine.run)
@@ -257,8 +285,8 @@ class RandomRuns:
         """Begin with empty tables, or leave them if that is not worth while."""
         self._add_up()
         lasted, self._tabled = self._pace.steps - self._tabled, self._pace.steps
-        meter = self._meter.going_on()
-        bound_that_ended(lambda: audit(self._world, look=meter.check))
+        if self._audit() == "interrupted":
+            raise BoundHit("interrupted")
         self._walker.close()
         self._world = TabulatedWorld(self._world.system)
         self._counted = Counted(self._world)
@@ -281,15 +309,17 @@ class RandomRuns:
 
     def _count(self, ended: Ended, roots: list[Row], turn: Turn) -> None:
         runs = self._runs
-        runs.walks += 1
-        runs.steps += ended.steps
-        runs.by_scheduler[turn.scheduler.name] += ended.steps
+        # A path may need room in the tables. A walk that is not counted is made again.
         if ended.end in (End.HIT, End.FAILED):
             root = ended.walk % len(roots)
             path = self._walker.path(roots[root], ended.walk)
             known = self._safety[ended.what] if ended.end is End.HIT else None
             runs.found = Unsafe(Hit(root, path), known)
             runs.found_by = turn.scheduler.name
+        runs.walks += 1
+        runs.steps += ended.steps
+        runs.by_scheduler[turn.scheduler.name] += ended.steps
+        runs.budget = self._budget()
         if runs.walks % _LOOK == 0:
             self._look()
 
@@ -313,15 +343,17 @@ class RandomRuns:
         known = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
         return sum(map(len, known.values()))
 
-    def _is_over(self) -> bool:
+    def _budget(self) -> str | None:
+        """Return the budget that is used up, if one is."""
         runs, plan = self._runs, self._plan
-        if runs.found is not None:
-            return True
         if plan.walks is not None and runs.walks >= plan.walks:
-            runs.budget = "walks"
-        elif plan.events is not None and runs.steps >= plan.events:
-            runs.budget = "events"
-        return runs.budget is not None
+            return "walks"
+        if plan.events is not None and runs.steps >= plan.events:
+            return "events"
+        return None
+
+    def _is_over(self) -> bool:
+        return self._runs.found is not None or self._runs.budget is not None
 
 
 def _failed(starts: list[Start]) -> Start | None:

@@ -29,7 +29,7 @@ class Runs:
     Attributes
     ----------
     walks, steps
-        How many there were, and the events on them.
+        How many there were, and the steps on them.
     by_scheduler
         Steps, by the name of the scheduler.
     found, found_by

@@ -52,7 +52,7 @@ class Tally:
 
     periphery: int = 0
     live: int = 0
-    paths: int = 0
+    walks: int = 0
     steps: int = 0
     unresolved: int = 0
     probing_s: float = 0.0
@@ -110,7 +110,7 @@ def answer(
         depth=statistics.depth,
         periphery=tally.periphery,
         live=tally.live,
-        walks=tally.paths,
+        walks=tally.walks,
         steps=tally.steps,
         seconds=search.meter.seconds,
         bound=tally.bound if violated is None else None,

@@ -83,7 +83,7 @@ class WalkReport(Expecting):
     verdict
         VIOLATED or UNKNOWN: walks prove nothing.
     walks, steps
-        How many walks were made, and the events on them.
+        How many walks were made, and the steps on them.
     bound
         What ended the search early, or None.
     coverage, schedulers, found_by

@@ -148,12 +148,12 @@ class Search:
             tally.bound = search.bound
             return
         suspects = self._suspects()
-        spots, before = self._spots(), tally.paths
+        spots, before = self._spots(), tally.walks
         tally.live = 0
 
         def walk() -> None:
             self._walk_from(spots, suspects)
-            walked = spots[: tally.paths - before]
+            walked = spots[: tally.walks - before]
             self._look_for_witnesses(walked, suspects.most_steps)
 
         ended = bound_that_ended(walk)
@@ -236,7 +236,7 @@ class Search:
                 progress_of(
                     search.statistics,
                     self._meter.seconds,
-                    walks=self._tally.paths,
+                    walks=self._tally.walks,
                     walk_steps=self._tally.steps,
                 )
             )
@@ -274,7 +274,7 @@ class Search:
     def _budget(self) -> str | None:
         """Return the budget that is used up, if one is."""
         plan, tally = self._plan, self._tally
-        if plan.walks is not None and tally.paths >= plan.walks:
+        if plan.walks is not None and tally.walks >= plan.walks:
             return "walks"
         if plan.events is not None and tally.steps >= plan.events:
             return "events"
@@ -295,7 +295,7 @@ class Search:
         """Count a walk from a spot; if it became live, it is kept if it is wanted."""
         suspects.refuse_unsafe(spot, ended)
         tally = self._tally
-        tally.paths += 1
+        tally.walks += 1
         tally.steps += ended.steps
         if ended.end is End.GOAL:
             tally.live += ended.steps == 0 and spot.number < tally.periphery

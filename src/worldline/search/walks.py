@@ -49,7 +49,7 @@ EVENTS = 20_000_000
 """The budget of random runs, in steps, where none is given."""
 
 LIVE_STEPS = 10_000
-"""Events on a walk for liveness where nobody says how many."""
+"""Steps on a walk for liveness where nobody says how many."""
 
 
 def walk(
@@ -96,7 +96,7 @@ def walk(
         random runs end after `EVENTS` steps, and walks for liveness after one from each
         state.
     max_steps
-        Events on a walk; None for `USUAL_STEPS`, with turns of longer walks. For
+        Steps on a walk; None for `USUAL_STEPS`, with turns of longer walks. For
         liveness 10,000 by default, and doubled by itself where that was not enough.
     scheduler
         What decides which event happens next, or its name; by default several take

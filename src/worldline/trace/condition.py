@@ -56,7 +56,7 @@ def condition_of(
     source, (expression, value, says), scope = found
     if not value:
         expression = scope.narrow(expression)
-    text = " ".join((ast.get_source_segment(source, expression) or "").split())
+    text = _text(source, expression)
     return Condition(text, value, scope.used(expression), _called(expression), says)
 
 
@@ -111,10 +111,14 @@ def parts_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Parts 
     with contextlib.suppress(Exception):
         holding = scope.holding(expression)
         if len(holding) > 1:
-            missing = scope.narrow(expression)
-            text = " ".join((ast.get_source_segment(source, missing) or "").split())
-            return Parts(sum(holding), len(holding), text)
+            missing = _text(source, scope.narrow(expression))
+            return Parts(sum(holding), len(holding), missing)
     return None
+
+
+def _text(source: str, expression: ast.expr) -> str:
+    """Return the source of an expression on one line."""
+    return " ".join((ast.get_source_segment(source, expression) or "").split())
 
 
 def _last_moment(

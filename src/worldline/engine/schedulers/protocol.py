@@ -12,6 +12,7 @@ AROUND = -1
 """The node of an event that happens at none: of a partition."""
 
 NO_PAIR = -1
+"""The pair of an event that is no delivery between two nodes."""
 
 
 class Traits(NamedTuple):
@@ -29,7 +30,8 @@ class Traits(NamedTuple):
     pair
         Of a delivery, the number of its sender and receiver together; else `NO_PAIR`.
     kind, handler
-        Hashes of its kind, and of its kind, part and name: swarms have weights for them.
+        The number of its kind, and a hash of its kind, part and name: swarms have
+        factors for them.
     """
 
     weight: int
@@ -71,7 +73,8 @@ class Scheduler(Protocol):
     name
         What users call it, its parameter included: ``pct:3``.
     remembers
-        Whether `appeared` matters to it.
+        Whether what it chooses depends on the steps before: only then are there calls
+        of `appeared`, and a walk is followed from its beginning on.
     native
         The number of its twin in the kernel, and its parameter; None if it has none.
     """
