@@ -56,8 +56,6 @@ HARDER = {
     "randtree-cb1, from the start": f"{RING} -p bugs=cb1 -p size=3 -p silent_resets=1",
     "randtree-cb3, from the start": f"{RING} -p bugs=cb3 -p size=4 -p resets=1",
     "randtree-cb4, from the start": f"{RING} -p bugs=cb4 -p size=3 -p resets=1",
-    "randtree-cb5, from the start": f"{RING} -p bugs=cb5 -p size=6 -p silent_resets=1",
-    "randtree-cb6, from the start": f"{RING} -p bugs=cb6 -p size=4 -p resets=1",
     "randtree-rt14, from the start": f"{RING} -p bugs=rt14 -p resets=1",
     "randtree-rt17, from the start": f"{RING} -p bugs=rt17 -p resets=1",
     "randtree-rt5, 4 nodes": f"{RING} -p bugs=rt5 -p size=4",

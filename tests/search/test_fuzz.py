@@ -131,6 +131,7 @@ def test_a_partition_that_is_injected_replays():
 def test_liveness_is_not_judged():
     report = wl.fuzz(stores(all_is_copied, no_two_sevens), walks=3)
     assert [known.name for known in report.properties] == ["no_two_sevens"]
+    assert "all_is_copied" in report.notes[-1]
     with pytest.raises(wl.UsageError, match="says nothing of liveness"):
         wl.fuzz(stores(all_is_copied), properties=["all_is_copied"])
 

@@ -8,6 +8,7 @@ Scott et al., "Minimizing Faulty Executions of Distributed Systems", NSDI 2016, 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,12 @@ weights, max_memory_mb, seed, threads, from_, until
         walks=walks,
         events=budget(walks, events, max_seconds),
     )
-    return answered(lambda: RandomRuns(made, plan), out, traces=traces)
+    report = answered(lambda: RandomRuns(made, plan), out, traces=traces)
+    left = [known.name for known in wanted if known not in judged]
+    if not left:
+        return report
+    note = f"not judged, for liveness is what walk looks for: {', '.join(left)}"
+    return dataclasses.replace(report, notes=(*report.notes, note))
 
 
 def injected(system: System, names: Iterable[str]) -> System:

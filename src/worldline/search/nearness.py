@@ -13,8 +13,8 @@ from worldline.trace.condition import Parts, parts_of
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
-RUNS = 16
-"""Runs that are looked at."""
+RUNS, STEPS = 16, 4_000
+"""Runs that are looked at, and steps on all of them."""
 
 _STRIDE = 5
 """Of so many states on a run one is looked at, beside the last: each takes long."""

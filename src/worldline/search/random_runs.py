@@ -35,7 +35,7 @@ from worldline.search.coverage import Covering
 from worldline.search.cut import Cut
 from worldline.search.engines import Engine, choose
 from worldline.search.moving import Counted, Moving, Pace
-from worldline.search.nearness import RUNS, Nearest, nearest
+from worldline.search.nearness import RUNS, STEPS, Nearest, nearest
 from worldline.search.portfolio import Turn, turns
 from worldline.search.prefix import Prefix
 from worldline.search.question import begun, progress_of, reporter
@@ -196,10 +196,13 @@ class RandomRuns:
         turn = next(turns(self._plan.scheduler, self._plan.max_steps))
         self._walker.use(turn.scheduler, turn.max_steps)
         roots = self._roots()
-        runs = {}
+        runs, left = {}, STEPS
         for number in range(min(self._runs.walks, turn.walks, RUNS)):
             root = roots[number % len(roots)]
-            runs[number] = root, self._walker.path(root, number)
+            path = self._walker.path(root, number)[:left]
+            runs[number], left = (root, path), left - len(path)
+            if not left:
+                break
         return nearest(self._world, wanted, runs)
 
     def _roots(self) -> list[Row]:

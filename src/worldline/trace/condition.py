@@ -214,8 +214,14 @@ class _Scope:
             return [one for part in expression.values for one in self.holding(part)]
         loop = _all_of(expression)
         if loop is None or self._names.get("all", builtins.all) is not builtins.all:
-            return [bool(self._value(expression))]
+            return [self._holds(expression)]
         return [bool(value) for value in self._value(_listed(loop))]
+
+    def _holds(self, expression: ast.expr) -> bool:
+        # What an earlier operand keeps from being evaluated may well raise.
+        with contextlib.suppress(Exception):
+            return bool(self._value(expression))
+        return False
 
     def _decisive(self, expression: ast.expr) -> ast.expr | None:
         if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
