@@ -152,3 +152,16 @@ def test_the_workloads_that_are_taught_make_systems() -> None:
         report = wl.check(wl.System(nodes, workload=known["workload"]))
         assert report.verdict is wl.Verdict.HOLDS
     assert len(others) == 2
+
+
+def test_the_random_runs_that_are_taught_find_the_bug() -> None:
+    known: dict[str, Any] = {"__name__": __name__}
+    taught, tested, scheduler = blocks("python", ROOT / "docs" / "random-runs.md")
+    exec(taught, known)
+    exec(scheduler, known)
+    assert known["report"].verdict is wl.Verdict.VIOLATED
+    report = wl.walk(known["system"], traces=False)
+    report.expect_violated("stores_keep_the_largest")
+    exec(tested, known)
+    with pytest.raises(AssertionError, match="stores_keep_the_largest"):
+        known["test_nothing_is_found"]()
