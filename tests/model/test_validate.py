@@ -123,3 +123,14 @@ def test_what_neither_is_nor_makes_a_system_is_refused(search: Any):
 def test_until_is_a_list():
     with pytest.raises(wl.UsageError, match=r"until is 'fine', which is no list"):
         wl.check(made(properties=[fine]), until="fine")
+
+
+def test_the_guard_of_a_whenever_takes_what_the_call_takes() -> None:
+    @wl.node
+    class Shop:
+        @wl.call
+        def order(self, ctx: wl.Context, item: str) -> None: ...
+
+    with pytest.raises(wl.ModelError, match="with the arguments of the call"):
+        wl.whenever(wl.invoke(Shop.order, "tea"), when=lambda self: True)
+    wl.whenever(wl.invoke(Shop.order, "tea"), when=lambda self, item: True)

@@ -244,8 +244,6 @@ def whenever(
         What the handler is called with, by the names of its parameters, as for
         `invoke`; that takes parameters called ``nodes`` or ``when``, too.
     """
-    if when is not None:
-        check_function(when, "wl.whenever(when=...)", like="lambda self, ...: ...")
     handler = None if isinstance(call, Invocation) else call
     made = _as_invocation(call) if handler is None else invoke(handler, **arguments)
     if handler is None and arguments:
@@ -254,6 +252,10 @@ def whenever(
             "arguments of the call",
             remedy="give all arguments to wl.invoke(...)",
         )
+    if when is not None:
+        count = 1 + len(made.arguments)
+        like = "lambda self, ...: ..., with the arguments of the call"
+        check_function(when, "wl.whenever(when=...)", arguments=count, like=like)
     if made.until is not None:
         raise ModelError(
             "wl.whenever is given a wl.wait_until(...)",
