@@ -14,6 +14,7 @@ benchmark goes on.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import shlex
 import statistics
@@ -113,6 +114,7 @@ def search(job: Job, scheduler: str, seed: int) -> Run:
     safety = [
         p.name for p in system.properties if p.kind is not wl.PropertyKind.LIVENESS
     ]
+    gc.collect()  # what is left of the runs before is no part of this one
     began = time.process_time()
 
     def end_in_time(told: Progress) -> None:
