@@ -38,7 +38,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 LIVE_RUNS = "live runs"
 """The bound of a search that has found as many live runs as were wanted."""
 
-_LONG_S = 1.0
+_LONG_S = 10.0
 """Seconds of probing about which nothing is said."""
 
 _PATIENCE = 100
