@@ -120,15 +120,7 @@ def add_runs(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
     live
         Whether it walks for liveness, too.
     """
-    budgets = parser.add_argument_group(
-        "budgets",
-        "Runs end when one is used up; for safety without any after 20,000,000 steps.",
-    )
-    budgets.add_argument("--walks", type=positive, metavar="N", help="runs to make")
-    budgets.add_argument(
-        "--events", type=positive, metavar="N", help="steps on all runs together"
-    )
-    add_machine_bounds(budgets)
+    _add_budgets(parser)
     runs = parser.add_argument_group("runs")
     runs.add_argument(
         "--max-steps",
@@ -179,6 +171,18 @@ def add_runs(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
             else ""
         ),
     )
+
+
+def _add_budgets(parser: argparse.ArgumentParser) -> None:
+    budgets = parser.add_argument_group(
+        "budgets",
+        "Runs end when one is used up; for safety without any after 20,000,000 steps.",
+    )
+    budgets.add_argument("--walks", type=positive, metavar="N", help="runs to make")
+    budgets.add_argument(
+        "--events", type=positive, metavar="N", help="steps on all runs together"
+    )
+    add_machine_bounds(budgets)
 
 
 def given_runs(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -11,27 +11,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from worldline.engine.bounds import Bounds
 from worldline.engine.schedulers.protocol import Scheduler
-from worldline.model.amounts import refuse_other_than_seed, refuse_other_than_whole
-from worldline.model.arguments import check_path, named
-from worldline.model.errors import UsageError, refuse_no_asserts
+from worldline.model.arguments import named
+from worldline.model.errors import UsageError
 from worldline.model.faults import BUDGETS
 from worldline.model.network import permits
 from worldline.model.opening import Target, open_system
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
-from worldline.search.engines import Engine, threads_of
+from worldline.search.engines import Engine
 from worldline.search.prefix import Prefix
 from worldline.search.question import chosen_properties
-from worldline.search.random_runs import RandomRuns, RunsPlan
 from worldline.search.report import Progress
-from worldline.search.stages import Goal, goals_of
+from worldline.search.stages import Goal
 from worldline.search.walk_report import WalkReport
-from worldline.search.walks import answered, budget, chosen, refuse_budgets
-from worldline.search.weights import TO_GO_DEEP, weigher
+from worldline.search.walks import walk
 from worldline.trace.format import Place
 
 ALL = "all"
@@ -79,12 +74,7 @@ def fuzz(
 weights, max_memory_mb, seed, threads, from_, until
         As for `walk`.
     """
-    refuse_no_asserts()
     made = injected(open_system(system, parameters), inject)
-    refuse_other_than_whole(max_steps=max_steps)
-    refuse_budgets(walks, events, max_seconds, max_memory_mb)
-    refuse_other_than_seed(seed)
-    check_path("out", out)
     wanted = chosen_properties(made, properties)
     judged = [known for known in wanted if known.kind is not PropertyKind.LIVENESS]
     if properties is not None and len(judged) < len(wanted):
@@ -92,23 +82,26 @@ weights, max_memory_mb, seed, threads, from_, until
             "a fuzzed run says nothing of liveness properties",
             remedy="use 'worldline walk' for them, or name others",
         )
-    given: dict[str, Any] = {"unbiased": unbiased, "weights": weights}
-    plan = RunsPlan(
-        wanted=judged,
+    report = walk(
+        made,
+        walks=walks,
+        events=events,
+        max_steps=max_steps,
+        scheduler=scheduler,
+        unbiased=unbiased,
+        weights=weights,
+        max_seconds=max_seconds,
+        max_memory_mb=max_memory_mb,
         seed=seed,
-        weigh=weigher(made, **given, usual=TO_GO_DEEP),
-        threads=threads_of(threads),
-        bounds=Bounds(None, None, max_seconds, max_memory_mb),
+        properties=[known.name for known in judged],
         engine=engine,
+        threads=threads,
+        out=out,
+        traces=traces,
         progress=progress,
         from_=from_,
-        goals=goals_of(made, until),
-        scheduler=chosen(scheduler),
-        max_steps=max_steps,
-        walks=walks,
-        events=budget(walks, events, max_seconds),
+        until=until,
     )
-    report = answered(lambda: RandomRuns(made, plan), out, traces=traces)
     left = [known.name for known in wanted if known not in judged]
     if not left:
         return report

@@ -205,13 +205,17 @@ def walker(
         watches=watches,
         look=meter.check,
     )
-    tabled: Walks | ReferenceWalks
-    if engine == "python":
-        tabled = ReferenceWalks(world.tables, counted, options)
-    else:
-        from worldline.engine.native.walks import Walks
-
-        tabled = Walks(world.tables, counted, options)
+    tabled = _over_tables(world, engine, counted, options)
     unbounded = dataclasses.replace(options, meter=None, gives_up=None, watches=())
     retracing = ReferenceWalks(world.tables, counted, unbounded)
     return Moving(tabled, retracing, direct, pace)
+
+
+def _over_tables(
+    world: TabulatedWorld, engine: str, counted: Counted, options: WalkOptions
+) -> Walks | ReferenceWalks:
+    if engine == "python":
+        return ReferenceWalks(world.tables, counted, options)
+    from worldline.engine.native.walks import Walks
+
+    return Walks(world.tables, counted, options)

@@ -127,7 +127,7 @@ def walk(
     made = open_system(system, parameters)
     refuse_other_than_whole(depth=depth, probes=probes, max_steps=max_steps)
     refuse_other_than_whole(least=0, certify=certify, emit_live=emit_live)
-    refuse_budgets(walks, events, max_seconds, max_memory_mb)
+    _refuse_budgets(walks, events, max_seconds, max_memory_mb)
     refuse_other_than_seed(seed)
     check_path("out", out)
     wanted = chosen_properties(made, properties)
@@ -143,20 +143,20 @@ def walk(
         "from_": from_,
         "goals": goals_of(made, until),
         "walks": walks,
-        "events": events if is_live else budget(walks, events, max_seconds),
+        "events": events if is_live else _budget(walks, events, max_seconds),
     }
     if not is_live:
         _refuse_for_safety(emit_live)
-        runs = RunsPlan(**shared, scheduler=chosen(scheduler), max_steps=max_steps)
-        return answered(lambda: RandomRuns(made, runs), out, traces=traces)
+        runs = RunsPlan(**shared, scheduler=_chosen(scheduler), max_steps=max_steps)
+        return _answered(lambda: RandomRuns(made, runs), out, traces=traces)
     _refuse_for_liveness(made, scheduler)
     shared |= {"faults": walk_faults, "probes": probes, "most_states": certify}
     steps = LIVE_STEPS if max_steps is None else max_steps
     plan = Plan(**shared, most_steps=steps, emit_live=emit_live)
-    return answered(lambda: Search(made, plan), out, traces=traces)
+    return _answered(lambda: Search(made, plan), out, traces=traces)
 
 
-def answered(
+def _answered(
     begin: Callable[[], RandomRuns | Search], out: Path | str | None, *, traces: bool
 ) -> WalkReport:
     """Search, and answer; Ctrl-C ends the search alone."""
@@ -165,7 +165,7 @@ def answered(
         return search.answer(None if out is None else Path(out), traces=traces)
 
 
-def refuse_budgets(
+def _refuse_budgets(
     walks: int | None,
     events: int | None,
     max_seconds: float | None,
@@ -182,7 +182,7 @@ def refuse_budgets(
     refuse_other_than_seconds(max_seconds=max_seconds)
 
 
-def budget(
+def _budget(
     walks: int | None, events: int | None, max_seconds: float | None
 ) -> int | None:
     """Return the budget of steps: one is needed where no other is given."""
@@ -190,7 +190,7 @@ def budget(
     return EVENTS if events is None and not has_budget else events
 
 
-def chosen(scheduler: Scheduler | str | None) -> Scheduler | None:
+def _chosen(scheduler: Scheduler | str | None) -> Scheduler | None:
     """Return the scheduler that is given, or named."""
     if isinstance(scheduler, str):
         return scheduler_named(scheduler)
