@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.model.data.content import order_key
 from worldline.model.data.values import freeze, thaw
+from worldline.model.events import Kind
 from worldline.model.message import Envelope, is_message
 
 
@@ -107,3 +109,22 @@ def test_envelopes_compare_by_source_part_and_content():
         envelope(a, "", Wrap(True)),
     ):
         assert envelope(a, "", Wrap(1)) != other
+
+
+def test_what_an_envelope_says_is_frozen_when_its_key_is_asked_for():
+    a, b = wl.ids("a", "b")
+    event = wl.Event(Kind.DELIVER, a, peer=b, name="Wrap", payload=Wrap(object()))
+    assert event.envelope is not None
+    assert repr(event.envelope).startswith("Wrap(inner=<object")
+    with pytest.raises(wl.ModelError, match=r"Wrap\.inner holds <object"):
+        _ = event.key
+    late, early = Envelope(b, "", Wrap(1)), Envelope(b, "", Wrap(1), freeze(Wrap(1)))
+    assert late == early
+    assert {late} == {early}
+    assert order_key(late) == order_key(early)
+
+
+def test_an_envelope_has_no_other_attributes():
+    (a,) = wl.ids("a")
+    with pytest.raises(AttributeError, match="an Envelope has no 'dst'"):
+        _ = Envelope(a, "", Wrap(1)).dst  # type: ignore[attr-defined]

@@ -101,7 +101,7 @@ class Event:
         self.envelope = envelope
         self._key: Frozen = None
         if envelope is None and kind in ENVELOPE_KINDS and peer is not None:
-            self.envelope = Envelope(peer, part, payload, freeze(payload))
+            self.envelope = Envelope(peer, part, payload)
 
     @property
     def key(self) -> Frozen:

@@ -6,12 +6,13 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import as_it_is, register_settler, settle_fields
 from worldline.model.data.values import (
+    freeze,
     record_freezer,
     register_sealed,
     register_shared,
@@ -139,15 +140,34 @@ class Envelope(Sealed):
 
     Two envelopes are equal when their sources, parts and contents are; a network
     cannot tell them apart, so delivering either is one event.
+
+    Parameters
+    ----------
+    frozen
+        The frozen message; without it, that is worked out once somebody asks.
     """
 
     __slots__ = ("message", "part", "src")
 
-    def __init__(self, src: NodeId, part: str, message: Any, frozen: Frozen) -> None:
+    def __init__(
+        self, src: NodeId, part: str, message: Any, frozen: Frozen = None
+    ) -> None:
         self.src = src
         self.part = part
         self.message = message
-        super().__init__((Envelope, src, part, frozen))
+        if frozen is not None:
+            super().__init__((Envelope, src, part, frozen))
+
+    if not TYPE_CHECKING:  # types would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            # Python comes here for what is not set: the key, of an envelope that nobody
+            # has compared. To freeze takes longer than many a handler.
+            if name not in Sealed.__slots__:
+                what = f"an Envelope has no {name!r}"
+                raise AttributeError(what, name=name, obj=self)
+            super().__init__((Envelope, self.src, self.part, freeze(self.message)))
+            return getattr(self, name)
 
     def __repr__(self) -> str:
         return f"{spelt(self.message)} from {self.src}"
