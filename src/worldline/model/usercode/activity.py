@@ -7,12 +7,18 @@ because handlers never nest across nodes and never yield.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from worldline.model.context import Door
 
-door: Door | None = None
+class Clock(Protocol):
+    """What a stored time asks of the door of the handler that compares it."""
+
+    def compare(
+        self, value: float, other: float | None, *, less: bool, equal: bool
+    ) -> bool: ...
+
+
+door: Clock | None = None
 """The door of the handler that is running; None outside handlers."""
 
 guarding: bool = False
