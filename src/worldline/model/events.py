@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, register_tag, register_type, thaw
-from worldline.model.message import Envelope
+from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.usercode.user_errors import spelt
 
 
@@ -101,7 +101,7 @@ class Event:
         self.envelope = envelope
         self._key: Frozen = None
         if envelope is None and kind in ENVELOPE_KINDS and peer is not None:
-            self.envelope = Envelope(peer, part, payload)
+            self.envelope = OpenEnvelope(peer, part, payload)
 
     @property
     def key(self) -> Frozen:

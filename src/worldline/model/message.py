@@ -144,33 +144,47 @@ class Envelope(Sealed):
     Parameters
     ----------
     frozen
-        The frozen message; without it, that is worked out once somebody asks.
+        The frozen message.
     """
 
     __slots__ = ("message", "part", "src")
 
-    def __init__(
-        self, src: NodeId, part: str, message: Any, frozen: Frozen = None
-    ) -> None:
+    def __init__(self, src: NodeId, part: str, message: Any, frozen: Frozen) -> None:
         self.src = src
         self.part = part
         self.message = message
-        if frozen is not None:
-            super().__init__((Envelope, src, part, frozen))
-
-    if not TYPE_CHECKING:  # types would take every name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            # Python comes here for what is not set: the key, of an envelope that nobody
-            # has compared. To freeze takes longer than many a handler.
-            if name not in Sealed.__slots__:
-                what = f"an Envelope has no {name!r}"
-                raise AttributeError(what, name=name, obj=self)
-            super().__init__((Envelope, self.src, self.part, freeze(self.message)))
-            return getattr(self, name)
+        super().__init__((Envelope, src, part, frozen))
 
     def __repr__(self) -> str:
         return f"{spelt(self.message)} from {self.src}"
 
 
+class OpenEnvelope(Envelope):
+    """An envelope whose message is frozen once somebody asks for its key.
+
+    A node that is deployed compares none, and to freeze takes longer than many a
+    handler. Once it has its key it is an `Envelope` like any other: a class with a
+    `__getattr__` finds all of its attributes more slowly.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, src: NodeId, part: str, message: Any) -> None:
+        self.src = src
+        self.part = part
+        self.message = message
+
+    if not TYPE_CHECKING:  # types would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in Sealed.__slots__:
+                what = f"an envelope has no {name!r}"
+                raise AttributeError(what, name=name, obj=self)
+            frozen = freeze(self.message)
+            self.__class__ = Envelope
+            self.__init__(self.src, self.part, self.message, frozen)
+            return getattr(self, name)
+
+
 register_sealed(Envelope)
+register_sealed(OpenEnvelope)

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from typing import final
 
 from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
 from worldline.model.events import ENVELOPE_KINDS, Event, Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability
@@ -60,7 +61,9 @@ class Senders:
             self._forget_lost(outcome)
         for sent in outcome.sends:
             if sent.taken:
-                envelope = Envelope(sent.src, sent.part, sent.message)
+                envelope = Envelope(
+                    sent.src, sent.part, sent.message, freeze(sent.message)
+                )
                 self._steps.setdefault((sent.dst, envelope), deque()).append(step)
 
     def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
@@ -78,7 +81,10 @@ class Senders:
         """Drop the entries of messages that were flushed; those just sent count not."""
         system, cells = self._world.system, self._world.cells
         new = Counter(
-            (sent.dst, Envelope(sent.src, sent.part, sent.message))
+            (
+                sent.dst,
+                Envelope(sent.src, sent.part, sent.message, freeze(sent.message)),
+            )
             for sent in outcome.sends
             if sent.taken
         )

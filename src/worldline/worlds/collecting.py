@@ -100,12 +100,13 @@ class CollectingDoor(ABC):
         return True
 
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
-        self._change(PendingTimer(part, name, payload), after)
+        self.change(PendingTimer(part, name, payload), after)
 
     def cancel_timer(self, part: str, name: str, payload: Any) -> None:
-        self._change(PendingTimer(part, name, payload), None)
+        self.change(PendingTimer(part, name, payload), None)
 
-    def _change(self, timer: PendingTimer, after: float | None) -> None:
+    def change(self, timer: PendingTimer, after: float | None) -> None:
+        """Set a timer, or cancel it where `after` is None."""
         self._pending[timer] = after is not None
         self._timers.append(TimerChange(timer, after))
 

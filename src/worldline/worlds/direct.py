@@ -231,7 +231,7 @@ class DirectWorld:
             raise NotEnabled(event, "in this state")
         system, door = self.system, self.door
         index = 0 if event.node is None else system.index[event.node]
-        door.begin_at(index)
+        door.begin(system.ids[index])
         door.given, door.source = iter(choices), source
         for column, operation in changes(system, event, charge=charge):
             door.emit(column, operation)

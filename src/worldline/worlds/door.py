@@ -36,14 +36,12 @@ class HandlerDoor(CollectingDoor):
         self.system = system
         self.freeze = freeze
         self.bounded = system.network.buffer is not None
-        self._timed = system.timed
-        self.begin_at(0)
+        self.begin(system.ids[0])
 
-    def begin_at(self, index: int) -> None:
-        """Prepare for a handler at the node of this index."""
-        self.index = index
-        self._hidden = self.system.layout.hidden(index)
-        self.begin(self.system.ids[index])
+    @property
+    def index(self) -> int:
+        """The index of the node whose handler runs."""
+        return self.system.index[self.me]
 
     @abstractmethod
     def ask(self, query: Query) -> int:
@@ -68,21 +66,23 @@ class HandlerDoor(CollectingDoor):
     def send(self, part: str, dst: NodeId, message: Any) -> bool:
         taken = super().send(part, dst, message)
         if taken:
+            system = self.system
             envelope = Envelope(self.me, part, message, self.freeze(message))
-            self.emit(
-                self.system.layout.inbox(self.system.index[dst]), ("put", envelope)
-            )
+            self.emit(system.layout.inbox(system.index[dst]), ("put", envelope))
         return taken
 
-    def _change(self, timer: PendingTimer, after: float | None) -> None:
-        super()._change(timer, after)
+    def change(self, timer: PendingTimer, after: float | None) -> None:
+        super().change(timer, after)
         if after is None:
-            self.emit(self._hidden, ("cancel_timer", timer))
+            self._on_hidden(("cancel_timer", timer))
         else:
-            delay = float(after) if self._timed else 0.0
-            self.emit(self._hidden, ("set_timer", timer, delay))
+            delay = float(after) if self.system.timed else 0.0
+            self._on_hidden(("set_timer", timer, delay))
 
     def sequence(self) -> int:
         number = super().sequence()
-        self.emit(self._hidden, ("count",))
+        self._on_hidden(("count",))
         return number
+
+    def _on_hidden(self, operation: Operation) -> None:
+        self.emit(self.system.layout.hidden(self.index), operation)
