@@ -12,7 +12,7 @@ from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.outcome import Outcome, TimerChange
-from worldline.model.usercode import activity
+from worldline.model.usercode import activity, running
 from worldline.worlds import collecting
 from worldline.worlds.collecting import CollectingDoor
 
@@ -67,11 +67,13 @@ def test_what_a_handler_does_is_collected_without_a_system():
     context.bind(node)
     door.begin(a)
     door.clock = 3.5
+    entered = running.enter(0, repeatable=False)
     activity.door = door
     try:
         node.tick(context, 0)
     finally:
         activity.door = None
+        running.leave(entered)
     assert node.sent == 2
     assert (door.next_number, door.clock_read) == (22, True)
     sends = tuple(Sent(a, b, "", Beat(41), taken) for taken in (True, True, False))

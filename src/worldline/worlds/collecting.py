@@ -67,7 +67,8 @@ class CollectingDoor(ABC):
         self._choices: list[int] = []
         self._widths: list[int] = []
         self._pending: dict[PendingTimer, bool] = {}
-        self._taken: dict[NodeId, int] = {}
+        if self.bounded:
+            self._taken: dict[NodeId, int] = {}
 
     # ------------------------------------------------- what the state has to answer
 

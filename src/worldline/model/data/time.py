@@ -18,7 +18,7 @@ def _compare(
     value: float, other: float | None, *, less: bool, equal: bool = False
 ) -> bool:
     door = activity.door
-    if door is None or activity.guarding:
+    if door is None or activity.guarding or not activity.is_here():
         raise ModelError(
             "a time was compared outside a handler",
             remedy="guards and properties may not compare times; use a timer",

@@ -7,6 +7,7 @@ because handlers never nest across nodes and never yield.
 
 from __future__ import annotations
 
+from _thread import get_ident
 from typing import Protocol
 
 
@@ -36,3 +37,11 @@ from outside, or the first error that it made in the use of Worldline."""
 
 judging: str = ""
 """What the property is called that is being evaluated."""
+
+inside: dict[str, tuple[int]] = {}
+"""The thread that all of this is about, if one is in user code; see `one_thread`."""
+
+
+def is_here() -> bool:
+    """Say whether code of the user's runs on this very thread."""
+    return running and inside.get("thread") == (get_ident(),)
