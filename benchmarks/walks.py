@@ -21,7 +21,8 @@ from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry
 from worldline.engine.walks import Ended, WalkOptions
-from worldline.model.events import Event, Origin
+from worldline.model.events import Event
+from worldline.model.kinds import Origin
 from worldline.model.loader import load
 from worldline.model.properties import Property, PropertyKind
 from worldline.search.moving import Counted

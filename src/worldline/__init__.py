@@ -30,7 +30,7 @@ from worldline.model.errors import (
     UsageError,
     WorldlineError,
 )
-from worldline.model.events import Event, Kind, Origin
+from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
 from worldline.model.handlers import (
@@ -44,6 +44,7 @@ from worldline.model.handlers import (
 )
 from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId, ids
+from worldline.model.kinds import Kind, Origin
 from worldline.model.message import Envelope, message
 from worldline.model.network import datagrams, message_set, streams
 from worldline.model.network.datagrams import Datagrams

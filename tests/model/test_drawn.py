@@ -11,8 +11,9 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import explore
 
 import worldline as wl
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.execute import Result
+from worldline.model.kinds import Kind
 from worldline.model.renaming import renamed
 from worldline.model.values import freeze, thaw
 from worldline.search.engines import Engine

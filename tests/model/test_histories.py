@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from worldline.model.content import canonical_bytes, order_key
 from worldline.model.errors import ModelError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.histories import (
     History,
     Linearizer,
@@ -26,6 +26,7 @@ from worldline.model.histories import (
     register,
 )
 from worldline.model.identity import ids
+from worldline.model.kinds import Kind
 from worldline.model.observers import Observer, Step
 from worldline.model.values import freeze, thaw
 from worldline.trace.json_values import encode_value

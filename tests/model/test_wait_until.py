@@ -9,8 +9,9 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import explore
 
 import worldline as wl
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.injection.scope import Scope
+from worldline.model.kinds import Kind
 from worldline.search.engines import Engine
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.rounds.plan import Plan

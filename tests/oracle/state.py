@@ -10,7 +10,7 @@ from tests.oracle.networks import Wire, wire_of
 
 import worldline as wl
 from worldline.model.content import Frozen
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.node import node_type
 from worldline.model.values import freeze
 

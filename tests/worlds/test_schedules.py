@@ -13,7 +13,7 @@ from tests.worlds.adapters import WORLDS, Adapter, OracleAdapter, describe_outco
 
 import worldline as wl
 import worldline.zoo
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.loader import load
 from worldline.model.network import permits
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, final
 
 from worldline.debug.timeline import Timeline
-from worldline.model.events import Kind
 from worldline.model.identity import NodeId
+from worldline.model.kinds import KINDS, Kind
 from worldline.model.system import System
 from worldline.model.view import Pure, Read, Reader, View, holds_for
 from worldline.trace.records import STATUS, StepRecord
@@ -23,8 +23,6 @@ Key = tuple[Any, ...]
 """What a read depends on: its sort, and where there is one, its node and field."""
 
 _HISTORY: Key = ("history",)
-_NO_MAIL = frozenset({Kind.START.value, Kind.TIMER.value, Kind.CALL.value})
-"""Kinds of events that take no message; those but these and deliveries may flush any."""
 
 
 @final
@@ -125,10 +123,11 @@ def touched_by(step: StepRecord, names: Iterable[str]) -> set[Key]:
     found.update(("mail", send.to) for send in step.sends)
     if STATUS in step.changes:
         found.add(("status", step.node))
-    if step.timers or step.kind != Kind.DELIVER.value:
+    kind = KINDS[step.kind]
+    if step.timers or kind is not Kind.DELIVER:
         found |= {("timers", step.node), ("finished", step.node)}
-    if step.kind == Kind.DELIVER.value:
+    if kind.is_about_message:
         found.add(("mail", step.node))
-    elif step.kind not in _NO_MAIL:
+    if kind.flushes:
         found.update(("mail", name) for name in names)
     return found

@@ -16,7 +16,8 @@ from worldline.model.context import Context, Door, unknown_message
 from worldline.model.divergence import Diverged
 from worldline.model.drawn import OneOf, alternatives, is_drawn
 from worldline.model.errors import name_of
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.network import Capability
 from worldline.model.node import NodeType
 from worldline.model.offers import guards_of, is_offered, is_over, looking
@@ -70,19 +71,6 @@ Found: TypeAlias = Callable[[], Any] | Result | Failure
 
 Called, it may still answer ``UNHANDLED``: what it drew is not to happen.
 """
-
-HANDLERLESS = frozenset(
-    {
-        Kind.REFUSE,
-        Kind.DROP,
-        Kind.DUPLICATE,
-        Kind.DISCONNECT,
-        Kind.CRASH,
-        Kind.PARTITION,
-        Kind.HEAL,
-    }
-)
-"""Kinds of events that run no handler."""
 
 
 def make_context(system: System, index: int, door: Door) -> Context:
@@ -182,7 +170,7 @@ def perform(
     Suspected
         If the clock stopped it; the node is then in an undefined state.
     """
-    if event.kind in HANDLERLESS:
+    if not event.kind.runs_handler:
         return Result.HANDLED
     entered = running.enter(hash(event.name), repeatable=door.repeatable)
     try:

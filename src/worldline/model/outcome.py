@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.model.drawn import is_drawn, taken
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
 from worldline.model.execute import Failure, Result
 from worldline.model.hidden import PendingTimer
+from worldline.model.kinds import Kind
 from worldline.model.observers import Sent, Step
 
 

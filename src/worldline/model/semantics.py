@@ -11,10 +11,11 @@ from __future__ import annotations
 import itertools
 from typing import Any, TypeAlias
 
-from worldline.model.events import Event, Kind
-from worldline.model.faults import Budget, Partition, budget_of
+from worldline.model.events import Event
+from worldline.model.faults import Budget, Partition
 from worldline.model.hidden import Hidden, PendingTimer, Status
 from worldline.model.identity import NodeId
+from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_FAULTS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.network.datagrams import concerning
 from worldline.model.system import System
@@ -26,8 +27,13 @@ Operation: TypeAlias = tuple[Any, ...]
 Change: TypeAlias = tuple[int, Operation]
 """A column and the operation applied to it."""
 
-_HELD = frozenset({Kind.DELIVER, Kind.REFUSE})
-_CONCERNS_MAIL_ALONE = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR})
+_ON_HIDDEN: dict[Kind, list[Operation]] = {
+    Kind.START: [("boot",)],
+    Kind.RESTART: [("boot",)],
+    Kind.RESET: [("reset",)],
+    Kind.CRASH: [("stop",)],
+}
+"""What kinds of events do to the hidden state of their node, whatever their payload."""
 
 
 def changes(system: System, event: Event, *, charge: bool = True) -> list[Change]:
@@ -43,19 +49,20 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
         (layout.inbox(system.index[node]), operation)
         for node, operation in system.network.operations(event, system.ids)
     ]
-    if event.kind in _CONCERNS_MAIL_ALONE:
+    kind = event.kind
+    if kind.arrives and not kind.budgets:
         return found
     if event.node is not None:
         hidden = layout.hidden(system.index[event.node])
         found += [(hidden, operation) for operation in _on_hidden(system, event)]
-    elif event.kind is Kind.PARTITION:
+    elif kind is Kind.PARTITION:
         found.append((layout.PARTITION, ("split", event.payload)))
         if system.faults.break_sockets:
             found += _severed(system, event.payload)
     else:
         found.append((layout.PARTITION, ("heal",)))
-    budget = budget_of(event.kind, event.payload)
-    if charge and budget is not None and getattr(system.faults, budget) is not None:
+    budget = kind.budget(event.payload)
+    if charge and budget is not None and system.faults.limit(budget) is not None:
         found.append((layout.BUDGET, ("spend", budget)))
     return found
 
@@ -68,11 +75,7 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
         if system.scripts[system.index[event.node]]:
             return [("called", Invocation(event.name, event.payload).key)]
         return []
-    if kind in (Kind.START, Kind.RESTART):
-        return [("boot",)]
-    if kind is Kind.RESET:
-        return [("reset",)]
-    return [("stop",)] if kind is Kind.CRASH else []
+    return _ON_HIDDEN.get(kind, [])
 
 
 def _severed(system: System, cut: int) -> list[Change]:
@@ -104,15 +107,15 @@ def arrivals(
         for event in inbox.arrivals(up=up, returns=returns)
         if event.peer is None or not _is_held(event, partition)
     ]
-    for kind, name in ((Kind.DROP, "drops"), (Kind.DUPLICATE, "duplicates")):
-        if budget.allows(name):
+    for kind in MESSAGE_FAULTS:
+        if budget.allows(kind.budgets[0]):
             found += [concerning(kind, node, one) for one in inbox.losable()]
     return found
 
 
 def _is_held(event: Event, partition: Partition) -> bool:
     return (
-        event.kind in _HELD
+        event.kind.held_by_partition
         and event.node is not None
         and event.peer is not None
         and partition.separates(event.node, event.peer)
@@ -136,12 +139,13 @@ def own_events(
         for timer in hidden.due()
     ]
     found += _calls(system, index, hidden)
-    if budget.allows("connection_errors"):
-        found += [
-            Event(Kind.DISCONNECT, node, peer=peer)
-            for peer in inbox.breakable()
-            if system.index[peer] > index
-        ]
+    for kind in CONNECTION_FAULTS:
+        if budget.allows(kind.budgets[0]):
+            found += [
+                Event(kind, node, peer=peer)
+                for peer in inbox.breakable()
+                if system.index[peer] > index
+            ]
     if system.faults.strikes(node):
         found += _strikes(node, inbox, budget)
     return found

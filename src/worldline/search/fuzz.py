@@ -15,7 +15,7 @@ from pathlib import Path
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.model.arguments import named
 from worldline.model.errors import UsageError
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
 from worldline.model.opening import Target, open_system
 from worldline.model.properties import PropertyKind

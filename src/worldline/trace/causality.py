@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol, final
 
+from worldline.model.kinds import KINDS, Breaks
 from worldline.trace.records import StepRecord, TimerRecord, Trace
 
 NETWORK = "network"
 """The lane of what happens to the network as a whole."""
-
-_BREAKS_ALL = frozenset({"reset", "crash"})
 
 
 class Happening(Protocol):
@@ -66,15 +65,18 @@ class Order:
         return max(known, default=None)
 
     def _note_break(self, step: Happening) -> None:
-        if step.kind in _BREAKS_ALL:
-            self._breaks[step.node, None] = step.step
-        elif step.kind == "disconnect":
-            self._breaks[step.node, step.peer] = step.step
-            self._breaks[step.peer, step.node] = step.step
-        elif step.kind == "refuse":
-            self._breaks[step.peer, step.node] = step.step
-        elif step.kind == "partition" and self._sockets_break:
-            self._breaks[None, None] = step.step
+        match KINDS[step.kind].breaks:
+            case Breaks.OF_NODE:
+                self._breaks[step.node, None] = step.step
+            case Breaks.OF_PAIR:
+                self._breaks[step.node, step.peer] = step.step
+                self._breaks[step.peer, step.node] = step.step
+            case Breaks.FOR_PEER:
+                self._breaks[step.peer, step.node] = step.step
+            case Breaks.OF_CUT if self._sockets_break:
+                self._breaks[None, None] = step.step
+            case _:
+                pass
 
 
 def dependencies(trace: Trace) -> dict[int, tuple[int, ...]]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from worldline.model.errors import InputError, UsageError
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.loader import ZOO, load
 from worldline.model.opening import Target as Given
 from worldline.model.opening import open_system

@@ -9,6 +9,7 @@ from typing import final
 from worldline.model import divergence
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
+from worldline.model.kinds import KINDS
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
@@ -29,7 +30,6 @@ DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
 
 _DELIVERIES = frozenset({"deliver", "timer", "call"})
-_NOT_EXTERNAL = frozenset({"deliver", "timer", "refuse", "transport_error"})
 
 
 @final
@@ -134,7 +134,7 @@ def end_of(
         explanation=explanation,
         steps=len(kinds),
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
-        externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        externals=sum(KINDS[kind].is_external for kind in kinds),
         cycle=ending.cycle,
         critical=ending.critical,
     )

@@ -7,10 +7,10 @@ from typing import Any, final
 
 from worldline._version import __version__
 from worldline.model.content import Frozen
-from worldline.model.events import ENVELOPE_KINDS, Choices, Event
+from worldline.model.events import Choices, Event
 from worldline.model.execute import Failure
-from worldline.model.faults import BUDGETS
 from worldline.model.hidden import Hidden, Status
+from worldline.model.kinds import BUDGETS
 from worldline.model.node import NodeType
 from worldline.model.observers import Sent
 from worldline.model.outcome import Outcome, TimerChange
@@ -172,7 +172,7 @@ def event_record(event: Event) -> EventRecord:
 
 
 def _payload(event: Event) -> Json:
-    if event.kind in ENVELOPE_KINDS and event.envelope is not None:
+    if event.kind.is_about_message and event.envelope is not None:
         return encode(event.envelope.key[3])
     return encode_value(event.payload)
 
@@ -269,7 +269,7 @@ def _network(network: Any) -> dict[str, Json]:
 
 def _faults(system: System) -> dict[str, Json]:
     faults = system.faults
-    found: dict[str, Json] = {name: getattr(faults, name) for name in BUDGETS}
+    found: dict[str, Json] = {name: faults.limit(name) for name in BUDGETS}
     found["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
     found["break_sockets"] = faults.break_sockets
     return found

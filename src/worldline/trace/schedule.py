@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias, final
 
 from worldline.model.errors import InputError
-from worldline.model.events import ENVELOPE_KINDS, Choices, Event, Kind
+from worldline.model.events import Choices, Event
 from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId
+from worldline.model.kinds import KINDS, Kind
 from worldline.model.outcome import TimerChange
 from worldline.model.system import System
 from worldline.trace.class_table import ClassTable
@@ -39,7 +40,7 @@ class Events:
             payload is none for its kind.
         """
         event = Event(
-            Kind(step.kind),
+            KINDS[step.kind],
             self._node(step.node),
             part=step.part,
             name=step.name,
@@ -85,7 +86,7 @@ def _is_consistent(event: Event) -> bool:
             None,
             None,
         )
-    if event.kind in ENVELOPE_KINDS:
+    if event.kind.is_about_message:
         return event.envelope is not None and event.name == type(event.payload).__name__
     return True
 

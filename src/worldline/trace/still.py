@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from typing import final
 
+from worldline.model.kinds import KINDS
 from worldline.trace.json_text import Json
 from worldline.trace.records import Header, StepRecord, Trace
-
-_ENDS_TIMERS = frozenset({"reset", "crash"})
-_BEGINS_AGAIN = _ENDS_TIMERS | {"restart"}
 
 Thing = tuple[str | None, ...]
 """A timer of a node, or a message for one, as text."""
@@ -26,7 +24,7 @@ def still_steps(trace: Trace) -> frozenset[int]:
         return frozenset()
     cycle = [step for step in trace.run if step.step >= trace.end.cycle]
     # A script that begins again has a position, which no record shows.
-    restless = {step.node for step in cycle if step.kind in _BEGINS_AGAIN}
+    restless = {step.node for step in cycle if KINDS[step.kind].forgets}
     kept, found = _Kept(trace.header), set[int]()
     for step in trace.steps:
         before = kept.copy()
@@ -66,7 +64,7 @@ class _Kept:
 
     def happen(self, step: StepRecord) -> None:
         node = step.node
-        if step.kind in _ENDS_TIMERS:
+        if KINDS[step.kind].forgets:
             self._timers = {timer for timer in self._timers if timer[0] != node}
         elif step.kind == "timer":
             self._timers.discard(_thing(node, step.part, step.name, step.payload))

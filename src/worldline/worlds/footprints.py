@@ -26,21 +26,16 @@ from collections.abc import Iterator
 from typing import final
 
 from worldline.engine.tables import Entry, Leaf, Operations
-from worldline.model.events import UNREACHABLE, Event, Kind
-from worldline.model.faults import BUDGETS
+from worldline.model.events import UNREACHABLE, Event
 from worldline.model.identity import NodeId
+from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Operation
 from worldline.worlds.tabulated import TabulatedWorld
 
-_OF_A_PEER = frozenset(
-    {
-        *("refuse", "refused", "fail", "failed", "give_up", "given_up"),
-        *("disconnect", "peer_reset"),
-    }
-)
+_OF_A_PEER = frozenset({"befall", "befall_peer", "peer_reset"})
 _PER_LINK = 3
 """Slots of a link: its state, and the queues to its later and to its earlier node."""
 

@@ -7,7 +7,8 @@ from typing import Any
 from worldline.model import beat
 from worldline.model.content import Frozen
 from worldline.model.divergence import BY_THE_CLOCK
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.outcome import Outcome
 from worldline.model.system import System
 

@@ -17,7 +17,8 @@ from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, Reached
 from worldline.model.divergence import Suspected
 from worldline.model.drawn import is_drawn
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.mould import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics import changes

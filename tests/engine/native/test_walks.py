@@ -16,7 +16,7 @@ from worldline.engine.native.walks import Walks as Compiled
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.loader import load
 from worldline.model.properties import PropertyKind
 from worldline.search.start import starts

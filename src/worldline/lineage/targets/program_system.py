@@ -23,12 +23,13 @@ from worldline.dedalus.provenance import Provenance
 from worldline.dedalus.syntax import Value, When
 from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.lineage.explaining.words import names, parse
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import field
 from worldline.model.handlers import call, on
 from worldline.model.identity import NodeId
 from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Scope
+from worldline.model.kinds import Kind
 from worldline.model.loader import find
 from worldline.model.message import message
 from worldline.model.network import datagrams

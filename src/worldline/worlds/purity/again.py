@@ -8,7 +8,8 @@ from typing import Any, final
 from worldline.engine.tables import Leaf
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError, Nondeterminism
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.mould import Mould
 from worldline.model.outcome import Outcome
 from worldline.model.user_errors import spelt

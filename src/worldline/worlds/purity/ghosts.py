@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.content import Frozen
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
-from worldline.model.execute import HANDLERLESS, handler_name
+from worldline.model.execute import handler_name
 from worldline.model.fields import Role
 from worldline.model.mould import Mould
 from worldline.model.node import NodeType
@@ -146,7 +146,7 @@ class Ghosts:
 
     def check_step(self, world: DirectWorld, event: Event) -> None:
         """Check what an event would do in a direct world, with first options only."""
-        if event.kind in HANDLERLESS or event.node is None:
+        if not event.kind.runs_handler or event.node is None:
             return
         index = self._system.index[event.node]
         local = self._system.types[index].freeze(world.nodes[index])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.model.errors import InternalError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.injection.formula import Formula
 from worldline.model.injection.scope import FaultSet, Scope
 from worldline.model.injection.subject import (
@@ -19,6 +19,7 @@ from worldline.model.injection.subject import (
     Sent,
     patiently,
 )
+from worldline.model.kinds import Kind
 from worldline.model.system import System
 from worldline.worlds.rounds.cones import Cones
 from worldline.worlds.rounds.plan import Plan, check

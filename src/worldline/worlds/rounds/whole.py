@@ -12,11 +12,12 @@ from itertools import combinations, product
 from typing import Any, TypeAlias, final
 
 from worldline.model.errors import UsageError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.hidden import PendingTimer
 from worldline.model.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
 from worldline.model.injection.stepper import Injection, Pulse
 from worldline.model.injection.subject import CoverPoint
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.worlds.direct import Snapshot
 from worldline.worlds.rounds.cones import crashes_of
