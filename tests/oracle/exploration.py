@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.oracle.explorer import Oracle
 
-from worldline.model.execute import Failure
 from worldline.model.kinds import Origin
 from worldline.model.properties import PropertyKind
+from worldline.model.semantics.execute import Failure
 
 
 @dataclass

@@ -20,8 +20,8 @@ from tests.systems import (
 from tests.worlds.driving import Driven
 
 import worldline as wl
-from worldline.model.execute import Result
 from worldline.model.kinds import KINDS
+from worldline.model.semantics.execute import Result
 from worldline.worlds.direct import DirectWorld, NotEnabled
 
 A, B = wl.ids("a", "b")

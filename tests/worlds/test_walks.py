@@ -15,7 +15,7 @@ from worldline.engine.walks import End, Ended, WalkOptions, Walks
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
-from worldline.search.start import starts
+from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import CannotTell, DirectWalks
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import final
 
 from worldline.model.arguments import listed, node_list
-from worldline.model.content import TUPLE, Frozen
+from worldline.model.data.content import TUPLE, Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
-from worldline.model.identity import NodeId
 from worldline.model.kinds import BUDGETS
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, TypeAlias, final
 
-from worldline.model.content import ENUM
-from worldline.model.values import register_type
+from worldline.model.data.content import ENUM
+from worldline.model.data.values import register_type
 
 
 class Origin(enum.Enum):
@@ -24,27 +24,15 @@ class Origin(enum.Enum):
     FAULT = "fault"
 
 
-class Breaks(enum.Enum):
-    """The connections that an event breaks, so that their ends are to learn of it."""
+Breaks: TypeAlias = Literal["none", "of node", "of pair", "for peer", "of cut"]
+"""The connections that an event breaks, so that their ends are to learn of it.
 
-    NONE = "none"
-    OF_NODE = "those of its node"
-    OF_PAIR = "that of its node and its peer"
-    FOR_PEER = "that of its peer to its node, of which the node knows nothing"
-    OF_CUT = "those across the cut, where partitions break connections"
+None; those of its node; that of its node and its peer; that of its peer to its node, of
+which the node knows nothing; those across the cut, where partitions break connections.
+"""
 
-
-class WeightClass(enum.Enum):
-    """Kinds that random runs take to be as likely as each other."""
-
-    APPLICATION = "application"
-    ARRIVAL = "arrival"
-    TIMER = "timer"
-    FAULT = "fault"
-    HEALING = "healing"
-
-    # Looked up for each event of a walk: the hash by name would be Python code.
-    __hash__ = object.__hash__
+WeightClass: TypeAlias = Literal["application", "arrival", "timer", "fault", "healing"]
+"""Kinds that random runs take to be as likely as each other."""
 
 
 @final
@@ -121,7 +109,7 @@ class Kind:
     takes_message: bool = field(default=False, repr=False)
     is_about_connection: bool = field(default=False, repr=False)
     held_by_partition: bool = field(default=False, repr=False)
-    breaks: Breaks = field(default=Breaks.NONE, repr=False)
+    breaks: Breaks = field(default="none", repr=False)
     forgets: bool = field(default=False, repr=False)
     flushes: bool = field(default=False, repr=False)
     mark: str = field(default="", repr=False)
@@ -204,7 +192,7 @@ for _kind in (
     Kind(
         value="start",
         origin=Origin.APPLICATION,
-        weight=WeightClass.APPLICATION,
+        weight="application",
         runs_handler=True,
         mark="S",
         meaning="start",
@@ -212,7 +200,7 @@ for _kind in (
     Kind(
         value="deliver",
         origin=Origin.INTERNAL,
-        weight=WeightClass.ARRIVAL,
+        weight="arrival",
         runs_handler=True,
         arrives=True,
         is_about_message=True,
@@ -222,12 +210,12 @@ for _kind in (
     Kind(
         value="refuse",
         origin=Origin.INTERNAL,
-        weight=WeightClass.ARRIVAL,
+        weight="arrival",
         arrives=True,
         is_about_message=True,
         takes_message=True,
         held_by_partition=True,
-        breaks=Breaks.FOR_PEER,
+        breaks="for peer",
         flushes=True,
         mark="x",
         meaning="lost or refused",
@@ -235,7 +223,7 @@ for _kind in (
     Kind(
         value="transport_error",
         origin=Origin.INTERNAL,
-        weight=WeightClass.ARRIVAL,
+        weight="arrival",
         runs_handler=True,
         arrives=True,
         flushes=True,
@@ -246,14 +234,14 @@ for _kind in (
         value="timer",
         origin=Origin.INTERNAL,
         runs_handler=True,
-        weight=WeightClass.TIMER,
+        weight="timer",
         mark="o",
         meaning="timer",
     ),
     Kind(
         value="call",
         origin=Origin.APPLICATION,
-        weight=WeightClass.APPLICATION,
+        weight="application",
         runs_handler=True,
         mark="C",
         meaning="call",
@@ -261,7 +249,7 @@ for _kind in (
     Kind(
         value="drop",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         budgets=("drops",),
         arrives=True,
         is_about_message=True,
@@ -272,7 +260,7 @@ for _kind in (
     Kind(
         value="duplicate",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         budgets=("duplicates",),
         arrives=True,
         is_about_message=True,
@@ -282,10 +270,10 @@ for _kind in (
     Kind(
         value="disconnect",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         budgets=("connection_errors",),
         is_about_connection=True,
-        breaks=Breaks.OF_PAIR,
+        breaks="of pair",
         flushes=True,
         mark="%",
         meaning="disconnected",
@@ -294,10 +282,10 @@ for _kind in (
     Kind(
         value="reset",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         runs_handler=True,
         budgets=("resets", "silent_resets"),
-        breaks=Breaks.OF_NODE,
+        breaks="of node",
         forgets=True,
         flushes=True,
         mark="R",
@@ -306,9 +294,9 @@ for _kind in (
     Kind(
         value="crash",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         budgets=("crashes",),
-        breaks=Breaks.OF_NODE,
+        breaks="of node",
         forgets=True,
         flushes=True,
         mark="X",
@@ -317,7 +305,7 @@ for _kind in (
     Kind(
         value="restart",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         runs_handler=True,
         budgets=("restarts",),
         mark="^",
@@ -326,11 +314,11 @@ for _kind in (
     Kind(
         value="partition",
         origin=Origin.FAULT,
-        weight=WeightClass.FAULT,
+        weight="fault",
         budgets=("partitions",),
-        breaks=Breaks.OF_CUT,
+        breaks="of cut",
         flushes=True,
     ),
-    Kind(value="heal", origin=Origin.FAULT, weight=WeightClass.HEALING),
+    Kind(value="heal", origin=Origin.FAULT, weight="healing"),
 ):
     register_kind(_kind)

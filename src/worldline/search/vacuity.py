@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from worldline.model.events import Event
-from worldline.model.execute import Result
 from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
+from worldline.model.semantics.execute import Result
 from worldline.worlds.tabulated import TabulatedWorld
 
 

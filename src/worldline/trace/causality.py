@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol, final
 
-from worldline.model.kinds import KINDS, Breaks
+from worldline.model.kinds import KINDS
 from worldline.trace.records import StepRecord, TimerRecord, Trace
 
 NETWORK = "network"
@@ -66,14 +66,14 @@ class Order:
 
     def _note_break(self, step: Happening) -> None:
         match KINDS[step.kind].breaks:
-            case Breaks.OF_NODE:
+            case "of node":
                 self._breaks[step.node, None] = step.step
-            case Breaks.OF_PAIR:
+            case "of pair":
                 self._breaks[step.node, step.peer] = step.step
                 self._breaks[step.peer, step.node] = step.step
-            case Breaks.FOR_PEER:
+            case "for peer":
                 self._breaks[step.peer, step.node] = step.step
-            case Breaks.OF_CUT if self._sockets_break:
+            case "of cut" if self._sockets_break:
                 self._breaks[None, None] = step.step
             case _:
                 pass
