@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import final
 
-from worldline.model.arguments import listed, node_list
+from worldline.model.arguments import listed, named, node_list
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
@@ -63,6 +63,11 @@ class Faults:
     others: Mapping[str, int | None] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.others, Mapping):
+            raise ModelError(
+                f"Faults(others=...) is {named(self.others)}",
+                remedy="write others={'name of a budget': 1}",
+            )
         for name in self.others:
             if name not in BUDGETS or name in _OWN_BUDGETS:
                 raise ModelError(

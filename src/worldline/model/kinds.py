@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from worldline.model.data.content import ENUM
 from worldline.model.data.values import register_type
+from worldline.model.errors import ModelError
 
 
 class Origin(enum.Enum):
@@ -171,9 +172,19 @@ def register_kind(kind: Kind) -> None:
     """Add a kind to the table, as the last one in canonical order.
 
     It can be had as ``Kind.NAME`` then. Systems that exist already do not know it.
+
+    Raises
+    ------
+    ModelError
+        If its name, or that of a budget, is taken.
     """
-    if kind.value in KINDS:
-        raise ValueError(f"there is a kind of event {kind.value!r} already")
+    taken = {kind.value, *kind.budgets} & {*KINDS, *BUDGETS}
+    if taken:
+        raise ModelError(
+            f"the kind of event {kind.value!r} has a name that is taken: "
+            f"{', '.join(sorted(taken))}",
+            remedy="give it another name, and register it once",
+        )
     object.__setattr__(kind, "rank", len(RANKED))
     KINDS[kind.value] = kind
     RANKED.append(kind)
