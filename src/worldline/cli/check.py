@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depth-first",
         action="store_true",
-        help="search depth-first, with less memory; needs --max-depth",
+        help="search depth-first, in the Python engine; needs --max-depth",
     )
     parser.add_argument(
         "--keep-going",

@@ -94,7 +94,7 @@ def choose(
     reference = Chosen(_REFERENCE[strategy], "python")
     if wanted == "python":
         return reference
-    limit = _limit(strategy, symmetric, exact=exact)
+    limit = _limit(strategy, symmetric)
     if limit:
         if engine == "native":
             raise UsageError(limit, remedy="use the engine 'python', or do without")
@@ -105,19 +105,15 @@ def choose(
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native import breadth_first as levels
-    from worldline.engine.native import depth_first as dive
+    from worldline.engine.native.breadth_first import breadth_first as compiled
 
-    compiled = {"breadth-first": levels.breadth_first, "depth-first": dive.depth_first}
-    return Chosen(compiled[strategy], "native")
+    return Chosen(compiled, "native")
 
 
-def _limit(strategy: str, symmetric: int, *, exact: bool) -> str:
+def _limit(strategy: str, symmetric: int) -> str:
     """Say what the native engine cannot do of all this; empty if nothing."""
-    if exact and strategy != "breadth-first":
-        return f"the native engine has no exact {strategy} search"
-    if symmetric and strategy != "breadth-first":
-        return f"the native engine has no {strategy} search with symmetry"
+    if strategy != "breadth-first":
+        return f"the native engine has no {strategy} search"
     if symmetric > MOST_MEMBERS:
         return (
             f"the native engine knows at most {MOST_MEMBERS} symmetric nodes, "

@@ -82,7 +82,8 @@ def check(
         And arguments for the function, as text. What names a function, or is one, is
         written into traces, so that it stands in the command that replays them.
     strategy
-        ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
+        ``breadth-first`` for shortest paths; ``depth-first``, which only the Python
+        engine has, needs `max_depth`.
     max_depth, max_states, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
@@ -96,8 +97,8 @@ def check(
     engine
         ``native``, ``python``, or ``auto``: native where it was built.
     threads
-        How many the native engine may use in a breadth-first search; one for each
-        processor by default. No result depends on it.
+        How many the native engine may use; one for each processor by default. No
+        result depends on it.
     symmetry, partial_order
         Whether to visit one of all states that differ in names of symmetric nodes, and
         to leave out steps that only repeat others in another order.

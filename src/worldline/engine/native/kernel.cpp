@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernel/breadth_first.hpp"
-#include "kernel/depth_first.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/tell.hpp"
 #include "kernel/walks.hpp"
@@ -53,7 +52,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 10; }
+int32_t wl_interface() { return 11; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -217,45 +216,6 @@ void wl_statistics(BreadthFirst* search, int64_t* out) {
     out[4] = search->is_full ? 1 : 0;
     out[5] = search->has_collision ? 1 : 0;
     out[6] = search->left_out;
-}
-
-DepthFirst* wl_dive(Tables* tables, int32_t most_depth, int64_t most_states, int32_t keeps_going,
-                    int32_t prune, int32_t done) {
-    return made([=] {
-        return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
-    });
-}
-void wl_dive_free(DepthFirst* dive) { delete dive; }
-Misses* wl_dive_misses(DepthFirst* dive) { return &dive->misses(); }
-
-void wl_dive_check(DepthFirst* dive, int32_t decision, int32_t target, int32_t fatal) {
-    dive->checks.push_back(DepthFirst::Check{decision, target != 0, fatal != 0});
-}
-
-void wl_dive_begin(DepthFirst* dive, const int32_t* row, int32_t root) { dive->begin(row, root); }
-
-// Returns 1 if there is more to do, 0 if not.
-int64_t wl_dive_step(DepthFirst* dive, int64_t quota) {
-    return guarded([=] { return dive->step(quota) ? int64_t{1} : int64_t{0}; });
-}
-
-void wl_dive_statistics(DepthFirst* dive, int64_t* out) {
-    const int64_t found[] = {dive->states, dive->generated, dive->pruned, dive->depth,
-                             dive->is_full, dive->is_cut, dive->path_size(),
-                             static_cast<int64_t>(dive->findings.size())};
-    std::memcpy(out, found, sizeof found);
-}
-
-// Gives what a finding is and its initial state, then its outcomes, at most `most`;
-// returns how many there are.
-int32_t wl_dive_finding(DepthFirst* dive, int32_t number, int32_t most, int32_t* out) {
-    const Finding& finding = dive->findings[number];
-    const auto count = static_cast<int32_t>(finding.leaves.size());
-    if (most < count) return count;
-    out[0] = finding.kind;
-    out[1] = finding.root;
-    if (count > 0) std::memcpy(out + 2, finding.leaves.data(), 4 * static_cast<size_t>(count));
-    return count;
 }
 
 Walks* wl_walks(Tables* tables, int32_t threads, uint64_t seed, int64_t most_steps, int32_t goal) {

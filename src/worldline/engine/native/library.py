@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 10
+INTERFACE = 11
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 _INT32S = POINTER(c_int32)
@@ -57,17 +57,6 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_endings": (c_int32, [c_void_p, _INT32S]),
     "wl_path": (c_int32, [c_void_p, c_uint64, c_int32, _INT32S, _INT32S]),
     "wl_statistics": (None, [c_void_p, _INT64S]),
-    "wl_dive": (
-        c_void_p,
-        [c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32],
-    ),
-    "wl_dive_free": (None, [c_void_p]),
-    "wl_dive_misses": (c_void_p, [c_void_p]),
-    "wl_dive_check": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_dive_begin": (None, [c_void_p, _INT32S, c_int32]),
-    "wl_dive_step": (c_int64, [c_void_p, c_int64]),
-    "wl_dive_statistics": (None, [c_void_p, _INT64S]),
-    "wl_dive_finding": (c_int32, [c_void_p, c_int32, c_int32, _INT32S]),
     "wl_walks": (c_void_p, [c_void_p, c_int32, c_uint64, c_int64, c_int32]),
     "wl_walks_free": (None, [c_void_p]),
     "wl_walks_misses": (c_void_p, [c_void_p]),
