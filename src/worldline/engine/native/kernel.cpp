@@ -129,7 +129,7 @@ int32_t wl_sample(BreadthFirst* search, int32_t of_expanded, int32_t* out) {
 }
 
 void wl_watch(BreadthFirst* search, int32_t decision, int32_t target) {
-    search->watches.push_back(Watch{decision, target != 0});
+    search->shared.watches.push_back(Watch{decision, target != 0});
 }
 
 int64_t wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
@@ -179,7 +179,7 @@ const int32_t* wl_rows(Misses* misses) { return misses->rows(); }
 
 // Gives the fingerprint of the state that a watch found; 0: none.
 int32_t wl_hit(BreadthFirst* search, int32_t watch, uint64_t* out) {
-    *out = search->watches[watch].fingerprint;
+    *out = search->shared.watches[watch].fingerprint;
     return *out != ~0ULL;
 }
 
@@ -209,12 +209,12 @@ int32_t wl_path(BreadthFirst* search, uint64_t fingerprint, int32_t most, int32_
 }
 
 void wl_statistics(BreadthFirst* search, int64_t* out) {
-    out[0] = search->states;
+    out[0] = search->shared.states;
     out[1] = search->generated;
     out[2] = search->pruned;
     out[3] = static_cast<int64_t>(search->bytes());
-    out[4] = search->is_full ? 1 : 0;
-    out[5] = search->has_collision ? 1 : 0;
+    out[4] = search->shared.is_full ? 1 : 0;
+    out[5] = search->shared.has_collision ? 1 : 0;
     out[6] = search->left_out;
 }
 
