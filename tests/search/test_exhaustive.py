@@ -13,9 +13,9 @@ from tests.systems import FINITE
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
+from worldline.runs.report import PropertyFailed
 from worldline.search.engines import choose
 from worldline.search.report import Progress
-from worldline.trace.report import PropertyFailed
 
 ENGINE = choose("breadth-first", "auto").engine
 

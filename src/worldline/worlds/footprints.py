@@ -29,13 +29,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import final
 
+from worldline.model.data.identity import NodeId
 from worldline.model.events import UNREACHABLE, Event, Kind
 from worldline.model.faults import BUDGETS
-from worldline.model.identity import NodeId
-from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope
-from worldline.model.outcome import Outcome
-from worldline.model.semantics import Change, Operation
+from worldline.model.semantics.layout import ColumnKind
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.transitions import Change, Operation
 from worldline.model.system import System
 from worldline.worlds.columns import collection_of
 
