@@ -37,13 +37,13 @@ class Span(Generic[T]):
 
 def spans(values: Iterable[tuple[int, T]]) -> tuple[Span[T], ...]:
     """Run-length encode the values at consecutive steps."""
-    found: list[Span[T]] = []
+    encoded: list[Span[T]] = []
     for step, value in values:
-        if found and found[-1].value == value:
-            found[-1] = Span(found[-1].first, step, value)
+        if encoded and encoded[-1].value == value:
+            encoded[-1] = Span(encoded[-1].first, step, value)
         else:
-            found.append(Span(step, step, value))
-    return tuple(found)
+            encoded.append(Span(step, step, value))
+    return tuple(encoded)
 
 
 def along(
@@ -118,16 +118,16 @@ class Tracked:
 
 def touched_by(step: StepRecord, names: Iterable[str]) -> set[Key]:
     """Return what a step may have changed, as keys of reads; perhaps some too many."""
-    found: set[Key] = {_HISTORY}
-    found.update(("field", step.node, name) for name in step.changes)
-    found.update(("mail", send.to) for send in step.sends)
+    keys: set[Key] = {_HISTORY}
+    keys.update(("field", step.node, name) for name in step.changes)
+    keys.update(("mail", send.to) for send in step.sends)
     if STATUS in step.changes:
-        found.add(("status", step.node))
+        keys.add(("status", step.node))
     kind = KINDS[step.kind]
     if step.timers or kind is not Kind.DELIVER:
-        found |= {("timers", step.node), ("finished", step.node)}
+        keys |= {("timers", step.node), ("finished", step.node)}
     if kind.is_about_message:
-        found.add(("mail", step.node))
+        keys.add(("mail", step.node))
     if kind.flushes:
-        found.update(("mail", name) for name in names)
-    return found
+        keys.update(("mail", name) for name in names)
+    return keys

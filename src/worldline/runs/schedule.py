@@ -103,7 +103,7 @@ def schedule_of(trace: Trace, system: System) -> tuple[Steps, Steps, Steps]:
         If a step names a node or a class that the system does not have.
     """
     events = Events(system)
-    found: dict[str, Steps] = {BOOT: [], PROLOGUE: [], RUN: []}
+    phases: dict[str, Steps] = {BOOT: [], PROLOGUE: [], RUN: []}
     for step in trace.steps:
-        found[step.phase].append((events.of(step), step.choices))
-    return found[BOOT], found[PROLOGUE], found[RUN]
+        phases[step.phase].append((events.of(step), step.choices))
+    return phases[BOOT], phases[PROLOGUE], phases[RUN]

@@ -29,13 +29,13 @@ def never(world: TabulatedWorld) -> list[str]:
         if " message " in label and label not in idle and label not in refused
     )
     unused = [name for name in world.system.faults.possible() if name not in spent]
-    found = [
+    kinds = [
         ("handlers that never ran", idle),
         ("guards that were never true", refused),
         ("messages that were never handled", unhandled),
         ("faults that were never used", unused),
     ]
-    return [f"{what}: {', '.join(names)}" for what, names in found if names]
+    return [f"{what}: {', '.join(names)}" for what, names in kinds if names]
 
 
 def _happened(world: TabulatedWorld) -> tuple[set[str], set[str], set[str]]:

@@ -163,8 +163,8 @@ class _Lanes:
 
 def _key(used: set[str]) -> list[str]:
     """Return the lines that say what the marks mean."""
-    known = {kind.mark: kind.meaning for kind in KINDS.values() if kind.mark}
-    ordered = {**_RESULTS, **{mark: known[mark] for mark in _IN_KEY}, **known}
+    marks = {kind.mark: kind.meaning for kind in KINDS.values() if kind.mark}
+    ordered = {**_RESULTS, **{mark: marks[mark] for mark in _IN_KEY}, **marks}
     meanings = [f"{mark} {text}" for mark, text in ordered.items() if mark in used]
     glued = "   ".join(text.replace(" ", _GLUE) for text in meanings)
     return [line.replace(_GLUE, " ") for line in textwrap.wrap(glued, WIDTH)]

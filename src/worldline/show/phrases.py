@@ -78,8 +78,8 @@ def _of_call(step: Happening, header: Header) -> list[str]:
 
 
 def _arguments(step: Happening) -> list[Json]:
-    found = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
-    return list(found)
+    items = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
+    return list(items)
 
 
 def _options(argument: Json) -> list[Json]:

@@ -25,14 +25,14 @@ def still_steps(trace: Trace) -> frozenset[int]:
     cycle = [step for step in trace.run if step.step >= trace.end.cycle]
     # A script that begins again has a position, which no record shows.
     restless = {step.node for step in cycle if KINDS[step.kind].forgets}
-    kept, found = _Kept(trace.header), set[int]()
+    kept, still = _Kept(trace.header), set[int]()
     for step in trace.steps:
         before = kept.copy()
         kept.happen(step)
         is_quiet = not (step.changes or step.choices or step.log or step.failure)
         if is_quiet and kept.is_like(before) and kept.can_tell(step, restless):
-            found.add(step.step)
-    return frozenset(step.step for step in cycle if step.step in found)
+            still.add(step.step)
+    return frozenset(step.step for step in cycle if step.step in still)
 
 
 @final
@@ -69,14 +69,14 @@ class _Kept:
         elif step.kind == "timer":
             self._timers.discard(_thing(node, step.part, step.name, step.payload))
         for timer in step.timers:
-            known = _thing(node, timer.part, timer.name, timer.payload)
+            thing = _thing(node, timer.part, timer.name, timer.payload)
             if timer.after is None:
-                self._timers.discard(known)
+                self._timers.discard(thing)
             else:
-                self._timers.add(known)
+                self._timers.add(thing)
         for send in step.sends if self._holds else ():
-            known = _thing(send.to, send.part, send.name, send.message)
-            self._messages.add((node, *known))
+            thing = _thing(send.to, send.part, send.name, send.message)
+            self._messages.add((node, *thing))
 
 
 def _thing(node: str | None, part: str, name: str, payload: Json) -> Thing:

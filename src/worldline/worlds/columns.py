@@ -45,7 +45,7 @@ def interners(
     """Return the interner of each column; columns of one kind share theirs."""
     columns = system.layout.columns
     shared: dict[object, Interner] = {}
-    found: list[Interner] = []
+    each: list[Interner] = []
     for column in columns:
         key = _shelf(column)
         if key not in shared:
@@ -55,8 +55,8 @@ def interners(
             is_mail = mail is not None and column.kind is ColumnKind.INBOX
             content = mail.content if mail is not None and is_mail else fingerprint
             shared[key] = Interner(profile.timed(FREEZING, content), members)
-        found.append(shared[key])
-    return found
+        each.append(shared[key])
+    return each
 
 
 def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
@@ -72,7 +72,7 @@ def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
     breaking = may & (_budgets(CONNECTION_FAULTS) | {"silent_resets"})
     striking = [Layout.BUDGET] if may & _budgets(_at_nodes()) else []
-    found: list[Site] = []
+    groups: list[Site] = []
     for index in range(len(system.ids)):
         local, hidden, inbox = (
             layout.local(index),
@@ -83,16 +83,16 @@ def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
         own = [hidden, *([inbox] if breaking else []), *striking]
         envelopes = None if mail is None else inbox
         arrival = Site(
-            len(found),
+            len(groups),
             tuple(arriving),
             local=local,
             collection=envelopes,
             kinds=len(MESSAGE_KINDS),
         )
-        found.append(arrival)
-        found.append(Site(len(found), tuple(own), local=local))
-    found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
-    return tuple(found)
+        groups.append(arrival)
+        groups.append(Site(len(groups), tuple(own), local=local))
+    groups.append(Site(len(groups), (Layout.BUDGET, Layout.PARTITION)))
+    return tuple(groups)
 
 
 def _at_nodes() -> list[Kind]:

@@ -70,20 +70,20 @@ class Footprints:
             # To split the network or to heal it decides what all nodes receive.
             return None
         index = self._system.index[event.node]
-        found = {index}
+        slots = {index}
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
-            found.add(self._node(event.peer))
+            slots.add(self._node(event.peer))
         if event.kind is Kind.REFUSE and not self._has_links:
             # A datagram is lost only while the node can still start again.
-            found.add(self._first_budget + BUDGETS.index("restarts"))
-        found.update(self._without_room(index, outcome))
+            slots.add(self._first_budget + BUDGETS.index("restarts"))
+        slots.update(self._without_room(index, outcome))
         for number, operation in changes:
             touched = self._of(number, operation)
             if touched is None:
                 return None
-            found |= touched
-        return tuple(sorted(found))
+            slots |= touched
+        return tuple(sorted(slots))
 
     def _node(self, node: NodeId | None) -> int:
         return self._system.index[node]  # type: ignore[index]

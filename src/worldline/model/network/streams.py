@@ -57,11 +57,11 @@ class Streams:
             return []
         if kind in (Kind.RESET, Kind.CRASH):
             deaf = event.payload or ()
-            found: list[MailOperation] = [(node, ("reset", deaf))]
+            resets: list[MailOperation] = [(node, ("reset", deaf))]
             for other in nodes:
                 if other != node:
-                    found.append((other, ("peer_reset", node, other in deaf)))
-            return found
+                    resets.append((other, ("peer_reset", node, other in deaf)))
+            return resets
         if peer is None:
             return []
         return self._of_pair(event, node, peer)
@@ -188,13 +188,13 @@ class Sockets:
             yield from self.links[peer].queue
 
     def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
-        found: list[Event] = []
+        events: list[Event] = []
         for peer in sorted(self.links, key=BY_DECLARATION):
             link = self.links[peer]
             event = self._arrival(peer, link) if up else self._connect_error(peer, link)
             if event is not None:
-                found.append(event)
-        return found
+                events.append(event)
+        return events
 
     def _arrival(self, peer: NodeId, link: Link) -> Event | None:
         if link.error_here:

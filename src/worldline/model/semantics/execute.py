@@ -137,10 +137,10 @@ def waits(
     """
     activity.guarding = True
     try:
-        found = running.run_pure(
+        handler = running.run_pure(
             lambda: find(system, index, node, context, event), ~hash(event.name)
         )
-        return found is Result.WAITS
+        return handler is Result.WAITS
     except Diverged:
         return False
     except BaseException as error:
@@ -198,14 +198,14 @@ def _perform(
 ) -> Result | Failure:
     activity.guarding = True
     try:
-        found = find(system, index, node, context, event, offered=door.offered)
+        handler = find(system, index, node, context, event, offered=door.offered)
     finally:
         activity.guarding = False
-    if isinstance(found, Result | Failure):
-        return found
+    if isinstance(handler, Result | Failure):
+        return handler
     activity.door = door
     try:
-        returned = found()
+        returned = handler()
     finally:
         activity.door = None
     kind = system.types[index]

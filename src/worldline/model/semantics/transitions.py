@@ -45,26 +45,26 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
         Whether a fault is taken from its budget; not so in a prologue.
     """
     layout = system.layout
-    found: list[Change] = [
+    effects: list[Change] = [
         (layout.inbox(system.index[node]), operation)
         for node, operation in system.network.operations(event, system.ids)
     ]
     kind = event.kind
     if kind.arrives and not kind.budgets:
-        return found
+        return effects
     if event.node is not None:
         hidden = layout.hidden(system.index[event.node])
-        found += [(hidden, operation) for operation in _on_hidden(system, event)]
+        effects += [(hidden, operation) for operation in _on_hidden(system, event)]
     elif kind is Kind.PARTITION:
-        found.append((layout.PARTITION, ("split", event.payload)))
+        effects.append((layout.PARTITION, ("split", event.payload)))
         if system.faults.break_sockets:
-            found += _severed(system, event.payload)
+            effects += _severed(system, event.payload)
     else:
-        found.append((layout.PARTITION, ("heal",)))
+        effects.append((layout.PARTITION, ("heal",)))
     budget = kind.budget(event.payload)
     if charge and budget is not None and system.faults.limit(budget) is not None:
-        found.append((layout.BUDGET, ("spend", budget)))
-    return found
+        effects.append((layout.BUDGET, ("spend", budget)))
+    return effects
 
 
 def _on_hidden(system: System, event: Event) -> list[Operation]:
@@ -80,11 +80,11 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
 
 def _severed(system: System, cut: int) -> list[Change]:
     side = system.cuts[cut]
-    found: list[Change] = []
+    effects: list[Change] = []
     for index, node in enumerate(system.ids):
         across = tuple(n for n in system.ids if (n in side) != (node in side))
-        found.append((system.layout.inbox(index), ("sever", across)))
-    return found
+        effects.append((system.layout.inbox(index), ("sever", across)))
+    return effects
 
 
 def arrivals(
@@ -102,15 +102,15 @@ def arrivals(
     node = system.ids[index]
     up = hidden.status is Status.UP
     returns = hidden.status is Status.DOWN and budget.allows("restarts")
-    found = [
+    events = [
         event
         for event in inbox.arrivals(up=up, returns=returns)
         if event.peer is None or not _is_held(event, partition)
     ]
     for kind in MESSAGE_FAULTS:
         if budget.allows(kind.budgets[0]):
-            found += [concerning(kind, node, one) for one in inbox.losable()]
-    return found
+            events += [concerning(kind, node, one) for one in inbox.losable()]
+    return events
 
 
 def _is_held(event: Event, partition: Partition) -> bool:
@@ -134,21 +134,21 @@ def own_events(
         return [Event(Kind.START, node)]
     if hidden.status is Status.DOWN:
         return [Event(Kind.RESTART, node)] if budget.allows("restarts") else []
-    found = [
+    events = [
         Event(Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload)
         for timer in hidden.due()
     ]
-    found += _calls(system, index, hidden)
+    events += _calls(system, index, hidden)
     for kind in CONNECTION_FAULTS:
         if budget.allows(kind.budgets[0]):
-            found += [
+            events += [
                 Event(kind, node, peer=peer)
                 for peer in inbox.breakable()
                 if system.index[peer] > index
             ]
     if system.faults.strikes(node):
-        found += _strikes(node, inbox, budget)
-    return found
+        events += _strikes(node, inbox, budget)
+    return events
 
 
 def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
@@ -164,19 +164,19 @@ def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
 
 
 def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
-    found: list[Event] = []
+    events: list[Event] = []
     if budget.allows("resets"):
-        found.append(Event(Kind.RESET, node, payload=()))
+        events.append(Event(Kind.RESET, node, payload=()))
     if budget.allows("silent_resets"):
         peers = inbox.silent_peers()
-        found += [
+        events += [
             Event(Kind.RESET, node, payload=deaf)
             for size in range(1, len(peers) + 1)
             for deaf in itertools.combinations(peers, size)
         ]
     if budget.allows("crashes"):
-        found.append(Event(Kind.CRASH, node))
-    return found
+        events.append(Event(Kind.CRASH, node))
+    return events
 
 
 def ambient_events(system: System, budget: Budget, partition: Partition) -> list[Event]:

@@ -75,12 +75,12 @@ def weigher(
             remedy="write weights={'name': 5}",
         )
     given = dict(weights or {})
-    known = KINDS.keys() | _names(system)
+    names = KINDS.keys() | _names(system)
     for name, weight in given.items():
-        if name not in known:
+        if name not in names:
             raise UsageError(
                 f"{system.name} has no events {name!r} to weigh",
-                remedy=f"name one of {', '.join(sorted(known))}",
+                remedy=f"name one of {', '.join(sorted(names))}",
             )
         if type(weight) is not int or not 1 <= weight <= _LARGEST:
             raise UsageError(
@@ -125,12 +125,12 @@ def describer(
 
 
 def _names(system: System) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     pending = list(system.types)
     while pending:
         kind = pending.pop()
-        found.update(message.__name__ for message in kind.on)
-        found.update(kind.timers)
-        found.update(kind.calls)
+        names.update(message.__name__ for message in kind.on)
+        names.update(kind.timers)
+        names.update(kind.calls)
         pending += kind.parts.values()
-    return found
+    return names
