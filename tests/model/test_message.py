@@ -11,7 +11,7 @@ import pytest
 import worldline as wl
 from worldline.model.data.content import order_key
 from worldline.model.data.values import freeze, thaw
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope, is_message
 
 

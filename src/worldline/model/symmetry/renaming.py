@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import (
     DICT,
@@ -28,17 +28,16 @@ from worldline.model.data.content import (
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.data.values import freeze, thaw
 from worldline.model.drawn import OneOf
-from worldline.model.events import RANK, Event, Kind
+from worldline.model.events import Event
 from worldline.model.histories.deeds import Deeds
+from worldline.model.kinds import RANKED, Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.message_set import Pool
 from worldline.model.network.streams import Sockets
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.layout import ColumnKind
-
-if TYPE_CHECKING:
-    from worldline.model.system import System
+from worldline.model.structure import Structure
 
 Names: TypeAlias = Mapping[NodeId, NodeId]
 """The new name of each node whose name changes."""
@@ -94,11 +93,12 @@ def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
 
 
 def _tidy_event(items: list[Any]) -> None:
-    """Bring into order the two ends of a break, and the deaf peers of a reset."""
+    """Bring into order the two ends of a connection, and the deaf peers of a reset."""
     rank, node, _, peer, _, payload = items
-    if rank == RANK[Kind.DISCONNECT] and order_key(peer) < order_key(node):
+    kind = RANKED[rank]
+    if kind.is_about_connection and order_key(peer) < order_key(node):
         items[1], items[3] = peer, node
-    elif rank == RANK[Kind.RESET]:
+    elif kind is Kind.RESET:
         items[5] = (TUPLE, *sorted(payload[1:], key=order_key))
 
 
@@ -180,7 +180,7 @@ class Renamer:
         Whose columns they are.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: Structure) -> None:
         self.system = system
         self._cuts = [split(side, system.ids) for side in system.cuts]
         self._numbers = {cut: number for number, cut in enumerate(self._cuts)}

@@ -43,5 +43,11 @@ inside: dict[str, tuple[int]] = {}
 
 
 def is_here() -> bool:
-    """Say whether code of the user's runs on this very thread."""
-    return running and inside.get("thread") == (get_ident(),)
+    """Say whether code of the user's runs, and on this very thread."""
+    return running and not is_elsewhere()
+
+
+def is_elsewhere() -> bool:
+    """Say whether another thread is in user code, so that nothing here concerns this."""
+    owner = inside.get("thread")
+    return owner is not None and owner != (get_ident(),)
