@@ -35,6 +35,7 @@ class HandlerDoor(CollectingDoor):
         super().__init__()
         self.system = system
         self.freeze = freeze
+        self._inbox, self._index = system.layout.inbox, system.index
         self.bounded = system.network.buffer is not None
         self.begin(system.ids[0])
 
@@ -64,12 +65,11 @@ class HandlerDoor(CollectingDoor):
         return self.ask(("sequence",))
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool:
-        taken = super().send(part, dst, message)
-        if taken:
-            system = self.system
-            envelope = Envelope(self.me, part, message, self.freeze(message))
-            self.emit(system.layout.inbox(system.index[dst]), ("put", envelope))
-        return taken
+        if not super().send(part, dst, message):
+            return False
+        envelope = Envelope(self.me, part, message, self.freeze(message))
+        self.emit(self._inbox(self._index[dst]), ("put", envelope))
+        return True
 
     def change(self, timer: PendingTimer, after: float | None) -> None:
         super().change(timer, after)
