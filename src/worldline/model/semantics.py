@@ -98,15 +98,17 @@ def arrivals(
     """
     node = system.ids[index]
     up = hidden.status is Status.UP
-    returns = hidden.status is Status.DOWN and budget.allows("restarts")
+    down = hidden.status is Status.DOWN
+    returns = down and system.loses_when_down and budget.allows("restarts")
     found = [
         event
         for event in inbox.arrivals(up=up, returns=returns)
         if event.peer is None or not _is_held(event, partition)
     ]
-    for kind, name in ((Kind.DROP, "drops"), (Kind.DUPLICATE, "duplicates")):
-        if budget.allows(name):
-            found += [concerning(kind, node, one) for one in inbox.losable()]
+    if budget.allows("drops"):
+        found += [concerning(Kind.DROP, node, one) for one in inbox.losable()]
+    if budget.allows("duplicates"):
+        found += [concerning(Kind.DUPLICATE, node, one) for one in inbox.doublable()]
     return found
 
 

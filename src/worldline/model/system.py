@@ -118,6 +118,8 @@ class System:
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    loses_when_down
+        Whether something that arrives at a node that is down may be lost.
     stuck
         For the worlds to remember what did not return.
     """
@@ -161,7 +163,9 @@ class System:
         self.observers: tuple[Observer, ...] = listed(
             "System(observers=...)", observers
         )
-        holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        able = self.network.capabilities
+        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
+        holds = Capability.HOLDS_FOR_EVER in able
         self._unhandled = unhandled
         self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot

@@ -12,6 +12,7 @@ from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
 from worldline.model.identity import NodeId
 from worldline.model.network import Capability, permits
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
@@ -36,6 +37,7 @@ def validate(system: System) -> None:
             f"System(faults=...) is {named(system.faults)}",
             remedy="write faults=wl.Faults(...)",
         )
+    _check_mailboxes(system)
     _check_faults(system)
     _check_workload(system)
     _check_prologue(system)
@@ -87,6 +89,16 @@ def check_network(network: Any) -> None:
         raise ModelError(
             f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
+        )
+
+
+def _check_mailboxes(system: System) -> None:
+    # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
+    found = type(system.network.mailbox(system.ids[0], system.ids))
+    if found not in SHAPES:
+        raise ModelError(
+            f"{found.__name__}, the mailbox of {system.network.name}, is not declared",
+            remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
         )
 
 

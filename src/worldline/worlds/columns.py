@@ -13,8 +13,7 @@ from worldline.model.content import fingerprint, order_key
 from worldline.model.events import Kind
 from worldline.model.layout import Column, ColumnKind, Layout
 from worldline.model.message import Envelope
-from worldline.model.network.datagrams import Bag, Queues
-from worldline.model.network.message_set import Pool
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.system import System
 
 PER_NODE = 2
@@ -26,14 +25,14 @@ ARRIVALS = (Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE)
 _STRIKES = frozenset(
     {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
 )
-_SHAPES = {Bag: Shape.BAG, Pool: Shape.SET, Queues: Shape.QUEUES}
 _SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
 
 
 def collection_of(system: System) -> Collection | None:
     """Return how a mailbox is made of envelopes; None if it is more than envelopes."""
     cls: Any = type(system.network.mailbox(system.ids[0], system.ids))
-    if cls not in _SHAPES:
+    shape = SHAPES[cls]
+    if shape is None:
         return None
 
     def sender(envelope: Envelope) -> int:
@@ -41,7 +40,8 @@ def collection_of(system: System) -> Collection | None:
 
     # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
-    return Collection(_SHAPES[cls], cls.split, cls.join, contents, sender, order_key)
+    known = Shape[shape.upper()]
+    return Collection(known, cls.split, cls.join, contents, sender, order_key)
 
 
 def interners(
@@ -70,8 +70,7 @@ def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
     odd_start = bool(system.prologue)
     stops = odd_start or system.boot == "events" or "crashes" in may
     # What arrives at a node that is down is lost as long as a restart is left.
-    loses = mail is not None and mail.shape is not Shape.SET
-    refusing = loses and stops and bool(system.faults.restarts)
+    refusing = system.loses_when_down and stops and bool(system.faults.restarts)
     losing = [Layout.BUDGET] if refusing or may & {"drops", "duplicates"} else []
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
     breaking = may & {"connection_errors", "silent_resets"}

@@ -31,6 +31,7 @@ from worldline.model.faults import BUDGETS
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope
+from worldline.model.network import Capability
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Operation
 from worldline.worlds.tabulated import TabulatedWorld
@@ -59,6 +60,7 @@ class Footprints:
         system = world.system
         self._system = system
         self._collections = world.tables.collections
+        self._has_links = Capability.DISCONNECT in system.network.capabilities
         self._count = len(system.ids)
         self._first_observer = self._count
         self._first_budget = self._first_observer + len(system.observers)
@@ -75,7 +77,7 @@ class Footprints:
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
             found.add(self._node(event.peer))
-        if event.kind is Kind.REFUSE and self._collections:
+        if event.kind is Kind.REFUSE and self._system.loses_when_down:
             # A datagram is lost only while the node can still start again.
             found.add(self._first_budget + BUDGETS.index("restarts"))
         found.update(self._without_room(index, leaf.detail))
@@ -122,6 +124,8 @@ class Footprints:
         name, first = operation[0], operation[1] if len(operation) > 1 else None
         if column in self._collections:
             return set() if name == "put" else {index}
+        if not self._has_links:
+            return None
         if name == "reset":
             return set(self._links(index))
         if isinstance(first, Envelope) and name in ("put", "take"):

@@ -11,7 +11,12 @@ from worldline.model.errors import ModelError
 from worldline.model.events import Event, Kind
 from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Envelope
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import (
+    Capability,
+    MailOperation,
+    Unconnected,
+    mailbox,
+)
 
 
 @final
@@ -31,6 +36,7 @@ class Datagrams:
             Capability.DROP: self.loss,
             Capability.DUPLICATE: self.duplication,
             Capability.ORDERED: not self.reordering,
+            Capability.LOST_WHEN_DOWN: True,
         }
         return frozenset(capability for capability, has in able.items() if has)
 
@@ -117,20 +123,9 @@ def in_envelope_order(envelopes: list[Envelope]) -> list[Envelope]:
     return sorted(envelopes, key=order_key)
 
 
-class _Unconnected:
-    """What mailboxes without connections have in common."""
-
-    __slots__ = ()
-
-    def silent_peers(self) -> list[NodeId]:
-        return []
-
-    def breakable(self) -> list[NodeId]:
-        return []
-
-
 @final
-class Bag(_Unconnected):
+@mailbox(unordered=True, shape="bag")
+class Bag(Unconnected):
     """A mailbox from which any message may come next: a multiset."""
 
     __slots__ = ("counts", "node")
@@ -166,6 +161,8 @@ class Bag(_Unconnected):
     def losable(self) -> list[Envelope]:
         return in_envelope_order(list(self.counts))
 
+    doublable = losable
+
     def freeze(self) -> Frozen:
         return (
             Bag,
@@ -188,7 +185,8 @@ class Bag(_Unconnected):
 
 
 @final
-class Queues(_Unconnected):
+@mailbox(unordered=True, shape="queues")
+class Queues(Unconnected):
     """A mailbox with one queue per sender: only its head can come next."""
 
     __slots__ = ("node", "queues")
@@ -225,6 +223,8 @@ class Queues(_Unconnected):
 
     def losable(self) -> list[Envelope]:
         return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]
+
+    doublable = losable
 
     def freeze(self) -> Frozen:
         return (

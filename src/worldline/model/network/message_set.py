@@ -11,7 +11,12 @@ from worldline.model.events import Event
 from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import delivery, in_envelope_order
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import (
+    Capability,
+    MailOperation,
+    Unconnected,
+    mailbox,
+)
 
 
 @final
@@ -42,7 +47,8 @@ def message_set() -> MessageSet:
 
 
 @final
-class Pool:
+@mailbox(unordered=True, shape="set")
+class Pool(Unconnected):
     """A mailbox that keeps what it got."""
 
     __slots__ = ("node", "sent")
@@ -76,11 +82,7 @@ class Pool:
     def losable(self) -> list[Envelope]:
         return []
 
-    def silent_peers(self) -> list[NodeId]:
-        return []
-
-    def breakable(self) -> list[NodeId]:
-        return []
+    doublable = losable
 
     def freeze(self) -> Frozen:
         return (Pool, *self.envelopes())

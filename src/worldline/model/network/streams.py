@@ -17,7 +17,7 @@ There are no incarnation counters: two runs that end in the same situation meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -28,7 +28,7 @@ from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import concerning
 from worldline.model.network.link import HALF, Link
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import Capability, MailOperation, mailbox
 
 
 @final
@@ -98,6 +98,7 @@ def streams(*, buffer: int | None = 20) -> Streams:
 
 
 @final
+@mailbox(unordered=True)
 class Sockets:
     """A mailbox of links, one for each peer that this node has to do with."""
 
@@ -216,6 +217,8 @@ class Sockets:
     def losable(self) -> list[Envelope]:
         return []
 
+    doublable = losable
+
     def silent_peers(self) -> list[NodeId]:
         return [
             p
@@ -229,6 +232,9 @@ class Sockets:
             for p in sorted(self.links, key=BY_DECLARATION)
             if self.links[p].is_whole()
         ]
+
+    def connections(self) -> Mapping[NodeId, Link]:
+        return self.links
 
     def freeze(self) -> Frozen:
         return (
