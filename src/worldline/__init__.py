@@ -45,10 +45,11 @@ from worldline.model.handlers import (
 from worldline.model.hidden import PendingTimer
 from worldline.model.identity import NodeId, ids
 from worldline.model.message import Envelope, message
-from worldline.model.network import datagrams, message_set, streams
+from worldline.model.network import datagrams, message_set, networks, streams
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.network.mailbox import Capability, Network
 from worldline.model.network.message_set import MessageSet
+from worldline.model.network.networks import Networks
 from worldline.model.network.streams import Streams
 from worldline.model.node import node
 from worldline.model.observers import Observer, Sent, Step
@@ -173,6 +174,7 @@ __all__ = [
     "MessageSet",
     "ModelError",
     "Network",
+    "Networks",
     "NodeId",
     "NodeView",
     "Nondeterminism",
@@ -230,6 +232,7 @@ __all__ = [
     "liveness",
     "message",
     "message_set",
+    "networks",
     "node",
     "on",
     "one_of",

@@ -75,7 +75,7 @@ class System:
     nodes
         The node of each id, in order; its values are what a reset returns to.
     network
-        `datagrams`, `streams` or `message_set`.
+        `datagrams`, `streams` or `message_set`; or `networks`, for several at once.
     workload
         `script` and `whenever` entries.
     faults

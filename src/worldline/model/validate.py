@@ -11,7 +11,8 @@ from worldline.model.arguments import named
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
 from worldline.model.identity import NodeId
-from worldline.model.network import Capability, permits
+from worldline.model.network import Capability, Networks, members_of, permits
+from worldline.model.network.keys import check_keys
 from worldline.model.network.mailbox import SHAPES
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
@@ -38,6 +39,8 @@ def validate(system: System) -> None:
             remedy="write faults=wl.Faults(...)",
         )
     _check_mailboxes(system)
+    if isinstance(system.network, Networks):
+        check_keys(system.network, system.types)
     _check_faults(system)
     _check_workload(system)
     _check_prologue(system)
@@ -86,6 +89,8 @@ def check_network(network: Any) -> None:
         remedy = "write wl.datagrams(), wl.streams(...) or wl.message_set()"
         if name in ("datagrams", "streams", "message_set"):
             remedy = f"call it: network=wl.{name}()"
+        elif isinstance(network, Mapping):
+            remedy = "write network=wl.networks({...}, otherwise=...)"
         raise ModelError(
             f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
@@ -94,12 +99,13 @@ def check_network(network: Any) -> None:
 
 def _check_mailboxes(system: System) -> None:
     # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
-    found = type(system.network.mailbox(system.ids[0], system.ids))
-    if found not in SHAPES:
-        raise ModelError(
-            f"{found.__name__}, the mailbox of {system.network.name}, is not declared",
-            remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
-        )
+    for network in members_of(system.network):
+        found = type(network.mailbox(system.ids[0], system.ids))
+        if found not in SHAPES:
+            raise ModelError(
+                f"{found.__name__}, the mailbox of {network.name}, is not declared",
+                remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
+            )
 
 
 def _known_nodes(system: System) -> str:
@@ -141,11 +147,12 @@ def _check_options(system: System) -> None:
             f"System(unhandled={system.unhandled!r}) with a message set",
             remedy="leave unhandled out: messages stay until a guard takes them",
         )
-    if system.ignore_noops and Capability.ORDERED in capabilities:
-        raise ModelError(
-            f"System(ignore_noops=True) with the ordered network {system.network.name}",
-            remedy="use it with datagrams(reordering=True) or a message set",
-        )
+    for network in members_of(system.network):
+        if system.ignore_noops and Capability.ORDERED in network.capabilities:
+            raise ModelError(
+                f"System(ignore_noops=True) with the ordered network {network.name}",
+                remedy="use it with datagrams(reordering=True) or a message set",
+            )
 
 
 def _check_faults(system: System) -> None:

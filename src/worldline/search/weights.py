@@ -17,6 +17,7 @@ from worldline.model.arguments import named
 from worldline.model.content import fingerprint
 from worldline.model.errors import UsageError
 from worldline.model.events import RANK, Event, Kind, Origin
+from worldline.model.network import number_of
 from worldline.model.system import System
 
 Usual: TypeAlias = Mapping[Kind, int]
@@ -103,13 +104,14 @@ def describer(
     weigh
         Gives them their weights.
     """
-    index, count = system.index, len(system.ids)
+    index, count, network = system.index, len(system.ids), system.network
 
     def describe(event: Event) -> Traits:
         node = AROUND if event.node is None else index[event.node]
         pair = NO_PAIR
         if event.kind is Kind.DELIVER and event.peer is not None:
-            pair = index[event.peer] * count + node
+            carried = number_of(network, event.part, type(event.payload))
+            pair = (carried * count + index[event.peer]) * count + node
         kind = RANK[event.kind]
         handler = fingerprint((kind, event.part, event.name))
         is_fault = event.origin is Origin.FAULT

@@ -11,6 +11,7 @@ from worldline.model.events import ENVELOPE_KINDS, Choices, Event
 from worldline.model.execute import Failure
 from worldline.model.faults import BUDGETS
 from worldline.model.hidden import Hidden, Status
+from worldline.model.network import Networks
 from worldline.model.node import NodeType
 from worldline.model.observers import Sent
 from worldline.model.outcome import Outcome, TimerChange
@@ -259,6 +260,9 @@ def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
 
 
 def _network(network: Any) -> dict[str, Json]:
+    if isinstance(network, Networks):
+        members = zip(network.labels, network.members, strict=True)
+        return {"name": network.name, **{what: _network(one) for what, one in members}}
     options = {
         field.name: encode(freeze(getattr(network, field.name)))
         for field in dataclasses.fields(network)

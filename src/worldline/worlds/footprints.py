@@ -31,7 +31,8 @@ from worldline.model.faults import BUDGETS
 from worldline.model.identity import NodeId
 from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability
+from worldline.model.network import Capability, members_of, number_of
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.outcome import Outcome
 from worldline.model.semantics import Operation
 from worldline.worlds.tabulated import TabulatedWorld
@@ -59,8 +60,9 @@ class Footprints:
     def __init__(self, world: TabulatedWorld) -> None:
         system = world.system
         self._system = system
-        self._collections = world.tables.collections
-        self._has_links = Capability.DISCONNECT in system.network.capabilities
+        members, first = members_of(system.network), system.ids[0]
+        self._shapes = [SHAPES[type(m.mailbox(first, system.ids))] for m in members]
+        self._have_links = [Capability.DISCONNECT in m.capabilities for m in members]
         self._count = len(system.ids)
         self._first_observer = self._count
         self._first_budget = self._first_observer + len(system.observers)
@@ -116,15 +118,16 @@ class Footprints:
             case ColumnKind.PARTITION:
                 return None
             case ColumnKind.INBOX:
-                return self._of_mail(operations.column, column.index, operation)
+                return self._of_mail(column.index, operation)
 
-    def _of_mail(
-        self, column: int, index: int, operation: Operation
-    ) -> set[int] | None:
+    def _of_mail(self, index: int, operation: Operation) -> set[int] | None:
+        member = self._member(operation)
+        if operation[0] == "within":
+            operation = operation[2:]
         name, first = operation[0], operation[1] if len(operation) > 1 else None
-        if column in self._collections:
+        if self._shapes[member] is not None:
             return set() if name == "put" else {index}
-        if not self._has_links:
+        if not self._have_links[member]:
             return None
         if name == "reset":
             return set(self._links(index))
@@ -139,6 +142,16 @@ class Footprints:
         if isinstance(first, NodeId) and name in _OF_A_PEER:
             return set(self._link(index, self._node(first)))
         return None
+
+    def _member(self, operation: Operation) -> int:
+        """Return which of several networks an operation belongs to."""
+        if operation[0] == "within":
+            return int(operation[1])
+        if operation[0] == "put":
+            envelope: Envelope = operation[1]
+            network = self._system.network
+            return number_of(network, envelope.part, type(envelope.message))
+        return 0
 
     def _links(self, index: int) -> Iterator[int]:
         for other in range(self._count):
