@@ -5,27 +5,25 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from worldline.model.arguments import named
+from worldline.model.data.identity import NodeId
+from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
-from worldline.model.identity import NodeId
 from worldline.model.network import Capability, Networks, members_of, permits
 from worldline.model.network.keys import check_keys
 from worldline.model.network.mailbox import SHAPES
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
-from worldline.model.user_errors import spelt
-from worldline.model.user_functions import check_function
+from worldline.model.usercode.user_errors import spelt
+from worldline.model.usercode.user_functions import check_function
 from worldline.model.workload import WAIT, Invocation, Script, Whenever, scripts_of
 
-if TYPE_CHECKING:
-    from worldline.model.system import System
 
-
-def validate(system: System) -> None:
+def validate(system: Declared) -> None:
     """Check that the pieces of a system fit together.
 
     Raises
@@ -97,7 +95,7 @@ def check_network(network: Any) -> None:
         )
 
 
-def _check_mailboxes(system: System) -> None:
+def _check_mailboxes(system: Declared) -> None:
     # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
     for network in members_of(system.network):
         found = type(network.mailbox(system.ids[0], system.ids))
@@ -108,11 +106,11 @@ def _check_mailboxes(system: System) -> None:
             )
 
 
-def _known_nodes(system: System) -> str:
+def _known_nodes(system: Declared) -> str:
     return f"its nodes are {', '.join(map(str, system.ids))}"
 
 
-def _check_prologue(system: System) -> None:
+def _check_prologue(system: Declared) -> None:
     for number, pattern in enumerate(system.prologue, 1):
         if not isinstance(pattern, Pattern):
             raise ModelError(
@@ -121,7 +119,7 @@ def _check_prologue(system: System) -> None:
             )
 
 
-def _check_options(system: System) -> None:
+def _check_options(system: Declared) -> None:
     for name in ("done", "assume", "prune"):
         if (function := getattr(system, name)) is not None:
             like = "a function of (view)"
@@ -155,7 +153,7 @@ def _check_options(system: System) -> None:
             )
 
 
-def _check_faults(system: System) -> None:
+def _check_faults(system: Declared) -> None:
     for name in system.faults.possible():
         if not permits(system.network, name):
             raise ModelError(
@@ -180,7 +178,7 @@ def _check_faults(system: System) -> None:
             )
 
 
-def _check_workload(system: System) -> None:
+def _check_workload(system: Declared) -> None:
     for entry in system.workload:
         if isinstance(entry, Whenever):
             _check_whenever(system, entry)
@@ -197,7 +195,7 @@ def _check_workload(system: System) -> None:
         _check_scripts(system, node)
 
 
-def _check_waits(system: System, node: NodeId) -> None:
+def _check_waits(system: Declared, node: NodeId) -> None:
     """Refuse waits of a node that cannot be told apart: a name is all that events say."""
     waits = [
         call.arguments[0]
@@ -220,7 +218,7 @@ def _check_waits(system: System, node: NodeId) -> None:
         )
 
 
-def _check_scripts(system: System, node: NodeId) -> None:
+def _check_scripts(system: Declared, node: NodeId) -> None:
     """Refuse scripts of a node that could both be at the same call.
 
     Equal calls are one event, which advances one script: what follows in the other
@@ -239,7 +237,7 @@ def _check_scripts(system: System, node: NodeId) -> None:
             )
 
 
-def _check_whenever(system: System, entry: Whenever) -> None:
+def _check_whenever(system: Declared, entry: Whenever) -> None:
     for node in entry.nodes or ():
         _check_calls(system, node, (entry.call,))
     able = [
@@ -263,7 +261,7 @@ def _check_whenever(system: System, entry: Whenever) -> None:
                 )
 
 
-def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) -> None:
+def _check_calls(system: Declared, node: NodeId, calls: tuple[Invocation, ...]) -> None:
     if node not in system.index:
         raise ModelError(
             f"the workload drives {node!r}, which is no node of the system",

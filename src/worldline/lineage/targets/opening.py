@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from worldline.lineage.targets.files import files_of, program_file
 from worldline.lineage.targets.target import Target
+from worldline.loading import builtin
+from worldline.loading.loader import load
+from worldline.loading.opening import Target as Given
+from worldline.loading.opening import open_system
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
-from worldline.model.loader import ZOO, load
-from worldline.model.opening import Target as Given
-from worldline.model.opening import open_system
-from worldline.trace.loading import PROGRAM_SUFFIX, is_program
+from worldline.runs.loading import PROGRAM_SUFFIX
 
 Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 
@@ -49,7 +51,7 @@ def open_target(
     for name in given:
         check_path("the target", name)
     names = [os.fspath(name) for name in given]
-    if len(names) != 1 or _program(names[0]) is not None:
+    if len(names) != 1 or program_file(names[0]) is not None:
         from worldline.lineage.targets.program import DedalusTarget
 
         if parameters:
@@ -64,53 +66,20 @@ def open_target(
     return RoundsTarget(load(names[0], parameters), properties)
 
 
-def files_of(names: Sequence[str]) -> list[Path]:
-    """Return the files of a program.
-
-    Raises
-    ------
-    UsageError
-        If one of them names something else.
-    """
-    files = [_program(name) for name in names]
-    if not files or None in files:
-        raise UsageError(
-            f"{', '.join(names) or 'nothing'} cannot be read as one program",
-            remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
-        )
-    return [file for file in files if file is not None]
-
-
-def name_of(names: Sequence[str]) -> str:
-    """Return what a program is called: the names of its files, without their folders."""
-    return "+".join(Path(name.removeprefix(ZOO)).stem for name in names)
-
-
-def _program(name: str) -> Path | None:
-    """Return the file of a program; None for a Python system."""
-    if not is_program(name):
-        return None
-    if not name.startswith(ZOO):
-        return Path(name)
-    from worldline.zoo.programs import PROGRAMS
-
-    return PROGRAMS[name.removeprefix(ZOO)].path
-
-
 def _refuse_unknown(name: str) -> None:
     """Refuse what names nothing, as `load` does, but knowing of programs too."""
-    from worldline.zoo import names
-    from worldline.zoo.programs import PROGRAMS
-
-    known = sorted({*names(), *PROGRAMS})
-    if name.startswith(ZOO) and name.removeprefix(ZOO) not in known:
+    known = sorted({*builtin.names(), *builtin.programs()})
+    if (
+        name.startswith(builtin.PREFIX)
+        and name.removeprefix(builtin.PREFIX) not in known
+    ):
         raise UsageError(
-            f"the zoo has no program or system {name.removeprefix(ZOO)!r}",
+            f"the zoo has no program or system {name.removeprefix(builtin.PREFIX)!r}",
             remedy=f"it has {', '.join(known)}",
         )
     if name.endswith(".py") or ":" in name:
         return
-    meant = f"{ZOO}{name}" if name in known else f"{name}{PROGRAM_SUFFIX}"
+    meant = f"{builtin.PREFIX}{name}" if name in known else f"{name}{PROGRAM_SUFFIX}"
     hint = f"did you mean {meant}? " if name in known or Path(meant).is_file() else ""
     raise UsageError(
         f"cannot load {name!r}",

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from worldline.model.errors import ModelError
 from worldline.model.network.networks import Key, Networks, label
-
-if TYPE_CHECKING:
-    from worldline.model.node import NodeType
+from worldline.model.node import NodeType
 
 
 def check_keys(network: Networks, types: Iterable[NodeType]) -> None:

@@ -11,9 +11,9 @@ import enum
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from worldline.model.content import UNORDERED, Frozen
+from worldline.model.data.content import UNORDERED, Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
-from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
 from worldline.model.network.link import Link
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from worldline.model.arguments import named
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
-from worldline.model.identity import NodeId
 from worldline.model.message import Envelope, is_message_class
 from worldline.model.network.link import Link
 from worldline.model.network.mailbox import (
