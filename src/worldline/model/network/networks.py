@@ -134,7 +134,7 @@ def networks(
             _check_key(key, [known for one, _ in entries for known in one])
         if len(set(keys)) < max(len(keys), 1):
             raise ModelError(
-                f"wl.networks(...) has the entry {given!r}",
+                f"wl.networks(...) has the entry ({', '.join(map(label, keys))})",
                 remedy="name each message class and part in it once",
             )
         _check_member(network, ", ".join(map(label, keys)))
