@@ -78,7 +78,8 @@ class Stacks(Unconnected):
         ordered = sorted(self.stacks, key=BY_DECLARATION)
         return [self.stacks[src][-1] for src in ordered if self.stacks[src]]
 
-    doublable = losable
+    def befallen(self, kind: wl.Kind) -> list[wl.Envelope]:
+        return self.losable()
 
     def freeze(self) -> Frozen:
         ordered = sorted(self.stacks, key=BY_DECLARATION)

@@ -9,7 +9,8 @@ from typing import final
 from worldline.model.data.content import TUPLE, Frozen, order_key
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.errors import ModelError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.mailbox import (
     Capability,
@@ -77,7 +78,7 @@ def envelope_operations(event: Event) -> list[MailOperation]:
     """Return the operations of the events that concern one message alone."""
     if event.node is None or event.envelope is None:
         return []
-    if event.kind in (Kind.DELIVER, Kind.REFUSE, Kind.DROP):
+    if event.kind.takes_message:
         return [(event.node, ("take", event.envelope))]
     if event.kind is Kind.DUPLICATE:
         return [(event.node, ("copy", event.envelope))]
@@ -161,7 +162,8 @@ class Bag(Unconnected):
     def losable(self) -> list[Envelope]:
         return in_envelope_order(list(self.counts))
 
-    doublable = losable
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        return self.losable()
 
     def freeze(self) -> Frozen:
         return (
@@ -224,7 +226,8 @@ class Queues(Unconnected):
     def losable(self) -> list[Envelope]:
         return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]
 
-    doublable = losable
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        return self.losable()
 
     def freeze(self) -> Frozen:
         return (

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 from worldline.model.data.content import UNORDERED, Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.kinds import CONNECTION_FAULTS, Kind
 from worldline.model.message import Envelope
 from worldline.model.network.link import Link
 
@@ -103,11 +104,8 @@ class Mailbox(Protocol):
             Never true of a network without `Capability.LOST_WHEN_DOWN`.
         """
 
-    def losable(self) -> list[Envelope]:
-        """Return the messages that may be dropped, in canonical order."""
-
-    def doublable(self) -> list[Envelope]:
-        """Return the messages that may be doubled, in canonical order."""
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        """Return the messages that a fault of a kind may befall, in canonical order."""
 
     def silent_peers(self) -> list[NodeId]:
         """Return the peers that could fail to notice a reset of this node."""
@@ -160,7 +158,10 @@ class Network(Protocol):
 def permits(network: Network, fault: str) -> bool:
     """Say whether a fault, by its name in `Faults`, can happen on a network.
 
-    Faults that no network has to know of, such as crashes, can happen on all.
+    Faults that no network has to know of, such as crashes, can happen on all; those
+    that befall a connection only where there are connections that can break.
     """
     needs = {capability.value: capability for capability in Capability}
+    if any(fault in kind.budgets for kind in CONNECTION_FAULTS):
+        needs.setdefault(fault, Capability.DISCONNECT)
     return fault not in needs or needs[fault] in network.capabilities

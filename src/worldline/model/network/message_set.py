@@ -9,6 +9,7 @@ from typing import final
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import delivery, in_envelope_order
 from worldline.model.network.mailbox import (
@@ -79,10 +80,8 @@ class Pool(Unconnected):
             else []
         )
 
-    def losable(self) -> list[Envelope]:
+    def befallen(self, kind: Kind) -> list[Envelope]:
         return []
-
-    doublable = losable
 
     def freeze(self) -> Frozen:
         return (Pool, *self.envelopes())

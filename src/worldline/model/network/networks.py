@@ -16,6 +16,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, is_message_class
 from worldline.model.network.link import Link
 from worldline.model.network.mailbox import (
@@ -24,6 +25,7 @@ from worldline.model.network.mailbox import (
     MailOperation,
     Network,
     mailbox,
+    permits,
 )
 
 Key: TypeAlias = type | str
@@ -233,8 +235,9 @@ class Compartments:
 
     def sever(self, peers: tuple[NodeId, ...]) -> None:
         """Break the open connections with all of `peers`."""
-        for box in self._able(Capability.DISCONNECT):
-            box.sever(peers)  # type: ignore[attr-defined]
+        for member, box in zip(self._network.members, self.boxes, strict=True):
+            if Capability.DISCONNECT in member.capabilities:
+                box.sever(peers)  # type: ignore[attr-defined]
 
     def is_ready(self, envelope: Envelope) -> bool:
         return self._box(envelope).is_ready(envelope)
@@ -259,12 +262,13 @@ class Compartments:
             for event in box.arrivals(up=up, returns=returns)
         ]
 
-    def losable(self) -> list[Envelope]:
-        return [one for box in self._able(Capability.DROP) for one in box.losable()]
-
-    def doublable(self) -> list[Envelope]:
-        able = self._able(Capability.DUPLICATE)
-        return [one for box in able for one in box.doublable()]
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        return [
+            envelope
+            for member, box in zip(self._network.members, self.boxes, strict=True)
+            if permits(member, kind.budgets[0])
+            for envelope in box.befallen(kind)
+        ]
 
     def silent_peers(self) -> list[NodeId]:
         return [peer for box in self.boxes for peer in box.silent_peers()]
@@ -287,10 +291,3 @@ class Compartments:
     def _box(self, envelope: Envelope) -> Mailbox:
         number = self._network.number(envelope.part, type(envelope.message))
         return self.boxes[number]
-
-    def _able(self, capability: Capability) -> list[Mailbox]:
-        return [
-            box
-            for member, box in zip(self._network.members, self.boxes, strict=True)
-            if capability in member.capabilities
-        ]
