@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.message import Envelope
+from worldline.model.network import carrier
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.transitions import Operation
 from worldline.model.system import System
@@ -54,6 +55,9 @@ class HandlerDoor(CollectingDoor):
 
     def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
         return self.ask(("choose", count, weights))
+
+    def is_buffered(self, part: str, message: Any) -> bool:
+        return carrier(self.system.network, part, type(message)).buffer is not None
 
     def is_full(self, dst: NodeId, taken: int) -> bool:
         return bool(self.ask(("full", self.system.index[dst], taken)))

@@ -17,7 +17,7 @@ There are no incarnation counters: two runs that end in the same situation meet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -29,7 +29,7 @@ from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import concerning
 from worldline.model.network.link import HALF, Link
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import Capability, MailOperation, mailbox
 
 Effect: TypeAlias = Callable[[Link], None]
 """What an event does to a connection, seen from one end."""
@@ -114,6 +114,7 @@ def streams(*, buffer: int | None = 20) -> Streams:
 
 
 @final
+@mailbox(unordered=True)
 class Sockets:
     """A mailbox of links, one for each peer that this node has to do with."""
 
@@ -209,7 +210,7 @@ class Sockets:
             return Event(Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node)
         return None
 
-    def losable(self) -> list[Envelope]:
+    def befallen(self, kind: Kind) -> list[Envelope]:
         return []
 
     def silent_peers(self) -> list[NodeId]:
@@ -225,6 +226,9 @@ class Sockets:
             for p in sorted(self.links, key=BY_DECLARATION)
             if self.links[p].is_whole()
         ]
+
+    def connections(self) -> Mapping[NodeId, Link]:
+        return self.links
 
     def freeze(self) -> Frozen:
         return (
