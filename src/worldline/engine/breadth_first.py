@@ -5,7 +5,7 @@ canonical order. Of the steps that lead to a state from the level before, the on
 last node is kept, and of these the first. So which path leads to a state, and which
 violation is reported, is a matter of content alone, the same in every process.
 
-Why the last node: where steps of two nodes can be swapped, the path that is kept has them
+Why the last node: where steps of two nodes commute, the path that is kept has them
 in the order of nodes, so the compiled kernel need not even look up where the other leads.
 """
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.arguments import listed
 from worldline.model.data.identity import NodeId
+from worldline.model.declared import Boot, Declared, Unhandled
 from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.network import (
@@ -20,7 +20,7 @@ from worldline.model.network import (
     datagrams,
     permits,
 )
-from worldline.model.node import NodeType, node_type
+from worldline.model.node import node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property, predicate_of
@@ -37,7 +37,6 @@ from worldline.model.view import View
 from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
 
 Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
-Unhandled: TypeAlias = Literal["drop", "wait", "error"]
 
 INJECTED = ("drops", "connection_errors", "crashes", "restarts")
 """The faults that can be injected, by their names in `Faults`."""
@@ -67,7 +66,7 @@ class Origin:
 
 
 @final
-class System:
+class System(Declared):
     """A distributed system and the question asked about it.
 
     Parameters
@@ -75,7 +74,7 @@ class System:
     nodes
         The node of each id, in order; its values are what a reset returns to.
     network
-        `datagrams`, `streams` or `message_set`.
+        `datagrams`, `streams` or `message_set`; or `networks`, for several at once.
     workload
         `script` and `whenever` entries.
     faults
@@ -118,6 +117,8 @@ class System:
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    loses_when_down
+        Whether something that arrives at a node that is down may be lost.
     stuck
         For the worlds to remember what did not return.
     """
@@ -132,7 +133,7 @@ class System:
         properties: Sequence[Property] = (),
         observers: Sequence[Observer] = (),
         unhandled: Unhandled | None = None,
-        boot: Literal["before", "events"] = "before",
+        boot: Boot = "before",
         timed: bool = False,
         ignore_noops: bool = False,
         symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
@@ -146,28 +147,24 @@ class System:
         check_name(name)
         self.name = name
         self.nodes = dict(nodes)
-        self.ids: tuple[NodeId, ...] = tuple(self.nodes)
+        self.ids = tuple(self.nodes)
         self.index = {node: position for position, node in enumerate(self.ids)}
-        self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
-        self.network: Network = datagrams() if network is None else network
+        self.types = [node_type(type(n)) for n in self.nodes.values()]
+        self.network = datagrams() if network is None else network
         check_network(self.network)
-        self.workload: tuple[Script | Whenever, ...] = listed(
-            "System(workload=...)", workload
-        )
+        self.workload = listed("System(workload=...)", workload)
         self.faults = Faults() if faults is None else faults
-        self.properties: tuple[Property, ...] = listed(
-            "System(properties=...)", properties
-        )
-        self.observers: tuple[Observer, ...] = listed(
-            "System(observers=...)", observers
-        )
-        holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        self.properties = listed("System(properties=...)", properties)
+        self.observers = listed("System(observers=...)", observers)
+        able = self.network.capabilities
+        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
+        holds = Capability.HOLDS_FOR_EVER in able
         self._unhandled = unhandled
-        self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
+        self.unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue: tuple[Pattern, ...] = listed("System(prologue=...)", prologue)
+        self.prologue = listed("System(prologue=...)", prologue)
         self.done = done
         self.assume = None if assume is None else predicate_of(assume)
         self.prune = None if prune is None else predicate_of(prune)
@@ -251,10 +248,7 @@ class System:
         changed.free_faults = tuple(free)
         if "partitions" in free:
             changed.cuts = all_cuts(self.ids, self.faults.cuts)
-        changed.faults = dataclasses.replace(
-            self.faults,
-            **dict.fromkeys(free),  # type: ignore[arg-type]
-        )
+        changed.faults = self.faults.freed(free)
         changed.injected = scope
         return changed
 

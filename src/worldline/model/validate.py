@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from worldline.model.arguments import named
 from worldline.model.data.identity import NodeId
+from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
-from worldline.model.network import Capability, permits
+from worldline.model.network import Capability, Networks, members_of, permits
+from worldline.model.network.keys import check_keys
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
@@ -19,11 +22,8 @@ from worldline.model.usercode.user_errors import spelt
 from worldline.model.usercode.user_functions import check_function
 from worldline.model.workload import WAIT, Invocation, Script, Whenever, scripts_of
 
-if TYPE_CHECKING:
-    from worldline.model.system import System
 
-
-def validate(system: System) -> None:
+def validate(system: Declared) -> None:
     """Check that the pieces of a system fit together.
 
     Raises
@@ -36,6 +36,9 @@ def validate(system: System) -> None:
             f"System(faults=...) is {named(system.faults)}",
             remedy="write faults=wl.Faults(...)",
         )
+    _check_mailboxes(system)
+    if isinstance(system.network, Networks):
+        check_keys(system.network, system.types)
     _check_faults(system)
     _check_workload(system)
     _check_prologue(system)
@@ -84,17 +87,30 @@ def check_network(network: Any) -> None:
         remedy = "write wl.datagrams(), wl.streams(...) or wl.message_set()"
         if name in ("datagrams", "streams", "message_set"):
             remedy = f"call it: network=wl.{name}()"
+        elif isinstance(network, Mapping):
+            remedy = "write network=wl.networks({...}, otherwise=...)"
         raise ModelError(
             f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
         )
 
 
-def _known_nodes(system: System) -> str:
+def _check_mailboxes(system: Declared) -> None:
+    # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
+    for network in members_of(system.network):
+        found = type(network.mailbox(system.ids[0], system.ids))
+        if found not in SHAPES:
+            raise ModelError(
+                f"{found.__name__}, the mailbox of {network.name}, is not declared",
+                remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
+            )
+
+
+def _known_nodes(system: Declared) -> str:
     return f"its nodes are {', '.join(map(str, system.ids))}"
 
 
-def _check_prologue(system: System) -> None:
+def _check_prologue(system: Declared) -> None:
     for number, pattern in enumerate(system.prologue, 1):
         if not isinstance(pattern, Pattern):
             raise ModelError(
@@ -103,7 +119,7 @@ def _check_prologue(system: System) -> None:
             )
 
 
-def _check_options(system: System) -> None:
+def _check_options(system: Declared) -> None:
     for name in ("done", "assume", "prune"):
         if (function := getattr(system, name)) is not None:
             like = "a function of (view)"
@@ -129,14 +145,15 @@ def _check_options(system: System) -> None:
             f"System(unhandled={system.unhandled!r}) with a message set",
             remedy="leave unhandled out: messages stay until a guard takes them",
         )
-    if system.ignore_noops and Capability.ORDERED in capabilities:
-        raise ModelError(
-            f"System(ignore_noops=True) with the ordered network {system.network.name}",
-            remedy="use it with datagrams(reordering=True) or a message set",
-        )
+    for network in members_of(system.network):
+        if system.ignore_noops and Capability.ORDERED in network.capabilities:
+            raise ModelError(
+                f"System(ignore_noops=True) with the ordered network {network.name}",
+                remedy="use it with datagrams(reordering=True) or a message set",
+            )
 
 
-def _check_faults(system: System) -> None:
+def _check_faults(system: Declared) -> None:
     for name in system.faults.possible():
         if not permits(system.network, name):
             raise ModelError(
@@ -161,7 +178,7 @@ def _check_faults(system: System) -> None:
             )
 
 
-def _check_workload(system: System) -> None:
+def _check_workload(system: Declared) -> None:
     for entry in system.workload:
         if isinstance(entry, Whenever):
             _check_whenever(system, entry)
@@ -178,7 +195,7 @@ def _check_workload(system: System) -> None:
         _check_scripts(system, node)
 
 
-def _check_waits(system: System, node: NodeId) -> None:
+def _check_waits(system: Declared, node: NodeId) -> None:
     """Refuse waits of a node that cannot be told apart: a name is all that events say."""
     waits = [
         call.arguments[0]
@@ -201,7 +218,7 @@ def _check_waits(system: System, node: NodeId) -> None:
         )
 
 
-def _check_scripts(system: System, node: NodeId) -> None:
+def _check_scripts(system: Declared, node: NodeId) -> None:
     """Refuse scripts of a node that could both be at the same call.
 
     Equal calls are one event, which advances one script: what follows in the other
@@ -220,7 +237,7 @@ def _check_scripts(system: System, node: NodeId) -> None:
             )
 
 
-def _check_whenever(system: System, entry: Whenever) -> None:
+def _check_whenever(system: Declared, entry: Whenever) -> None:
     for node in entry.nodes or ():
         _check_calls(system, node, (entry.call,))
     able = [
@@ -244,7 +261,7 @@ def _check_whenever(system: System, entry: Whenever) -> None:
                 )
 
 
-def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) -> None:
+def _check_calls(system: Declared, node: NodeId, calls: tuple[Invocation, ...]) -> None:
     if node not in system.index:
         raise ModelError(
             f"the workload drives {node!r}, which is no node of the system",

@@ -8,8 +8,9 @@ from typing import Any, final
 from worldline._version import __version__
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
-from worldline.model.events import ENVELOPE_KINDS, Choices, Event
-from worldline.model.faults import BUDGETS
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import BUDGETS
+from worldline.model.network import Networks
 from worldline.model.node import NodeType
 from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Failure
@@ -172,7 +173,7 @@ def event_record(event: Event) -> EventRecord:
 
 
 def _payload(event: Event) -> Json:
-    if event.kind in ENVELOPE_KINDS and event.envelope is not None:
+    if event.kind.is_about_message and event.envelope is not None:
         return encode(event.envelope.key[3])
     return encode_value(event.payload)
 
@@ -238,16 +239,16 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
 
 
 def _options(system: System) -> dict[str, Json]:
-    found: dict[str, Json] = {
+    options: dict[str, Json] = {
         "unhandled": system.unhandled,
         "boot": system.boot,
         "timed": system.timed,
         "ignore_noops": system.ignore_noops,
     }
     if system.injected is not None:
-        found[INJECTED] = system.injected
-        found[FREE] = list(system.free_faults)
-    return found
+        options[INJECTED] = system.injected
+        options[FREE] = list(system.free_faults)
+    return options
 
 
 def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
@@ -259,6 +260,9 @@ def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
 
 
 def _network(network: Any) -> dict[str, Json]:
+    if isinstance(network, Networks):
+        members = zip(network.labels, network.members, strict=True)
+        return {"name": network.name, **{what: _network(one) for what, one in members}}
     options = {
         field.name: encode(freeze(getattr(network, field.name)))
         for field in dataclasses.fields(network)
@@ -269,7 +273,7 @@ def _network(network: Any) -> dict[str, Json]:
 
 def _faults(system: System) -> dict[str, Json]:
     faults = system.faults
-    found: dict[str, Json] = {name: getattr(faults, name) for name in BUDGETS}
-    found["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
-    found["break_sockets"] = faults.break_sockets
-    return found
+    record: dict[str, Json] = {name: faults.limit(name) for name in BUDGETS}
+    record["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
+    record["break_sockets"] = faults.break_sockets
+    return record

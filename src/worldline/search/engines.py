@@ -14,8 +14,8 @@ from typing import final
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.depth_first import depth_first as depth_first_search
 from worldline.engine.exploration import Exploration
-from worldline.engine.native.fold import MOST_MEMBERS
 from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.native.symmetry import MOST_MEMBERS
 from worldline.model.amounts import refuse_other_than_whole, short
 from worldline.model.errors import UsageError
 

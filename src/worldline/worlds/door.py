@@ -15,6 +15,7 @@ from worldline.model.data.time import EPOCH, Time
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.message import Envelope
+from worldline.model.network import carrier
 from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
@@ -106,7 +107,7 @@ class HandlerDoor(ABC):
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool:
         index = self.system.index[dst]
-        if self.system.network.buffer is not None:
+        if self._is_buffered(part, message):
             count = self._taken.get(index, 0)
             if self.ask(("full", index, count)):
                 self._sends.append((dst, part, message, False))
@@ -116,6 +117,13 @@ class HandlerDoor(ABC):
         self._sends.append((dst, part, message, True))
         self.emit(self.system.layout.inbox(index), ("put", envelope))
         return True
+
+    def _is_buffered(self, part: str, message: Any) -> bool:
+        """Say whether a send buffer bounds the messages of a class, sent by a part."""
+        network = self.system.network
+        if network.buffer is None:
+            return False
+        return carrier(network, part, type(message)).buffer is not None
 
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
         timer = PendingTimer(part, name, payload)

@@ -1,8 +1,8 @@
 // The plain C functions of the compiled kernel: the loops under the tabulated world.
 //
 // It works on integers only and mirrors the tables of engine/tables.py. What it lacks is
-// reported as a miss; Python works it out, tells it here, and the rows concerned are tried
-// again. It must agree with the loops in Python in every result. Nothing here calls
+// reported as a miss; Python works it out and encodes it as commands, which are decoded
+// here, and the rows concerned are tried again. It must agree with the loops in Python in every result. Nothing here calls
 // Python, so one library serves every version of it.
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "kernel/breadth_first.hpp"
 #include "kernel/tables.hpp"
-#include "kernel/tell.hpp"
+#include "kernel/decoder.hpp"
 #include "kernel/walks.hpp"
 #include "kernel/watchdog.hpp"
 
@@ -52,7 +52,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 11; }
+int32_t wl_interface() { return 12; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -61,16 +61,16 @@ void wl_tables_free(Tables* tables) { delete tables; }
 
 // Lets whatever explores go on for so many seconds, up to so many resident bytes of the
 // process, and until the number of SIGINT can be read from a file; negative: no bound.
-void wl_open(double seconds, int64_t ceiling, int32_t file) {
-    gate().open(seconds, ceiling, file);
+void wl_meter(double seconds, int64_t ceiling, int32_t file) {
+    meter().start(seconds, ceiling, file);
 }
 
 // Returns whether there was less memory than something needed.
-int32_t wl_is_starved() { return gate().is_starved(); }
+int32_t wl_is_starved() { return meter().is_starved(); }
 
-int64_t wl_tell(Tables* tables, const int32_t* words, int64_t count) {
+int64_t wl_decode(Tables* tables, const int32_t* words, int64_t count) {
     return guarded([&]() -> int64_t {
-        Listener(*tables, words).hear(words + count);
+        Decoder(*tables, words).decode(words + count);
         return 0;
     });
 }
@@ -112,8 +112,8 @@ BreadthFirst* wl_search(Tables* tables, int32_t threads, int64_t worth_threads,
 }
 void wl_search_free(BreadthFirst* search) { delete search; }
 
-// With the symmetry that was told, visits one row of all that differ in names only.
-void wl_fold(BreadthFirst* search, int32_t sample) { search->fold(sample); }
+// With the symmetry that the tables have, visits one row of all that differ in names only.
+void wl_reduce(BreadthFirst* search, int32_t sample) { search->reduce(sample); }
 
 // Gives samples of the rows that were expanded or (0) examined: the fingerprint's halves
 // and the row of each. Returns how many there are.

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.loading.opening import Target, open_system
 from worldline.model.errors import UsageError, refuse_no_asserts
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System

@@ -2,12 +2,12 @@
 //
 // Threads take chunks of a level, and share nothing that is written to but the visited set:
 // what one leaves for another to read has to travel between their caches. They meet where
-// something is lacking, or the set has to grow.
+// there are misses, or the set has to grow.
 //
 // Of the steps that lead to a state from the level before, that of the last node is kept,
 // and of these the one from the least fingerprint: so counts, depth and reported paths
 // depend on content alone, neither on threads nor on the order of work. And where two
-// steps can be swapped (swaps.hpp), only that order is looked up which could be kept.
+// steps commute (commute.hpp), only that order is looked up which could be kept.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "crew.hpp"
+#include "thread_pool.hpp"
 #include "expansion.hpp"
 #include "periphery.hpp"
 
@@ -30,7 +30,7 @@ class BreadthFirst {
     BreadthFirst(Tables& tables, int32_t threads, int64_t worth_threads, int64_t most_states,
                  int32_t prune, int32_t done)
         : shared(tables, most_states, prune, done), misses(tables.width), expansion_(shared),
-          row_(tables.width), crew_(threads), worth_threads_(worth_threads) {
+          row_(tables.width), pool_(threads), worth_threads_(worth_threads) {
         for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables);
     }
 
@@ -41,7 +41,7 @@ class BreadthFirst {
     int64_t left_out = 0;  // of those generated, not looked up
 
     // Visits only canonical rows from now on, and keeps samples of so many.
-    void fold(int32_t sample) {
+    void reduce(int32_t sample) {
         shared.sample = sample;
         for (Worker& worker : workers_) worker.canonical.emplace(shared.tables, worker.look.misses);
     }
@@ -111,13 +111,13 @@ class BreadthFirst {
         return periphery_->get(shared.packing, number, row);
     }
 
-    // Expands about `quota` states, or fewer if `misses` have to be served first or the
-    // gate closes.
+    // Expands about `quota` states, or fewer if `misses` have to be resolved first or the
+    // meter is over.
     // Returns how many of the level are left, states with missing verdicts included.
     int64_t step(int64_t quota) {
         misses.clear();
         shared.tables.settle();
-        while (quota > 0 && !shared.is_full && !shared.has_collision && !gate().is_closed()) {
+        while (quota > 0 && !shared.is_full && !shared.has_collision && !meter().is_over()) {
             if (!examine()) break;
             if (pending_ == 0) break;
             quota -= batch(quota);
@@ -192,7 +192,7 @@ class BreadthFirst {
         Batch batch{std::move(retry_), {0}, {cursor_}, {quota}, {room}};
         retry_.clear();
         for (Worker& worker : workers_) worker.begin(shared.watches.size());
-        crew_.run(threads, [&](size_t n) { expansion_.expand(workers_[n], batch); });
+        pool_.run(threads, [&](size_t n) { expansion_.expand(workers_[n], batch); });
         cursor_ = std::min(batch.next_chunk.load(), shared.level.chunks.size());
         for (size_t at = batch.next_retry; at < batch.retry.size(); ++at)
             retry_.push_back(batch.retry[at]);
@@ -201,14 +201,14 @@ class BreadthFirst {
         return tried;
     }
 
-    // Lets the visited set grow if little is left. Returns on how many threads to go on:
+    // Grows the visited set when free slots run low. Returns on how many threads to go on:
     // near to the last state that is allowed, one counts exactly; 0 if there is no memory.
     size_t make_room(size_t threads) {
         shared.is_scarce = shared.most_states - shared.states < static_cast<int64_t>(need_ * threads);
         if (shared.is_scarce) threads = 1;
-        std::atomic<int64_t> left{gate().room()};
+        std::atomic<int64_t> left{meter().room()};
         std::atomic<bool> is_short{false};
-        crew_.run(threads, [&](size_t n) {
+        pool_.run(threads, [&](size_t n) {
             for (size_t at = n; at < kShards; at += threads) {
                 VisitedShard& shard = shared.visited.shard(at);
                 const size_t want = std::max(need_ * threads / kShards + 1, shard.size() / 16);
@@ -216,7 +216,7 @@ class BreadthFirst {
                 if (!shard.grow_for(want, left)) is_short = true;
             }
         });
-        if (is_short) gate().starve();
+        if (is_short) meter().starve();
         return is_short ? 0 : threads;
     }
 
@@ -237,7 +237,7 @@ class BreadthFirst {
         pruned += worker.pruned;
         shared.states += worker.states;
         for (size_t at = 0; at < kShards; ++at) shared.visited.shard(at).count(worker.added[at]);
-        need_ = std::max(need_, static_cast<size_t>(worker.lacks));
+        need_ = std::max(need_, static_cast<size_t>(worker.short_of));
         return worker.tried;
     }
 
@@ -258,7 +258,7 @@ class BreadthFirst {
         for (Worker& worker : workers_) {
             std::vector<Undecided> left;
             for (const Undecided& one : worker.undecided)
-                if (judge.lacks_much() || !expansion_.examine(judge, one.watch, worker.next, one.at))
+                if (judge.has_many_misses() || !expansion_.examine(judge, one.watch, worker.next, one.at))
                     left.push_back(one);
             worker.undecided.swap(left);
         }
@@ -270,7 +270,7 @@ class BreadthFirst {
     Expansion expansion_;
     int64_t version_ = -1;  // of the tables that rows are packed by
     std::vector<int32_t> row_;
-    Crew crew_;
+    ThreadPool pool_;
     const int64_t worth_threads_;
     std::unique_ptr<Periphery> periphery_;  // if it is kept
     std::deque<Worker> workers_;

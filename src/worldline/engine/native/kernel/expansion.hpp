@@ -15,7 +15,7 @@
 
 namespace worldline {
 
-// What the threads of a breadth-first search share. In a batch they write to nothing of it
+// The state that the threads of a breadth-first search share. In a batch they write to nothing of it
 // but the visited set and the two flags; the rest changes between batches.
 struct Shared {
     Shared(Tables& given, int64_t most_states, int32_t prune, int32_t done)
@@ -41,7 +41,7 @@ struct Shared {
     size_t chunk_size() const { return kChunkRows * packing.stride(); }
 };
 
-// Work that threads share until one of them lacks something.
+// The work that threads share until one of them has many misses.
 struct Batch {
     std::vector<Position> retry;
     std::atomic<size_t> next_retry, next_chunk;
@@ -57,15 +57,15 @@ class Expansion {
 
     explicit Expansion(Shared& shared) : shared_(shared) {}
 
-    // Expands states of a batch until it is over, or something is lacking.
+    // Expands states of a batch until it is over, or there are many misses.
     void expand(Worker& worker, Batch& batch) {
         const auto is_done = [&] {
-            return batch.is_over || batch.quota <= 0 || shared_.is_full || gate().is_closed();
+            return batch.is_over || batch.quota <= 0 || shared_.is_full || meter().is_over();
         };
         for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
             expand_one(worker, batch, batch.retry[at]);
             --batch.quota;
-            if (worker.lacks_much()) batch.is_over = true;
+            if (worker.has_many_misses()) batch.is_over = true;
         }
         if (batch.next_retry >= batch.retry.size())
             for (size_t at; !is_done() && (at = batch.next_chunk++) < shared_.level.chunks.size();) {
@@ -78,7 +78,7 @@ class Expansion {
                     expand_one(worker, batch, first | row);
                 }
                 batch.quota -= count;
-                if (worker.lacks_much()) batch.is_over = true;
+                if (worker.has_many_misses()) batch.is_over = true;
             }
         take_in(worker);
     }
@@ -114,15 +114,15 @@ class Expansion {
         return shared_.tables.entries[shared_.tables.leaves[leaf].entry].column;
     }
 
-    // The outcome that led to a state, if it may be swapped with the next: not where a
+    // The outcome that led to a state, if it may commute with the next: not where a
     // state in between may not be expanded, or is visited under other names.
     int32_t last(uint64_t fingerprint) {
-        const bool may_swap = shared_.prune == kUnknown && shared_.sample == 0;
-        return may_swap ? shared_.visited.leaf_of(fingerprint) : kUnknown;
+        const bool may_commute = shared_.prune == kUnknown && shared_.sample == 0;
+        return may_commute ? shared_.visited.leaf_of(fingerprint) : kUnknown;
     }
 
     void expand_one(Worker& worker, Batch& batch, Position at) {
-        if (worker.lacks > 0) return worker.retry.push_back(at);
+        if (worker.short_of > 0) return worker.retry.push_back(at);
         ++worker.tried;
         shared_.packing.unpack(shared_.level.words(shared_.packing, at), worker.row.data());
         const uint64_t fingerprint = shared_.level.fingerprint(shared_.packing, at);
@@ -137,7 +137,7 @@ class Expansion {
         if (!worker.look.all(worker.row.data(), fingerprint, worker.found, last(fingerprint)) ||
             !ends_well(worker, fingerprint))
             return worker.retry.push_back(at);
-        if (worker.canonical && !fold(worker)) return worker.retry.push_back(at);
+        if (worker.canonical && !canonicalize(worker)) return worker.retry.push_back(at);
         if (!has_room(worker, batch)) return worker.retry.push_back(at);
         worker.expanded.add(shared_.sample, shared_.tables.width, fingerprint, [&](int32_t* out) {
             std::copy(worker.row.begin(), worker.row.end(), out);
@@ -169,21 +169,20 @@ class Expansion {
         else
             batch.room += want;
         if (fresh <= worker.room) return true;
-        worker.lacks = fresh;
+        worker.short_of = fresh;
         batch.is_over = true;
         return false;
     }
 
-    // Gives successors the fingerprints of their canonical rows. False if something is
-    // lacking. One that was met is canonical: only such rows are visited.
-    bool fold(Worker& worker) {
+    // Gives successors the fingerprints of their canonical rows. False on a miss. One that was met is canonical: only such rows are visited.
+    bool canonicalize(Worker& worker) {
         bool is_known = true;
         for (Successor& one : worker.found) {
             const Leaf& leaf = shared_.tables.leaves[one.leaf];
             if (leaf.failed || shared_.visited.knows(one.fingerprint)) continue;
-            worker.folded = worker.row;
-            shared_.tables.apply(leaf, worker.folded.data());
-            is_known &= worker.canonical->canonical(worker.folded.data(), one.fingerprint);
+            worker.scratch = worker.row;
+            shared_.tables.apply(leaf, worker.scratch.data());
+            is_known &= worker.canonical->canonical(worker.scratch.data(), one.fingerprint);
         }
         return is_known;
     }
@@ -210,16 +209,19 @@ class Expansion {
         const Candidate* ahead = worker.candidates.data();
         const Candidate* end = ahead + worker.candidates.size();
         const auto rank = [this](int32_t leaf) { return rank_of(leaf); };
-        for (size_t n = 0; n < kAhead && ahead != end; ++n) shared_.visited.prefetch((ahead++)->fingerprint);
+        for (size_t n = 0; n < kAhead && ahead != end; ++n)
+            shared_.visited.prefetch((ahead++)->fingerprint);
         for (const Candidate& one : worker.candidates) {
             if (ahead != end) shared_.visited.prefetch((ahead++)->fingerprint);
-            if (shared_.whole && !shared_.whole->agree(one.fingerprint, row_of(worker, one))) shared_.has_collision = true;
+            if (shared_.whole && !shared_.whole->agree(one.fingerprint, row_of(worker, one)))
+                shared_.has_collision = true;
             if (shared_.is_scarce && shared_.states + worker.states >= shared_.most_states &&
                 !shared_.visited.knows(one.fingerprint)) {
                 shared_.is_full = true;
                 break;
             }
-            if (shared_.visited.put(State{one.fingerprint, one.parent, one.leaf, shared_.depth}, rank)) add(worker, one);
+            const State state{one.fingerprint, one.parent, one.leaf, shared_.depth};
+            if (shared_.visited.put(state, rank)) add(worker, one);
         }
         worker.candidates.clear();
     }
@@ -240,11 +242,11 @@ class Expansion {
 
     // The row that a candidate stands for.
     const int32_t* row_of(Worker& worker, const Candidate& one) {
-        shared_.packing.unpack(shared_.level.words(shared_.packing, one.at), worker.folded.data());
-        shared_.tables.apply(shared_.tables.leaves[one.leaf], worker.folded.data());
+        shared_.packing.unpack(shared_.level.words(shared_.packing, one.at), worker.scratch.data());
+        shared_.tables.apply(shared_.tables.leaves[one.leaf], worker.scratch.data());
         uint64_t fingerprint = one.fingerprint;
-        if (worker.canonical) worker.canonical->canonical(worker.folded.data(), fingerprint);
-        return worker.folded.data();
+        if (worker.canonical) worker.canonical->canonical(worker.scratch.data(), fingerprint);
+        return worker.scratch.data();
     }
 
     static constexpr size_t kEnough = 2048;  // candidates to look up together

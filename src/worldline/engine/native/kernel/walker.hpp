@@ -29,7 +29,7 @@ struct Walk {
     int32_t what = 0;  // the check that was hit, or the leaf that failed
 };
 
-// What a walk is told; events are known by their numbers.
+// The options of walks; events are known by their numbers.
 struct WalkOptions {
     uint64_t seed = 0;
     int64_t most_steps = 0;
@@ -74,7 +74,7 @@ class Walker {
         is_ready_ = false;
     }
 
-    // Walks until the end, or until something is lacking.
+    // Walks until the end, or until a miss.
     //
     // `row` is where a walk that is not fresh has come to; it is kept up if the walk does
     // not end. `memory`, if there is one, is what its scheduler knows. `path`, if there is
@@ -96,7 +96,7 @@ class Walker {
                            options_.most_steps, memory);
         memory_ = memory;
         path_ = path;
-        while ((walk.step % kBetweenLooks != 0 || !gate().is_closed()) && look(walk) && step(walk)) {
+        while ((walk.step % kBetweenLooks != 0 || !meter().is_over()) && look(walk) && step(walk)) {
         }
         given = walk;
         if (walk.end == End::kNone) std::copy(now_.row.begin(), now_.row.end(), row);
@@ -129,8 +129,7 @@ class Walker {
         }
     };
 
-    // Finds out once what is the same for all walks that begin. False if something is
-    // lacking.
+    // Finds out once what is the same for all walks that begin. False on a miss.
     bool make_ready() {
         now_.row = start_.row;
         now_.look_again(tables_.groups.size(), options_.predicates());
@@ -168,7 +167,7 @@ class Walker {
         return walk.step < options_.most_steps || finish(walk, End::kLimit, 0);
     }
 
-    // Notes which watched predicates are true. False if something is lacking.
+    // Notes which watched predicates are true. False on a miss.
     bool watch(const Walk& walk, size_t first) {
         for (size_t at = 0; at < options_.watches.size(); ++at) {
             if (reached[at].is_before(walk.number)) continue;
@@ -217,7 +216,7 @@ class Walker {
     }
 
     // Looks up what the groups offer whose columns have changed, or others that decided.
-    // False if something is lacking.
+    // False on a miss.
     bool look_up_offers() {
         const size_t before = misses.size();
         for (size_t number = 0; number < now_.offers.size(); ++number) {
@@ -241,7 +240,7 @@ class Walker {
             if (offer.weight > 0) offers_.list(offer, now_.row.data(), chances_);
         const size_t at = scheduler_.choose(chances_, step, random_at(origin_, counter));
         const int32_t leaf = offers_.outcome(chances_[at], now_.row.data(), random);
-        // Where an operation is lacking, the step is taken again: it is chosen but once.
+        // Where an operation is missed, the step is taken again: it is chosen but once.
         if (memory_ != nullptr) memory_->pending = leaf;
         return leaf;
     }

@@ -7,15 +7,16 @@
 #include <memory>
 #include <vector>
 
-#include "crew.hpp"
+#include "thread_pool.hpp"
 #include "walker.hpp"
 
 namespace worldline {
 
+// Batches of walks: as many walkers as threads, which share the walks that have not ended.
 class Walks {
   public:
     explicit Walks(Tables& tables, int32_t threads)
-        : misses(tables.width), tables_(tables), crew_(threads) {
+        : misses(tables.width), tables_(tables), pool_(threads) {
         for (int32_t n = 0; n < threads; ++n)
             walkers_.push_back(std::make_unique<Walker>(tables, options));
     }
@@ -69,16 +70,16 @@ class Walks {
         for (auto& walker : walkers_) walker->begin(rows);
     }
 
-    // Walks on until all have ended, what is lacking has to be served first, or the gate
-    // closes.
-    // Returns how many have not ended.
+    // Walks on until all have ended, misses have to be resolved first, or the meter is
+    // over. Returns how many have not ended.
     int64_t step() {
         misses.clear();
         tables_.settle();
-        while (!todo_.empty() && misses.empty() && !gate().is_closed()) {
+        while (!todo_.empty() && misses.empty() && !meter().is_over()) {
             std::atomic<size_t> next{0};
-            crew_.run(std::min(walkers_.size(), todo_.size()), [&](size_t n) {
-                for (size_t at; !gate().is_closed() && (at = next++) < todo_.size();) go(*walkers_[n], todo_[at]);
+            pool_.run(std::min(walkers_.size(), todo_.size()), [&](size_t n) {
+                for (size_t at; !meter().is_over() && (at = next++) < todo_.size();)
+                    go(*walkers_[n], todo_[at]);
             });
             for (auto& walker : walkers_) {
                 misses.add_all(walker->misses);
@@ -108,7 +109,7 @@ class Walks {
     bool is_fresh(int64_t at) const { return is_shared_ && walks[at].step == 0; }
 
     Tables& tables_;
-    Crew crew_;
+    ThreadPool pool_;
     std::vector<std::unique_ptr<Walker>> walkers_;
     std::vector<int32_t> start_;
     std::vector<int32_t> rows_;  // of walks that are not fresh, one after the other
