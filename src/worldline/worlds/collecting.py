@@ -46,7 +46,7 @@ class CollectingDoor(ABC):
     offered
         Whether the event is known to be enabled, as where a world has looked before.
     bounded
-        Whether some send buffer may be full.
+        Whether send buffers may be full.
     """
 
     repeatable = False
@@ -77,7 +77,7 @@ class CollectingDoor(ABC):
         """Return which of `count` options is taken."""
 
     def is_buffered(self, part: str, message: Any) -> bool:
-        """Say whether a send buffer bounds what a part sends: here, each does."""
+        """Say whether a send buffer takes the messages of this class, of a part."""
         return True
 
     @abstractmethod

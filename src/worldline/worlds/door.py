@@ -56,9 +56,6 @@ class HandlerDoor(CollectingDoor):
     def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
         return self.ask(("choose", count, weights))
 
-    def is_buffered(self, part: str, message: Any) -> bool:
-        return carrier(self.system.network, part, type(message)).buffer is not None
-
     def is_full(self, dst: NodeId, taken: int) -> bool:
         return bool(self.ask(("full", self.system.index[dst], taken)))
 
@@ -74,6 +71,9 @@ class HandlerDoor(CollectingDoor):
         envelope = Envelope(self.me, part, message, self.freeze(message))
         self.emit(self._inbox(self._index[dst]), ("put", envelope))
         return True
+
+    def is_buffered(self, part: str, message: Any) -> bool:
+        return carrier(self.system.network, part, type(message)).buffer is not None
 
     def change(self, timer: PendingTimer, after: float | None) -> None:
         super().change(timer, after)
