@@ -87,7 +87,8 @@ HANDLERLESS = frozenset(
 
 def make_context(system: System, index: int, door: Door) -> Context:
     """Return the context of a node, to be bound to a node object before use."""
-    return Context(system.ids[index], system.ids, system.types[index], door)
+    me, kind = system.ids[index], system.types[index]
+    return Context(me, system.ids, kind, door, members=system.index)
 
 
 def find(

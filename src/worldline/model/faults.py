@@ -7,7 +7,7 @@ are weights of walks and of fuzzing, and live there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 from worldline.model.arguments import listed, node_list
@@ -76,6 +76,9 @@ class Faults:
     nodes: tuple[NodeId, ...] | None = None
     cuts: tuple[tuple[NodeId, ...], ...] | None = None
     break_sockets: bool = False
+    _struck: frozenset[NodeId] = field(
+        init=False, default=frozenset(), compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         for name in BUDGETS:
@@ -88,6 +91,7 @@ class Faults:
         if self.nodes is not None:
             nodes = node_list("Faults(nodes=...)", self.nodes)
             object.__setattr__(self, "nodes", nodes)
+            object.__setattr__(self, "_struck", frozenset(nodes))
         if self.cuts is not None:
             sides = listed("Faults(cuts=...)", self.cuts)
             cuts = tuple(node_list("Faults(cuts=[...])", side) for side in sides)
@@ -99,7 +103,7 @@ class Faults:
 
     def strikes(self, node: NodeId) -> bool:
         """Say whether `node` may be reset or crash."""
-        return self.nodes is None or node in self.nodes
+        return self.nodes is None or node in self._struck
 
 
 def budget_of(kind: Kind, payload: Any) -> str | None:

@@ -16,9 +16,9 @@ from worldline.model.user_errors import spelt
 def guards_of(system: System, index: int, event: Event) -> list[Any]:
     """Return the guards under which the workload makes a call; one is enough."""
     key = event.name, event.key[-1]
-    if any(c.key == key for script in system.scripts[index] for c in script.calls):
+    if any(script.call_of(key) is not None for script in system.scripts[index]):
         return [None]
-    return [when for call, when in system.whenevers[index] if call.key == key]
+    return system.whenevers[index].guards(key)
 
 
 def is_offered(
@@ -39,8 +39,8 @@ def looking(ask: Callable[[], bool]) -> bool:
 
 def is_over(system: System, index: int, service: Any, event: Event) -> bool:
     """Say whether a wait of a script is over."""
-    calls = [call for script in system.scripts[index] for call in script.calls]
     key = event.name, event.key[-1]
-    until = next(call.until for call in calls if call.key == key)
+    calls = (script.call_of(key) for script in system.scripts[index])
+    until = next(call.until for call in calls if call is not None)
     what = f"{event.name}({spelt(event.payload[0])})"
     return allows(until, what, service)

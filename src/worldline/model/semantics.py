@@ -77,11 +77,11 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
 
 def _severed(system: System, cut: int) -> list[Change]:
     side = system.cuts[cut]
-    found: list[Change] = []
-    for index, node in enumerate(system.ids):
-        across = tuple(n for n in system.ids if (n in side) != (node in side))
-        found.append((system.layout.inbox(index), ("sever", across)))
-    return found
+    beyond = frozenset(system.ids) - side
+    return [
+        (system.layout.inbox(index), ("sever", beyond if node in side else side))
+        for index, node in enumerate(system.ids)
+    ]
 
 
 def arrivals(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.arguments import listed
+from worldline.model.calls import repeated_by_node, scripts_by_node
+from worldline.model.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.hidden import Hidden
@@ -34,7 +36,7 @@ from worldline.model.validate import (
     validate,
 )
 from worldline.model.view import View
-from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
+from worldline.model.workload import Script, Whenever
 
 Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
 Unhandled: TypeAlias = Literal["drop", "wait", "error"]
@@ -176,6 +178,8 @@ class System:
         self.free_faults: tuple[str, ...] = ()
         self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
+        self.scripts = scripts_by_node(self.workload, self.index)
+        self.whenevers = repeated_by_node(self.workload, self.index, self.types)
         validate(self)
         self._derive()
         self.symmetry = groups_of(listed("System(symmetry=...)", symmetry), self.index)
@@ -184,17 +188,13 @@ class System:
     def _derive(self) -> None:
         """Work out what follows from the arguments."""
         self.prototypes = [self.nodes[node] for node in self.ids]
-        self.initial = [
-            kind.freeze(prototype)
-            for kind, prototype in zip(self.types, self.prototypes, strict=True)
+        shared: dict[Frozen, Frozen] = {}
+        self.initial: list[Frozen] = [
+            shared.setdefault(frozen, frozen)
+            for frozen in map(NodeType.freeze, self.types, self.prototypes)
         ]
         may_split = self.faults.partitions != 0 or self.faults.cuts is not None
         self.cuts = all_cuts(self.ids, self.faults.cuts) if may_split else ()
-        self.scripts = [scripts_of(self.workload, node) for node in self.ids]
-        self.whenevers = [
-            whenevers_of(self.workload, node, kind)
-            for node, kind in zip(self.ids, self.types, strict=True)
-        ]
 
     def replace(self, **changes: Any) -> System:
         """Return this system with other arguments, all checked anew.
@@ -267,10 +267,23 @@ class System:
             return Partition(self.cuts)
         if spec.kind is ColumnKind.OBSERVER:
             return Record(self.observers[spec.index])
-        node = self.ids[spec.index]
         if spec.kind is ColumnKind.HIDDEN:
-            return Hidden(node, self.scripts[spec.index], timed=self.timed)
-        return self.network.mailbox(node, self.ids)
+            return self._hidden(spec.index)
+        return self._mailbox(spec.index)
+
+    def cells(self) -> list[Cell | None]:
+        """Return fresh cells for all columns; None in the place of local ones."""
+        found: list[Cell | None] = [Budget(self.faults), Partition(self.cuts)]
+        found += map(Record, self.observers)
+        for index in range(len(self.ids)):
+            found += (None, self._hidden(index), self._mailbox(index))
+        return found
+
+    def _hidden(self, index: int) -> Hidden:
+        return Hidden(self.ids[index], self.scripts[index], timed=self.timed)
+
+    def _mailbox(self, index: int) -> Mailbox:
+        return self.network.mailbox(self.ids[index], self.ids)
 
 
 _ARGUMENTS = dict.fromkeys(tuple(inspect.signature(System).parameters))

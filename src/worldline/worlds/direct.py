@@ -26,7 +26,7 @@ from worldline.model.execute import (
 from worldline.model.faults import BUDGETS, Budget, Faults, Partition
 from worldline.model.hidden import Hidden, PendingTimer, Status
 from worldline.model.identity import NodeId
-from worldline.model.layout import ColumnKind, Layout
+from worldline.model.layout import Layout
 from worldline.model.network import Mailbox
 from worldline.model.outcome import Outcome
 from worldline.model.prologue import Pattern
@@ -131,10 +131,7 @@ class DirectWorld:
                 system.types, system.initial, system.prototypes, strict=True
             )
         ]
-        self.cells: list[Any] = [
-            None if column.kind is ColumnKind.LOCAL else system.cell(number)
-            for number, column in enumerate(system.layout.columns)
-        ]
+        self.cells: list[Any] = list(system.cells())
         self.door = LiveDoor(system, self.cells)
         self.contexts = [
             make_context(system, i, self.door) for i in range(len(system.ids))

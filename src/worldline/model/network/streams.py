@@ -154,11 +154,10 @@ class Sockets:
         link = self._link(peer)
         link.error_here = link.error_there = True
 
-    def sever(self, peers: tuple[NodeId, ...]) -> None:
+    def sever(self, peers: frozenset[NodeId]) -> None:
         """Break the open connections with all of `peers`."""
-        for peer in peers:
-            link = self.links.get(peer)
-            if link is not None and link.is_whole():
+        for peer, link in self.links.items():
+            if peer in peers and link.is_whole():
                 link.error_here = link.error_there = True
 
     def reset(self, deaf: tuple[NodeId, ...]) -> None:
