@@ -127,7 +127,7 @@ def worldline(
 def measure(engine: str, threads: str, target: str, size: str) -> None:
     """Check one system in this process and print its counts as JSON."""
     import worldline as wl
-    from worldline.model.loader import load
+    from worldline.loading.loader import load
 
     system = load(target, dict([size.split("=")]))
     options: Any = {"engine": engine, "threads": int(threads), "traces": False}

@@ -14,7 +14,7 @@ import sys
 import time
 
 import worldline as wl
-from worldline.model.loader import load
+from worldline.loading.loader import load
 
 JOBS: list[tuple[str, dict[str, str], int | None]] = [
     ("zoo:twophase", {"n": "7"}, None),

@@ -32,7 +32,7 @@ JOBS: list[tuple[str, str]] = [
 def measure(target: str, parameter: str, threads: int) -> dict[str, Any]:
     """Check one system in this process and return its figures."""
     import worldline as wl
-    from worldline.model.loader import load
+    from worldline.loading.loader import load
 
     system = load(target, dict([parameter.split("=")]))
     wall, cpu = time.perf_counter(), time.process_time()

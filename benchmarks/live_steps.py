@@ -20,10 +20,10 @@ from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, WalkOptions
 from worldline.model.properties import PropertyKind
-from worldline.search.certify import without_faults
-from worldline.search.start import starts
-from worldline.search.walkers import all_of
-from worldline.search.weights import weigher
+from worldline.runs.start import starts
+from worldline.search.walks.certify import without_faults
+from worldline.search.walks.walkers import all_of
+from worldline.search.walks.weights import weigher
 from worldline.worlds.tabulated import TabulatedWorld
 
 DEPTH = 15

@@ -26,7 +26,7 @@ from benchmarks.cdf import Line, svg  # noqa: E402
 from benchmarks.live_steps import DEPTH, Curve, Sample, table  # noqa: E402
 
 import worldline as wl  # noqa: E402
-from worldline.model.loader import load  # noqa: E402
+from worldline.loading.loader import load  # noqa: E402
 
 MOST_SECONDS = 30.0
 """For each search; in CPU seconds, for the walks of each curve."""

@@ -24,13 +24,13 @@ import time
 from dataclasses import dataclass, replace
 from random import Random
 
+from worldline.injection.scope import Scope
 from worldline.lineage.deciding import decide, question_of, scope_of
 from worldline.lineage.engines.randomly import randomly
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.words import names
 from worldline.lineage.targets.opening import open_target
 from worldline.lineage.targets.target import IGNORE, Target
-from worldline.model.injection.scope import Scope
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS
 

@@ -21,9 +21,9 @@ from typing import Any
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.tables import Entry, Leaf
-from worldline.model.layout import ColumnKind
-from worldline.model.loader import load
-from worldline.search.start import starts
+from worldline.loading.loader import load
+from worldline.model.semantics.layout import ColumnKind
+from worldline.runs.start import starts
 from worldline.worlds.footprints import Footprints
 from worldline.worlds.tabulated import TabulatedWorld
 

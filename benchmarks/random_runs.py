@@ -19,13 +19,13 @@ from results import Part
 import worldline as wl
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.schedulers.weighted import Weighted
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.model.properties import PropertyKind
-from worldline.search.moving import Counted, Pace
+from worldline.runs.start import starts
 from worldline.search.report import Progress
-from worldline.search.start import starts
-from worldline.search.walkers import walker
-from worldline.search.weights import TO_GO_DEEP, weigher
+from worldline.search.walks.handover import Counted, Pace
+from worldline.search.walks.walkers import walker
+from worldline.search.walks.weights import TO_GO_DEEP, weigher
 from worldline.worlds.tabulated import TabulatedWorld
 
 RAFT = str(Path(__file__).resolve().parent / "systems" / "raft.py")

@@ -29,8 +29,8 @@ def naive(target: str, parameters: dict[str, str], seconds: float) -> dict[str, 
     """Explore with the oracle until the time is over."""
     from tests.oracle import Oracle
 
-    from worldline.model.execute import Failure
-    from worldline.model.loader import load
+    from worldline.loading.loader import load
+    from worldline.model.semantics.execute import Failure
 
     oracle = Oracle(load(target, parameters))
     began = time.process_time()
@@ -56,7 +56,7 @@ def naive(target: str, parameters: dict[str, str], seconds: float) -> dict[str, 
 def ours(target: str, parameters: dict[str, str], states: int) -> dict[str, Any]:
     """Explore with the kernel on one thread."""
     import worldline as wl
-    from worldline.model.loader import load
+    from worldline.loading.loader import load
 
     system = load(target, parameters)
     began = time.process_time()

@@ -29,7 +29,7 @@ from results import Part
 
 import worldline as wl
 from worldline import zoo
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.search.report import Progress
 
 HERE = Path(__file__).resolve().parent

@@ -18,7 +18,7 @@ from pathlib import Path
 from worldline.dedalus.check import Checked, check, load
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.symbolic.search import Answer, search
-from worldline.model.injection.scope import Scope
+from worldline.injection.scope import Scope
 from worldline.zoo.programs import PROGRAMS
 
 INCLUDE = re.compile(r'include "(.*)";')

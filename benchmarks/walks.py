@@ -21,11 +21,11 @@ from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry
 from worldline.engine.walks import Ended, WalkOptions
+from worldline.loading.loader import load
 from worldline.model.events import Event, Origin
-from worldline.model.loader import load
 from worldline.model.properties import Property, PropertyKind
-from worldline.search.moving import Counted
-from worldline.search.start import starts
+from worldline.runs.start import starts
+from worldline.search.walks.handover import Counted
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import DirectWalks
 

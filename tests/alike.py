@@ -13,8 +13,8 @@ from worldline.engine.expand import Expander
 from worldline.engine.tables import Row
 from worldline.model.faults import BUDGETS
 from worldline.model.network import Capability, Network, permits
-from worldline.model.renaming import Names, Renamer
-from worldline.search.start import starts
+from worldline.model.symmetry.renaming import Names, Renamer
+from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld
 
 Program = tuple[tuple[str, int], ...]

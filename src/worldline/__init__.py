@@ -1,9 +1,9 @@
 """Find, explain, minimise and prevent bugs in distributed systems.
 
-Layers, bottom to top: ``model`` (what the user writes), ``engine`` (integers),
-``worlds`` (run a system), ``trace`` (runs as files), ``search``, ``lineage``,
-``debug``, ``cli``.
-Imports go down only. This file is the public face: ``import worldline as wl``.
+Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
+``injection`` (faults as formulas), ``loading`` (targets), ``trace`` (files); ``worlds``
+(run a system), ``dedalus`` (a language), ``show`` (traces shown); ``runs`` (begin, record,
+replay, report); ``search``, ``lineage``; ``debug``; ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from worldline._version import __version__
-from worldline.model import histories
 from worldline.model import prologue as events
-from worldline.model.canonical import FrozenMap
 from worldline.model.context import Context
+from worldline.model.data.canonical import FrozenMap
+from worldline.model.data.identity import NodeId, ids
+from worldline.model.data.time import Duration, Time
+from worldline.model.data.unfreezable import Unfreezable
 from worldline.model.drawn import OneOf, integers, one_of
 from worldline.model.errors import (
     Asymmetry,
@@ -42,8 +44,7 @@ from worldline.model.handlers import (
     transport_error,
     upcall,
 )
-from worldline.model.hidden import PendingTimer
-from worldline.model.identity import NodeId, ids
+from worldline.model.histories import histories
 from worldline.model.message import Envelope, message
 from worldline.model.network import datagrams, message_set, streams
 from worldline.model.network.datagrams import Datagrams
@@ -60,10 +61,9 @@ from worldline.model.properties import (
     safety,
     sometimes,
 )
-from worldline.model.symmetric import Symmetric, symmetric
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.symmetry.symmetric import Symmetric, symmetric
 from worldline.model.system import System
-from worldline.model.time import Duration, Time
-from worldline.model.unfreezable import Unfreezable
 from worldline.model.verdicts import Verdict
 from worldline.model.view import NodeView, View
 from worldline.model.workload import (
@@ -81,30 +81,30 @@ if TYPE_CHECKING:
     from worldline.engine.native.library import KernelMissing
     from worldline.engine.profile import Profile
     from worldline.engine.schedulers.protocol import Offer, Scheduler, Traits
-    from worldline.lineage.engines.sweep import Swept, Tried
-    from worldline.lineage.engines.trials import FaultsProgress
-    from worldline.lineage.explaining.report import FaultsFound, FaultsReport
-    from worldline.lineage.faults import find_faults
-    from worldline.model.injection.edge import FrontierPoint
-    from worldline.model.injection.scope import (
+    from worldline.injection.edge import FrontierPoint
+    from worldline.injection.scope import (
         Crash,
         CrashSemantics,
         Delay,
         Loss,
         Scope,
     )
-    from worldline.model.injection.subject import CoverPoint
-    from worldline.search.coverage import Coverage
+    from worldline.injection.subject import CoverPoint
+    from worldline.lineage.engines.sweep import Swept, Tried
+    from worldline.lineage.engines.trials import FaultsProgress
+    from worldline.lineage.explaining.report import FaultsFound, FaultsReport
+    from worldline.lineage.faults import find_faults
+    from worldline.runs.prefix import Prefix
+    from worldline.runs.replay import replay
+    from worldline.runs.replayed import Divergence, Replayed
+    from worldline.runs.report import PropertyFailed, PropertyReport
     from worldline.search.exhaustive import check
-    from worldline.search.fuzz import fuzz
-    from worldline.search.prefix import Prefix
     from worldline.search.report import Progress, Report
-    from worldline.search.walk_report import CriticalTransition, WalkReport
-    from worldline.search.walks import walk
+    from worldline.search.walks.coverage import Coverage
+    from worldline.search.walks.fuzz import fuzz
+    from worldline.search.walks.report import CriticalTransition, WalkReport
+    from worldline.search.walks.walk import walk
     from worldline.trace import records
-    from worldline.trace.replay import replay
-    from worldline.trace.replayed import Divergence, Replayed
-    from worldline.trace.report import PropertyFailed, PropertyReport
     from worldline.worlds.direct import NotEnabled
 
 _LAZY = {
@@ -116,26 +116,26 @@ _LAZY = {
     "worldline.lineage.engines.trials": ("FaultsProgress",),
     "worldline.lineage.explaining.report": ("FaultsFound", "FaultsReport"),
     "worldline.lineage.faults": ("find_faults",),
-    "worldline.model.injection.edge": ("FrontierPoint",),
-    "worldline.model.injection.scope": (
+    "worldline.injection.edge": ("FrontierPoint",),
+    "worldline.injection.scope": (
         "Crash",
         "CrashSemantics",
         "Delay",
         "Loss",
         "Scope",
     ),
-    "worldline.model.injection.subject": ("CoverPoint",),
-    "worldline.search.coverage": ("Coverage",),
+    "worldline.injection.subject": ("CoverPoint",),
+    "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
-    "worldline.search.fuzz": ("fuzz",),
-    "worldline.search.prefix": ("Prefix",),
+    "worldline.search.walks.fuzz": ("fuzz",),
+    "worldline.runs.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
-    "worldline.search.walk_report": ("CriticalTransition", "WalkReport"),
-    "worldline.search.walks": ("walk",),
+    "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
+    "worldline.search.walks.walk": ("walk",),
     "worldline.trace": ("records",),
-    "worldline.trace.replay": ("replay",),
-    "worldline.trace.replayed": ("Divergence", "Replayed"),
-    "worldline.trace.report": ("PropertyFailed", "PropertyReport"),
+    "worldline.runs.replay": ("replay",),
+    "worldline.runs.replayed": ("Divergence", "Replayed"),
+    "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
     "worldline.worlds.direct": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""

@@ -8,7 +8,7 @@ import sys
 import pytest
 from benchmarks.molly import PAPER, Drawn, as_printed, main
 
-from worldline.model.injection.scope import Scope
+from worldline.injection.scope import Scope
 from worldline.zoo.programs import PROGRAMS
 
 

@@ -22,8 +22,8 @@ import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.model.events import Kind
 from worldline.model.prologue import Pattern
+from worldline.runs.record import Ending, record
 from worldline.trace.format import write
-from worldline.trace.record import Ending, record
 from worldline.worlds.direct import DirectWorld
 
 S1, S2, S3 = wl.ids("s1", "s2", "s3")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command import refusal, run
 
-from worldline.model.injection.scope import FaultSet
-from worldline.model.injection.subject import Run
+from worldline.injection.scope import FaultSet
+from worldline.injection.subject import Run
+from worldline.lineage.targets.program_subject import DedalusSubject
+from worldline.runs.report import BASE
 from worldline.trace.format import read
-from worldline.trace.report import BASE
-from worldline.worlds.dedalus import DedalusSubject
 
 SPEC = """\
 missing(N, P) :- log(M, P), node(M, N), notin log(N, P);

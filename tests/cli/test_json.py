@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.command import COUNTER, run
 
-from worldline.trace.report import BASE
+from worldline.runs.report import BASE
 
 DEAD = """\
 import worldline as wl

@@ -64,7 +64,7 @@ def system(endless: str = "handler"):
 
 # As the command does, but with less patience.
 COMMAND = (
-    "from worldline.model import beat; beat.LIMIT_S = 0.2; "
+    "from worldline.model.usercode import beat; beat.LIMIT_S = 0.2; "
     "from worldline.cli.stuck import entry; entry()"
 )
 SAID = "Counter.poked (0.2 s, by the clock)"

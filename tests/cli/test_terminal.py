@@ -18,7 +18,7 @@ from tests.hostile.test_traces import UNSEEN
 
 from worldline.cli.terminal import Guarded
 from worldline.model.printable import one_line, printable
-from worldline.trace.explain import plain
+from worldline.runs.explain import plain
 from worldline.trace.format import read, write
 from worldline.trace.records import Trace
 

@@ -11,8 +11,8 @@ from tests.cli.command import COUNTER, refusal, run
 from tests.cli.test_faults import DELIVER, SPEC
 
 import worldline as wl
+from worldline.runs.loading import command
 from worldline.trace.format import read, write
-from worldline.trace.loading import command
 
 TRACE, TARGET = "run.wl", "counter.py"
 SENTINEL = """

@@ -117,7 +117,7 @@ def test_a_disk_that_fails_midway_leaves_the_old_trace(
 
 
 def test_a_report_returns_what_could_not_be_written():
-    from worldline.model.loader import load
+    from worldline.loading.loader import load
 
     report = wl.check(load("counter.py", {}), out="file/x.wl")
     bad = report.violated

@@ -15,8 +15,8 @@ import worldline as wl
 from worldline.debug.commands import COMMANDS, answer, find, split
 from worldline.debug.session import Session
 from worldline.debug.timeline import Timeline
-from worldline.model import divergence
 from worldline.model.errors import UsageError
+from worldline.model.usercode import divergence
 
 
 def said(session: Session, line: str) -> list[str]:

@@ -11,9 +11,9 @@ from tests.trace.runs import random_trace
 
 import worldline as wl
 from worldline.debug.timeline import CHECKPOINTS, SHORTEST, Timeline, stride_of
-from worldline.trace.record import Ending, record
+from worldline.runs.record import Ending, record
+from worldline.runs.schedule import schedule_of
 from worldline.trace.records import Trace
-from worldline.trace.schedule import schedule_of
 from worldline.worlds.direct import DirectWorld, Snapshot
 
 

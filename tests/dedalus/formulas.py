@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from worldline.model.injection.formula import Every, Formula, Injected, Some, Spared
-from worldline.model.injection.scope import FaultSet
+from worldline.injection.formula import Every, Formula, Injected, Some, Spared
+from worldline.injection.scope import FaultSet
 
 
 class Judge:

@@ -21,7 +21,7 @@ from worldline.dedalus.syntax import (
     Variable,
     When,
 )
-from worldline.model.injection.scope import Crash, Delay, Loss
+from worldline.injection.scope import Crash, Delay, Loss
 
 Facts = dict[tuple[str, int], set[tuple]]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from worldline.dedalus.check import Checked
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,

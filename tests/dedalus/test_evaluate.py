@@ -15,8 +15,8 @@ from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import Execution, evaluate
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.text import program_text
+from worldline.injection.scope import Crash, CrashSemantics, Delay, Loss
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import Crash, CrashSemantics, Delay, Loss
 
 THREE = ("a", "b", "c")
 

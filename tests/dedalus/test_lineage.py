@@ -14,8 +14,8 @@ from tests.dedalus.random_programs import checked, programs
 from worldline.dedalus.lineage import Lineage, Negation
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.provenance import Fact
-from worldline.model.injection.formula import NEVER
-from worldline.model.injection.scope import (
+from worldline.injection.formula import NEVER
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,
@@ -24,7 +24,7 @@ from worldline.model.injection.scope import (
     Loss,
     Scope,
 )
-from worldline.worlds.dedalus import NOTHING_ELSE, DedalusSubject
+from worldline.lineage.targets.program_subject import NOTHING_ELSE, DedalusSubject
 
 NODES = ("a", "b", "c")
 BROADCAST = """

@@ -15,9 +15,8 @@ from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.frontier import Breach, frontier, smallest_eff
 from worldline.dedalus.symbolic.search import Rerun, search
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
-from worldline.model.errors import InternalError, UsageError
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import (
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import (
     NO_FAULTS,
     Crash,
     CrashSemantics,
@@ -26,6 +25,7 @@ from worldline.model.injection.scope import (
     Loss,
     Scope,
 )
+from worldline.model.errors import InternalError, UsageError
 from worldline.model.verdicts import Verdict
 
 SEND = """

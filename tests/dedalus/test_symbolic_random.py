@@ -24,7 +24,7 @@ from worldline.dedalus.symbolic.faults import chosen
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.words import Relations
 from worldline.dedalus.templates import Row
-from worldline.model.injection.scope import FaultSet, Scope
+from worldline.injection.scope import FaultSet, Scope
 from worldline.model.verdicts import Verdict
 
 THREE = ("a", "b", "c")

@@ -11,7 +11,7 @@ from worldline.engine import bounds, room
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.graph import Graph
 from worldline.lineage.engines.trials import Budget
-from worldline.model.loader import load
+from worldline.loading.loader import load
 
 AT_ONCE = 1e-9
 

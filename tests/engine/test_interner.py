@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from worldline.engine.interner import Interner, mixed
 from worldline.engine.tables import Tables
-from worldline.model.content import fingerprint
-from worldline.model.values import freeze
+from worldline.model.data.content import fingerprint
+from worldline.model.data.values import freeze
 
 values = st.one_of(st.integers(), st.booleans(), st.text(max_size=3))
 

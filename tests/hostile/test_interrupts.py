@@ -56,7 +56,7 @@ class Ended:
 def seen(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return a trace to look at."""
     import worldline as wl
-    from worldline.model.loader import load
+    from worldline.loading.loader import load
 
     path = tmp_path_factory.mktemp("seen") / "a.wl"
     wl.check(load("zoo:brokentree", {"bugs": "bt2"}), out=path)

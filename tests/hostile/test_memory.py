@@ -23,7 +23,7 @@ SCRIPT = """\
 import sys
 import worldline as wl
 from worldline.engine.room import Room, peak_memory_mb, memory_mb
-from worldline.model.loader import load
+from worldline.loading.loader import load
 verb, target, parameters, options = sys.argv[1], sys.argv[2], *map(eval, sys.argv[3:5])
 system = load(target, parameters)
 search = getattr(wl, verb)  # imports it: that is no part of what is measured

@@ -11,8 +11,8 @@ import pytest
 
 import worldline as wl
 from worldline.cli.main import main
+from worldline.loading.loader import load
 from worldline.model.errors import UsageError
-from worldline.model.loader import load
 from worldline.search.engines import MOST_THREADS, processors
 
 HUGE = ("2147483648", "9223372036854775808", "1" + "0" * 30, "1" + "0" * 400)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Literal
 
-from worldline.model.injection.formula import Every, Formula, Injected, Some
-from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.model.injection.subject import (
+from worldline.injection.formula import Every, Formula, Injected, Some
+from worldline.injection.scope import Crash, FaultSet, Loss, Scope
+from worldline.injection.subject import (
     Check,
     CoverPoint,
     Goal,
@@ -16,7 +16,7 @@ from worldline.model.injection.subject import (
     Sent,
     patiently,
 )
-from worldline.worlds.dedalus import OWED
+from worldline.lineage.targets.program_subject import OWED
 
 Kind = Literal["simple", "retry", "redundant"]
 

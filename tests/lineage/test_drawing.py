@@ -5,9 +5,9 @@ from itertools import pairwise
 
 from tests.lineage.broadcast import Broadcast
 
+from worldline.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.lineage.explaining.drawing import lineage_drawing, spacetime
 from worldline.lineage.explaining.graph import Arc, Lineage, Point
-from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 
 ABC = ("a", "b", "c")
 GIVEN, SENT, OTHER = Point(1, "a", "x(a)"), Point(2, "b", "x(b)"), Point(3, "c", "x(c)")

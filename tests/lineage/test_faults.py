@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.injection.scope import Crash, Loss
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import FaultsProgress
 from worldline.lineage.explaining.report import FaultsFound
-from worldline.model.injection.scope import Crash, Loss
 from worldline.zoo.programs import PROGRAMS
 
 

@@ -6,12 +6,12 @@ from worldline.dedalus.check import Checked, check
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.text import program_text
+from worldline.injection.scope import NO_FAULTS, Scope
+from worldline.injection.subject import Goal
 from worldline.lineage.engines.trials import Outcome
 from worldline.lineage.targets.hardening import harden, patches
-from worldline.model.injection.scope import NO_FAULTS, Scope
-from worldline.model.injection.subject import Goal
+from worldline.lineage.targets.program_subject import DedalusSubject
 from worldline.model.verdicts import Verdict
-from worldline.worlds.dedalus import DedalusSubject
 
 ABC = ("a", "b", "c")
 

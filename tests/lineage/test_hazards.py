@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worldline.lineage.engines.hazards import cuts, hazards, is_admissible
-from worldline.lineage.engines.space import fault_sets
-from worldline.model.errors import UsageError
-from worldline.model.injection.formula import (
+from worldline.injection.formula import (
     ALWAYS,
     NEVER,
     Every,
@@ -19,7 +16,10 @@ from worldline.model.injection.formula import (
     Some,
     Spared,
 )
-from worldline.model.injection.scope import Crash, Fault, FaultSet, Loss, Scope
+from worldline.injection.scope import Crash, Fault, FaultSet, Loss, Scope
+from worldline.lineage.engines.hazards import cuts, hazards, is_admissible
+from worldline.lineage.engines.space import fault_sets
+from worldline.model.errors import UsageError
 
 AB, BA = Loss(1, "a", "b"), Loss(1, "b", "a")
 SCOPE = Scope(("a", "b"), eot=3, eff=3, crashes=1)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from tests.lineage.broadcast import Broadcast, Kind
 
+from worldline.injection.formula import Formula
+from worldline.injection.scope import Crash, FaultSet, Loss, Scope
+from worldline.injection.subject import Check, Goal, Run, patiently
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.trials import Budget, FaultsProgress
-from worldline.model.injection.formula import Formula
-from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.model.injection.subject import Check, Goal, Run, patiently
 from worldline.model.verdicts import Verdict
 
 ABC = ("a", "b", "c")

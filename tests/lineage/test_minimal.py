@@ -4,10 +4,10 @@ from random import Random
 
 from tests.lineage.broadcast import Broadcast
 
+from worldline.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import draw, randomly
 from worldline.lineage.engines.trials import Budget
-from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.model.verdicts import Verdict
 
 ABC = ("a", "b", "c")

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from worldline.injection.scope import Crash, Fault, Loss, Scope
 from worldline.lineage.deciding import decide, question_of, scope_of
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.trials import Outcome
 from worldline.lineage.targets.opening import open_target
 from worldline.lineage.targets.target import Target
-from worldline.model.injection.scope import Crash, Fault, Loss, Scope
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS
 

@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from tests.dedalus.random_faults import small_scopes, smallest_by_force
 from tests.dedalus.random_programs import checked, programs
 
+from worldline.injection.scope import Scope
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
-from worldline.model.injection.scope import Scope
+from worldline.lineage.targets.program_subject import DedalusSubject
 from worldline.model.verdicts import Verdict
-from worldline.worlds.dedalus import DedalusSubject
 
 
 def examples(number: int) -> settings:

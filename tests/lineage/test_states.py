@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.worlds.round_systems import RELIABLE, Case
+from tests.lineage.rounds.round_systems import RELIABLE, Case
 
+from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Scope
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
-from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Scope
+from worldline.lineage.rounds.stepping import stepper_of
+from worldline.lineage.rounds.subject import Mode, RoundsSubject
+from worldline.lineage.rounds.whole import Roundwise
 from worldline.model.verdicts import Verdict
-from worldline.worlds.rounds.stepping import stepper_of
-from worldline.worlds.rounds.subject import Mode, RoundsSubject
-from worldline.worlds.rounds.whole import Roundwise
 from worldline.zoo import atomic_commit, broadcast
 
 SETTLED = (CrashSemantics.HALT, CrashSemantics.MUTE)

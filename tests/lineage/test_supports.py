@@ -4,11 +4,11 @@ import pytest
 from tests.lineage.broadcast import Broadcast
 
 from worldline.engine.bounds import BoundHit
+from worldline.injection.formula import Every, Injected, Some, Spared
+from worldline.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.lineage.engines.supports import supports
 from worldline.lineage.explaining import explained
 from worldline.lineage.explaining.explained import lineage_lines
-from worldline.model.injection.formula import Every, Injected, Some, Spared
-from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
 
 ABC = ("a", "b", "c")
 AB, BC, AC = Loss(1, "a", "b"), Loss(2, "b", "c"), Loss(1, "a", "c")

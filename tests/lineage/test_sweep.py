@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 from tests.lineage.broadcast import Broadcast, Kind
 
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import Crash, Loss, Scope
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.sweep import Swept, Tried, sweep
 from worldline.lineage.engines.trials import Budget, Outcome
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import Crash, Loss, Scope
+from worldline.lineage.targets.program_subject import OWED
 from worldline.model.verdicts import Verdict
-from worldline.worlds.dedalus import OWED
 
 ABC = ("a", "b", "c")
 

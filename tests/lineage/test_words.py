@@ -4,10 +4,7 @@ import doctest
 
 import pytest
 
-from worldline.lineage.explaining import words
-from worldline.lineage.explaining.words import goal_words, parse, sentences
-from worldline.model.errors import UsageError
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,
@@ -15,6 +12,9 @@ from worldline.model.injection.scope import (
     FaultSet,
     Loss,
 )
+from worldline.lineage.explaining import words
+from worldline.lineage.explaining.words import goal_words, parse, sentences
+from worldline.model.errors import UsageError
 
 FAULTS: list[Fault] = [
     Loss(1, "a", "b"),

@@ -11,8 +11,8 @@ from tests.worlds.driving import Driven
 
 import worldline as wl
 from worldline.model.events import Origin
+from worldline.show.diagram import diagram
 from worldline.trace.causality import causal_past
-from worldline.trace.diagram import diagram
 from worldline.trace.format import read
 
 REFUSE = "refuse at b Item(number=1) from a"

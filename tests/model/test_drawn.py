@@ -11,15 +11,15 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import explore
 
 import worldline as wl
+from worldline.model.data.values import freeze, thaw
 from worldline.model.events import Event, Kind
-from worldline.model.execute import Result
-from worldline.model.renaming import renamed
-from worldline.model.values import freeze, thaw
+from worldline.model.semantics.execute import Result
+from worldline.model.symmetry.renaming import renamed
+from worldline.runs.record import Ending, record
+from worldline.runs.recorder import event_record
 from worldline.search.engines import Engine
-from worldline.trace.phrases import event_phrase
-from worldline.trace.record import Ending, record
-from worldline.trace.recorder import event_record
-from worldline.trace.steps import steps
+from worldline.show.phrases import event_phrase
+from worldline.show.steps import steps
 from worldline.worlds.direct import DirectWorld, NotEnabled
 
 A, B = wl.ids("a", "b")

@@ -9,7 +9,7 @@ import pytest
 from tests.worlds.driving import Driven
 
 import worldline as wl
-from worldline.model.execute import Result
+from worldline.model.semantics.execute import Result
 
 A, B = wl.ids("a", "b")
 

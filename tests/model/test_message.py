@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.model.data.values import freeze, thaw
 from worldline.model.message import Envelope, is_message
-from worldline.model.values import freeze, thaw
 
 
 @wl.message

@@ -8,7 +8,7 @@ import pytest
 from tests.worlds.driving import Driven
 
 import worldline as wl
-from worldline.model.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.node import node_type
 
 

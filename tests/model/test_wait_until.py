@@ -9,12 +9,12 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import explore
 
 import worldline as wl
+from worldline.injection.scope import Scope
+from worldline.lineage.rounds.plan import Plan
+from worldline.lineage.rounds.scheduler import RoundWorld
 from worldline.model.events import Event, Kind
-from worldline.model.injection.scope import Scope
 from worldline.search.engines import Engine
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.rounds.plan import Plan
-from worldline.worlds.rounds.scheduler import RoundWorld
 
 A, B = wl.ids("a", "b")
 

@@ -10,11 +10,11 @@ from tests.oracle.networks import Parcel
 from tests.oracle.state import State
 
 import worldline as wl
-from worldline.model.execute import Failure, Result
-from worldline.model.hidden import PendingTimer
+from worldline.model.data.values import freeze
 from worldline.model.observers import Sent
-from worldline.model.outcome import Outcome, TimerChange
-from worldline.model.values import freeze
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.semantics.outcome import Outcome, TimerChange
 
 
 class OracleDoor:

@@ -8,8 +8,8 @@ from typing import Any
 from tests.oracle.explorer import Oracle
 
 from worldline.model.events import Origin
-from worldline.model.execute import Failure
 from worldline.model.properties import PropertyKind
+from worldline.model.semantics.execute import Failure
 
 
 @dataclass

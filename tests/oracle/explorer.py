@@ -15,15 +15,15 @@ from tests.oracle.reader import StateReader
 from tests.oracle.state import NodeState, State, canonical, describe, identity
 
 import worldline as wl
-from worldline.model import activity
-from worldline.model.content import order_key
 from worldline.model.context import Context, unknown_message
-from worldline.model.execute import Failure, Result, find, make_context
+from worldline.model.data.content import order_key
+from worldline.model.data.values import freeze
 from worldline.model.fields import Role
 from worldline.model.node import NodeType, node_type
-from worldline.model.outcome import Outcome
 from worldline.model.prologue import Pattern
-from worldline.model.values import freeze
+from worldline.model.semantics.execute import Failure, Result, find, make_context
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.usercode import activity
 
 K = wl.Kind
 BEGINNINGS = (K.START, K.RESET, K.RESTART)

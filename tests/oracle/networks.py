@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import worldline as wl
-from worldline.model.content import order_key
+from worldline.model.data.content import order_key
+from worldline.model.data.values import freeze
 from worldline.model.events import LOST, UNREACHABLE
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.network.message_set import MessageSet
 from worldline.model.network.streams import Streams
-from worldline.model.values import freeze
 
 Pair = tuple[wl.NodeId, wl.NodeId]
 CLOSED, OPEN, HALF = "closed", "open", "half open"

@@ -8,10 +8,10 @@ from tests.oracle.networks import Parcel
 from tests.oracle.state import State
 
 import worldline as wl
-from worldline.model.content import order_key
-from worldline.model.hidden import PendingTimer, Status
+from worldline.model.data.content import order_key
+from worldline.model.data.values import freeze, thaw
 from worldline.model.message import Envelope
-from worldline.model.values import freeze, thaw
+from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.view import Pure, Read
 
 

@@ -26,8 +26,8 @@ from tests.oracle.state import State
 
 import worldline as wl
 from worldline.model.events import Schedule
-from worldline.model.outcome import Outcome
 from worldline.model.properties import Property
+from worldline.model.semantics.outcome import Outcome
 
 FAULTS = frozenset(
     {

@@ -9,10 +9,10 @@ from typing import Any
 from tests.oracle.networks import Wire, wire_of
 
 import worldline as wl
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.values import freeze
 from worldline.model.faults import BUDGETS
 from worldline.model.node import node_type
-from worldline.model.values import freeze
 
 TimerKey = tuple[str, str, Frozen]
 

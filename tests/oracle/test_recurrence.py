@@ -11,8 +11,8 @@ from tests.oracle.recurrence import Arc, components, is_violated, objection
 from tests.search.wheels import plan_of
 
 import worldline as wl
+from worldline.runs.schedule import schedule_of
 from worldline.trace.format import read
-from worldline.trace.schedule import schedule_of
 
 
 def arc(start: int, event: int | None, end: int | None, *anew: int) -> Arc:

@@ -10,7 +10,7 @@ from tests.oracle.exploration import explore
 from tests.systems import FINITE
 
 import worldline as wl
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.model.verdicts import Verdict
 from worldline.search.engines import Engine
 

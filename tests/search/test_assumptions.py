@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.injection.scope import CrashSemantics, Scope
 from worldline.lineage.targets.rounds import RoundsTarget
-from worldline.model.injection.scope import CrashSemantics, Scope
 
 A, B = wl.ids("a", "b")
 

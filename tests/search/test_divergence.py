@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.model import divergence
+from worldline.model.usercode import divergence
 
 ENGINES = ["python", "auto"]
 A, B = wl.ids("a", "b")

@@ -10,8 +10,8 @@ from tests.systems import FINITE
 
 import worldline as wl
 from worldline.engine import interner
+from worldline.loading.loader import load
 from worldline.model.errors import UsageError
-from worldline.model.loader import load
 from worldline.model.verdicts import Verdict
 
 

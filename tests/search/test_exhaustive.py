@@ -10,8 +10,8 @@ import pytest
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
+from worldline.runs.report import PropertyFailed
 from worldline.search.report import Progress
-from worldline.trace.report import PropertyFailed
 
 
 @wl.message

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pytest
 
 import worldline as wl
+from worldline.show.steps import steps
 from worldline.trace.format import read, write
-from worldline.trace.steps import steps
 
 A, B, C = wl.ids("a", "b", "c")
 Verdicts = dict[str, str]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.model.histories import Read, linearizable, register
+from worldline.model.histories.histories import Read, linearizable, register
 
 CLIENT, SERVER = wl.ids("client", "server")
 

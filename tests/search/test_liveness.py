@@ -9,11 +9,11 @@ import pytest
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
+from worldline.runs.report import PropertyReport
 from worldline.search.report import Progress, Report
+from worldline.show.steps import steps
 from worldline.trace.format import read, write
 from worldline.trace.records import End, Trace
-from worldline.trace.report import PropertyReport
-from worldline.trace.steps import steps
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from tests.search.test_random_systems import Plan, plans
 
 import worldline as wl
 from worldline import zoo
+from worldline.loading.loader import load
 from worldline.model.errors import UsageError
-from worldline.model.loader import load
 from worldline.search.engines import ENVIRONMENT
 from worldline.worlds.footprints import Footprints
 

@@ -8,7 +8,7 @@ import pytest
 
 import worldline as wl
 from worldline.engine.profile import SORTS
-from worldline.model.loader import load
+from worldline.loading.loader import load
 
 
 @pytest.mark.parametrize("engine", ["python", "auto"])

@@ -10,7 +10,7 @@ import pytest
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.model.verdicts import Verdict
 from worldline.search.engines import Engine
 

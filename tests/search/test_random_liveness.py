@@ -30,9 +30,9 @@ from tests.search.wheels import Plan, plan_of, plans
 import worldline as wl
 from worldline.engine.graph import Space
 from worldline.model.errors import Nondeterminism
+from worldline.runs.schedule import schedule_of
 from worldline.search import liveness
 from worldline.trace.format import read
-from worldline.trace.schedule import schedule_of
 
 ENGINES: tuple[Literal["native", "python"], ...] = ("native", "python")
 

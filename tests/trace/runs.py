@@ -6,8 +6,8 @@ import random
 
 import worldline as wl
 from worldline.model.events import Schedule
+from worldline.runs.record import Ending, record
 from worldline.trace.format import Trace
-from worldline.trace.record import Ending, record
 from worldline.worlds.direct import DirectWorld
 
 

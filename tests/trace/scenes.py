@@ -6,8 +6,8 @@ from typing import Any
 
 import worldline as wl
 from worldline.model.prologue import Pattern
+from worldline.runs.record import Ending, record
 from worldline.trace.format import Trace
-from worldline.trace.record import Ending, record
 from worldline.worlds.direct import DirectWorld
 
 

@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import worldline as wl
-from worldline.model.time import EPOCH, Duration
-from worldline.model.unfreezable import MOST_NESTED
-from worldline.model.values import freeze
+from worldline.model.data.time import EPOCH, Duration
+from worldline.model.data.unfreezable import MOST_NESTED
+from worldline.model.data.values import freeze
 from worldline.trace.class_table import ClassTable
 from worldline.trace.json_checks import MAX_DEPTH, Malformed, check
 from worldline.trace.json_text import show

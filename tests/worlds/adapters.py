@@ -11,10 +11,10 @@ from tests.oracle import Oracle
 
 import worldline as wl
 from worldline.engine.expand import Expander
-from worldline.model.execute import Failure
-from worldline.model.layout import Layout
-from worldline.model.outcome import Outcome
-from worldline.model.values import freeze
+from worldline.model.data.values import freeze
+from worldline.model.semantics.execute import Failure
+from worldline.model.semantics.layout import Layout
+from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.direct import DirectWorld, Snapshot
 from worldline.worlds.tabulated import TabulatedWorld
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import worldline as wl
-from worldline.model.outcome import Outcome
 from worldline.model.prologue import Pattern
+from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.direct import DirectWorld
 
 

@@ -20,7 +20,7 @@ from tests.systems import (
 from tests.worlds.driving import Driven
 
 import worldline as wl
-from worldline.model.execute import Result
+from worldline.model.semantics.execute import Result
 from worldline.worlds.direct import DirectWorld, NotEnabled
 
 A, B = wl.ids("a", "b")

@@ -12,7 +12,7 @@ from tests.search.test_random_systems import Plan, plans
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.tables import Entry, Leaf, Row
-from worldline.search.start import starts
+from worldline.runs.start import starts
 from worldline.worlds.footprints import Footprints
 from worldline.worlds.tabulated import TabulatedWorld
 

@@ -14,8 +14,8 @@ import pytest
 
 import worldline as wl
 from worldline.cli.main import main
+from worldline.show.steps import steps
 from worldline.trace.format import read
-from worldline.trace.steps import steps
 
 A, B = wl.ids("a", "b")
 

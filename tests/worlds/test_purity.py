@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import pytest
 
 import worldline as wl
-from worldline.model.loader import load
+from worldline.loading.loader import load
 
 WORDS = ("heron", "ibis", "coot")
 GLOBAL = frozenset(WORDS)

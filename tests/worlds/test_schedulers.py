@@ -12,10 +12,10 @@ import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.schedulers.named import PLAIN, scheduler_named
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.model.properties import PropertyKind
-from worldline.search.start import starts
-from worldline.search.weights import TO_GO_DEEP, describer, weigher
+from worldline.runs.start import starts
+from worldline.search.walks.weights import TO_GO_DEEP, describer, weigher
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import CannotTell, DirectWalks
 

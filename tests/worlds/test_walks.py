@@ -14,7 +14,7 @@ from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
 from worldline.model.events import Event, Kind
 from worldline.model.properties import Property, PropertyKind
-from worldline.search.start import starts
+from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import CannotTell, DirectWalks
 

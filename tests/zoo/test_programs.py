@@ -13,8 +13,7 @@ from worldline import zoo
 from worldline.dedalus.check import Checked, load
 from worldline.dedalus.symbolic.frontier import frontier, smallest_eff
 from worldline.dedalus.symbolic.search import Answer, Rerun, search
-from worldline.lineage.explaining.words import names
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     NO_FAULTS,
     Crash,
     CrashSemantics,
@@ -22,6 +21,7 @@ from worldline.model.injection.scope import (
     Loss,
     Scope,
 )
+from worldline.lineage.explaining.words import names
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS
 

@@ -8,7 +8,7 @@ import pytest
 
 import worldline as wl
 from worldline import zoo
-from worldline.model.loader import load
+from worldline.loading.loader import load
 
 
 def parameters(command: str) -> tuple[str, dict[str, str]]:

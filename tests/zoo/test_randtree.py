@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.worlds.direct import DirectWorld
 from worldline.zoo import randtree
 from worldline.zoo.randtree.properties import one_spanning_tree

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.faults import find_faults
-from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
-from worldline.worlds.rounds.subject import RoundsSubject
+from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.zoo import atomic_commit, broadcast, replication
 
 TWINS: dict[str, tuple[Any, dict[str, Any]]] = {

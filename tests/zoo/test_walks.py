@@ -17,7 +17,7 @@ from worldline.cli.options import assignments
 from worldline.debug.commands import answer
 from worldline.debug.session import Session
 from worldline.debug.timeline import Timeline
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.trace.format import read
 from worldline.trace.records import StepRecord
 from worldline.zoo import brokentree, overcast, randtree

@@ -8,9 +8,9 @@ from worldline.cli.options import print_json
 from worldline.cli.terminal import print_lines, reclaim
 
 if TYPE_CHECKING:
+    from worldline.runs.report import PropertyReport
     from worldline.search.report import Report
-    from worldline.search.walk_report import WalkReport
-    from worldline.trace.report import PropertyReport
+    from worldline.search.walks.report import WalkReport
 
 
 def answered(report: Report | WalkReport, *, as_json: bool) -> int:
@@ -28,6 +28,6 @@ def _print_steps(first: PropertyReport | None) -> None:
     """Print the run that leads to the first violation."""
     if first is None or first.run is None:
         return
-    from worldline.trace.steps import run_lines
+    from worldline.show.steps import run_lines
 
     print_lines(["", *run_lines(first.run)])

@@ -191,7 +191,7 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.goals import goals, predicates
     from worldline.cli.progress import shown
     from worldline.model.errors import UsageError
-    from worldline.model.interrupts import held
+    from worldline.model.usercode.interrupts import held
     from worldline.search.exhaustive import check
 
     system = load_of_search("check", arguments)

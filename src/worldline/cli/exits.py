@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any
 
-from worldline.model.places import is_users
+from worldline.model.usercode.places import is_users
 
 _end_at_once, _abort = os._exit, os.abort
 

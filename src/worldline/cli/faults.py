@@ -215,8 +215,8 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.lineage.answering import answer
     from worldline.lineage.deciding import question_of
     from worldline.lineage.targets.opening import open_target
-    from worldline.model.divergence import watched
-    from worldline.model.interrupts import held
+    from worldline.model.usercode.divergence import watched
+    from worldline.model.usercode.interrupts import held
 
     question = question_of(
         nodes=arguments.nodes,

@@ -73,8 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
-    from worldline.model.interrupts import held
-    from worldline.search.fuzz import fuzz
+    from worldline.model.usercode.interrupts import held
+    from worldline.search.walks.fuzz import fuzz
 
     if arguments.out is not None:
         refuse_no_file(arguments.out)

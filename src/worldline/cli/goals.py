@@ -38,7 +38,7 @@ def predicates(system: System, texts: Iterable[str]) -> list[Callable[[View], An
 
 def _goal(system: System, text: str) -> Property | Callable[[View], Any]:
     from worldline.debug.evaluate import Expressions
-    from worldline.model.loader import function_for, is_function
+    from worldline.loading.loader import function_for, is_function
 
     for declared in system.properties:
         if declared.name == text:

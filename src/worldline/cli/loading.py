@@ -53,7 +53,7 @@ def load_of_trace(
     UsageError
         If it is not of the zoo and no target is given, or it cannot be loaded.
     """
-    from worldline.trace.loading import command, loaded, named
+    from worldline.runs.loading import command, loaded, named
 
     words = named(
         header, targets, parameters, how=functools.partial(command, verb, place)
@@ -70,10 +70,10 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
     UsageError
         If there is no target, or it cannot be loaded.
     """
-    from worldline.model.loader import load, same_target
-    from worldline.search.prefix import Prefix
+    from worldline.loading.loader import load, same_target
+    from worldline.runs.loading import named, words_of
+    from worldline.runs.prefix import Prefix
     from worldline.trace.format import read_header
-    from worldline.trace.loading import named, words_of
 
     given = assignments(arguments.parameters)
     target: str | None = arguments.target

@@ -20,9 +20,9 @@ from worldline.model.errors import (
     WorldlineError,
     refuse_no_asserts,
 )
-from worldline.model.interrupts import at_the_second
 from worldline.model.printable import one_line
-from worldline.model.user_errors import escaped
+from worldline.model.usercode.interrupts import at_the_second
+from worldline.model.usercode.user_errors import escaped
 
 VERBS = {
     "check": check,

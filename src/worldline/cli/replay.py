@@ -44,8 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
+    from worldline.runs.replay import replay_trace
     from worldline.trace.format import read
-    from worldline.trace.replay import replay_trace
 
     # A run that breaks off has no verdict; taking it for one that violates nothing
     # has to be asked for.

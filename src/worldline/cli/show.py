@@ -68,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _printer(form: str) -> Callable[[Trace], Iterator[str]]:
-    from worldline.trace.diagram import diagram
-    from worldline.trace.exports import dot, mermaid, shiviz
-    from worldline.trace.steps import steps
+    from worldline.show.diagram import diagram
+    from worldline.show.exports import dot, mermaid, shiviz
+    from worldline.show.steps import steps
 
     printers = (diagram, dot, mermaid, shiviz, steps)
     return {printer.__name__: printer for printer in printers}[form]

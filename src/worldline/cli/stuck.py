@@ -1,7 +1,7 @@
 """The command ``worldline`` as a process: begun anew should a call into C never end.
 
 Such a call, like ``sum(itertools.count())``, can be ended by nothing but the end of the
-process (`model/beat.py`). So a thread of the kernel replaces the process by the same
+process (`model/usercode/beat.py`). So a thread of the kernel replaces the process by the same
 command, which then does its work in a child of its own: where that is stuck, the child
 is ended, and another does the same again but for the execution in question, which is
 a divergence. What is deterministic is so in both children, since they begin alike.
@@ -19,7 +19,7 @@ from types import FrameType
 from typing import NoReturn
 
 from worldline.cli.main import main
-from worldline.model import beat
+from worldline.model.usercode import beat
 
 _AGAIN = "_WORLDLINE_BEGUN_ANEW"
 _VERBS = frozenset({"check", "walk", "fuzz", "faults", "replay"})

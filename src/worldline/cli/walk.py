@@ -115,8 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.answers import answered
     from worldline.cli.goals import goals
     from worldline.cli.progress import shown
-    from worldline.model.interrupts import held
-    from worldline.search.walks import walk
+    from worldline.model.usercode.interrupts import held
+    from worldline.search.walks.walk import walk
 
     if arguments.out is not None and not arguments.emit_live:
         refuse_no_file(arguments.out)

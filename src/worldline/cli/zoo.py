@@ -114,8 +114,8 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def _systems() -> Iterator[dict[str, Any]]:
     from worldline import zoo
-    from worldline.model.loader import find
-    from worldline.model.parameters import describe
+    from worldline.loading.loader import find
+    from worldline.loading.parameters import describe
 
     known = zoo.bugs()
     for name in zoo.names():

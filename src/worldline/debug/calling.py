@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, final
 
 from worldline.debug.allowance import Allowance
-from worldline.model.canonical import FrozenMap
+from worldline.model.data.canonical import FrozenMap
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
-from worldline.model.hidden import PendingTimer
-from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
+from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.view import NodeView, View
 
 _TEXT = (

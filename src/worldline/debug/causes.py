@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import final
 
 from worldline.debug.answers import Cause, StepLine, Why
+from worldline.show.phrases import event_phrase
 from worldline.trace.causality import causal_past, dependencies, triggers
-from worldline.trace.phrases import event_phrase
 from worldline.trace.records import Header, StepRecord, Trace
 
 _HOW = {"timer": "set the timer", "transport_error": "broke the connection"}

@@ -14,9 +14,9 @@ from typing import final
 from worldline.debug import looking, stepping, text
 from worldline.debug.answers import Answer
 from worldline.debug.session import Session
-from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
-from worldline.model.interrupts import listening
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import listening
 
 
 @final

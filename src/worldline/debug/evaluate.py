@@ -21,13 +21,13 @@ from worldline.debug.interpreter import Interpreter
 from worldline.debug.scopes import Scope
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.fields import Role
-from worldline.model.hidden import PendingTimer
 from worldline.model.message import Envelope
+from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
-from worldline.model.user_functions import yes_or_no
+from worldline.model.usercode.user_functions import yes_or_no
 from worldline.model.view import NodeView, View
+from worldline.runs.explain import text_of
 from worldline.trace.class_table import ClassTable
-from worldline.trace.explain import text_of
 from worldline.trace.json_text import Json, shorten
 from worldline.trace.json_values import encode_value
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar, final
 from worldline.debug.allowance import BITS, Allowance
 from worldline.debug.calling import attribute, call, format_value
 from worldline.debug.scopes import Lambda, Scope
-from worldline.model.canonical import FrozenMap
+from worldline.model.data.canonical import FrozenMap
 from worldline.model.errors import UsageError
 from worldline.model.view import View
 

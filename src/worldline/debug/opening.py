@@ -12,7 +12,7 @@ from worldline.trace.format import Place, read
 from worldline.trace.records import Header
 
 Load: TypeAlias = Callable[[Place, Header], System]
-"""Gives the system of a trace, as `worldline.trace.loading.system_of` does."""
+"""Gives the system of a trace, as `worldline.runs.loading.system_of` does."""
 
 
 def open_session(

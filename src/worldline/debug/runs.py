@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, final
 
 from worldline.debug.timeline import Timeline
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Kind
-from worldline.model.identity import NodeId
 from worldline.model.system import System
 from worldline.model.view import Pure, Read, Reader, View, holds_for
 from worldline.trace.records import STATUS, StepRecord

@@ -24,20 +24,20 @@ from worldline.debug.state import (
     node_state,
 )
 from worldline.debug.timeline import Timeline
-from worldline.model.divergence import Diverged
 from worldline.model.errors import ModelError, UsageError
 from worldline.model.properties import Property
-from worldline.model.running import run_pure
+from worldline.model.usercode.divergence import Diverged
+from worldline.model.usercode.running import run_pure
 from worldline.model.view import View
-from worldline.trace.difference import Difference, first_difference
-from worldline.trace.explain import explain
+from worldline.runs.difference import Difference, first_difference
+from worldline.runs.explain import explain
+from worldline.runs.record import declared
+from worldline.runs.recorder import event_record
+from worldline.runs.rerun import changes_since, source_changed
+from worldline.show.phrases import event_phrase
+from worldline.show.steps import step_lines
 from worldline.trace.json_text import shorten
-from worldline.trace.phrases import event_phrase
-from worldline.trace.record import declared
-from worldline.trace.recorder import event_record
 from worldline.trace.records import PROLOGUE, Explanation, StepRecord
-from worldline.trace.rerun import changes_since, source_changed
-from worldline.trace.steps import step_lines
 
 
 @final

@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
 from worldline.model.faults import BUDGETS, Budget, Partition
-from worldline.model.hidden import Hidden
-from worldline.model.layout import Layout
 from worldline.model.network.link import CLOSED, HALF, Link
 from worldline.model.network.streams import Sockets
 from worldline.model.node import NodeType
-from worldline.trace.explain import text_of
+from worldline.model.semantics.hidden import Hidden
+from worldline.model.semantics.layout import Layout
+from worldline.runs.explain import text_of
 from worldline.trace.json_text import Json, show
 from worldline.trace.json_values import encode
 from worldline.trace.records import STATUS

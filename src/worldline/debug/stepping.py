@@ -15,7 +15,7 @@ from worldline.debug.arguments import number_of, one_step, step_of, words_of
 from worldline.debug.causes import step_line
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
-from worldline.trace.diagram import window
+from worldline.show.diagram import window
 from worldline.trace.records import StepRecord
 from worldline.trace.schema import dump
 

@@ -9,10 +9,10 @@ from worldline.debug.answers import Possible, PropertyStatus, StepLine, Why
 from worldline.debug.runs import Span
 from worldline.debug.session import Session
 from worldline.debug.state import Change, NodeDifference, NodeState
-from worldline.trace.difference import Difference
+from worldline.runs.difference import Difference
+from worldline.show.steps import critical_lines, header_lines, step_lines
 from worldline.trace.json_text import show
 from worldline.trace.records import STATUS, Explanation, StepRecord
-from worldline.trace.steps import critical_lines, header_lines, step_lines
 
 MOST_ROWS, MOST_SPANS = 60, 10
 """How much of a list is shown unless all of it is asked for."""

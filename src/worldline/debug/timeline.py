@@ -12,14 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeAlias, final
 
-from worldline.model.divergence import watched
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
-from worldline.model.interrupts import listening
 from worldline.model.system import System
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import listening
+from worldline.runs.replayed import Divergence
+from worldline.runs.rerun import Rerun, check_nodes
 from worldline.trace.records import PROLOGUE, StepRecord, Trace
-from worldline.trace.replayed import Divergence
-from worldline.trace.rerun import Rerun, check_nodes
 from worldline.worlds.checkpoint import Checkpoint, go_back, take
 from worldline.worlds.direct import DirectWorld
 

@@ -25,7 +25,7 @@ from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.syntax import Literal, When
 from worldline.dedalus.templates import Pattern, matches
 from worldline.dedalus.walk import CRASH
-from worldline.model.injection.scope import Crash, Delay, FaultSet, Scope, in_order
+from worldline.injection.scope import Crash, Delay, FaultSet, Scope, in_order
 
 
 class Appearances:

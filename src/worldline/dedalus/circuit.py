@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from worldline.model.injection.formula import (
+from worldline.injection.formula import (
     ALWAYS,
     NEVER,
     Every,
@@ -13,7 +13,7 @@ from worldline.model.injection.formula import (
     Some,
     Spared,
 )
-from worldline.model.injection.scope import Crash, Delay, Fault, FaultSet, Loss, Scope
+from worldline.injection.scope import Crash, Delay, Fault, FaultSet, Loss, Scope
 
 
 class Circuit:

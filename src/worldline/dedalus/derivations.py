@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from worldline.dedalus.evaluate import label_of
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.text import value_text
-from worldline.model.injection.subject import Sent
+from worldline.injection.subject import Sent
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ from worldline.dedalus.tables import Table
 from worldline.dedalus.templates import Row
 from worldline.dedalus.text import value_text
 from worldline.dedalus.walk import CRASH
+from worldline.injection.scope import CrashSemantics, FaultSet
+from worldline.injection.subject import Sent
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import CrashSemantics, FaultSet
-from worldline.model.injection.subject import Sent
 
 _MOST_STEPS = 10_000
 """A recursion that goes on for longer within a round makes new values without end."""

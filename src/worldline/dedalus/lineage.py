@@ -36,9 +36,9 @@ from worldline.dedalus.strata import components
 from worldline.dedalus.syntax import Aggregator
 from worldline.dedalus.templates import Pattern, Row
 from worldline.dedalus.walk import CRASH
-from worldline.model.injection.formula import ALWAYS, NEVER, Formula
-from worldline.model.injection.scope import Crash, FaultSet, Scope
-from worldline.model.injection.subject import Check, patiently
+from worldline.injection.formula import ALWAYS, NEVER, Formula
+from worldline.injection.scope import Crash, FaultSet, Scope
+from worldline.injection.subject import Check, patiently
 
 _Join: TypeAlias = Callable[[Iterable[Formula]], Formula]
 _Made: TypeAlias = "Formula | int | tuple[_Join, list[_Made]]"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from worldline.model.errors import UsageError
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,
@@ -11,6 +10,7 @@ from worldline.model.injection.scope import (
     Loss,
     in_order,
 )
+from worldline.model.errors import UsageError
 
 
 class Network:

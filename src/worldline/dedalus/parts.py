@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from worldline.dedalus.provenance import Fact
 from worldline.dedalus.templates import Pattern
-from worldline.model.injection.formula import Formula
+from worldline.injection.formula import Formula
 
 
 class Appearing(NamedTuple):

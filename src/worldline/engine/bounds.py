@@ -16,7 +16,7 @@ from worldline.engine.room import (
     peak_memory_mb,
     resident,
 )
-from worldline.model import interrupts
+from worldline.model.usercode import interrupts
 
 T = TypeVar("T")
 

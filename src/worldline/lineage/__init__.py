@@ -1,8 +1,9 @@
 """Which faults could undo a good outcome: found backwards, from its lineage.
 
 - `engines`: the searches; they know faults, goals and support formulas
-  (`worldline.model.injection`), and nothing of what runs. Start reading at `loop`.
+  (`worldline.injection`), and nothing of what runs. Start reading at `loop`.
 - `explaining`: faults in words, drawings, pages.
+- `rounds`: a run of Python nodes in synchronous rounds.
 - `targets`: what can be asked, a Dedalus program or a system of Python nodes.
 
 `faults` is the question as users put it, `deciding` chooses its engine, `answering` makes

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from types import FrameType
 
 from worldline.engine.bounds import BoundHit
-from worldline.model import activity
-from worldline.model.divergence import Stop
-from worldline.model.interrupts import is_lost
+from worldline.model.usercode import activity
+from worldline.model.usercode.divergence import Stop
+from worldline.model.usercode.interrupts import is_lost
 
 GRACE_S = 0.5
 """Seconds that a search has to end by itself, with what it has found."""

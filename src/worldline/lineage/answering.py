@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from worldline.engine.bounds import bound_that_ended
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
+from worldline.injection.subject import Run, Subject
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
@@ -25,16 +28,13 @@ from worldline.lineage.targets.target import (
     Target,
 )
 from worldline.model.errors import InternalError, UsageError
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
-from worldline.model.injection.subject import Run, Subject
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
-from worldline.trace.diagram import diagram
+from worldline.runs.loading import call, command
+from worldline.runs.report import PropertyReport
+from worldline.show.diagram import diagram
 from worldline.trace.format import write
-from worldline.trace.loading import call, command
 from worldline.trace.records import Trace
-from worldline.trace.report import PropertyReport
 
 DIRECTORY = Path("worldline-out")
 _MOST_COMPARED = 10

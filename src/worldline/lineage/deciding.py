@@ -8,6 +8,8 @@ from dataclasses import replace
 from random import Random
 
 from worldline.engine.bounds import BoundHit, Meter, bound_that_ended
+from worldline.injection.scope import CrashSemantics, FaultSet, Scope, in_order
+from worldline.injection.subject import Subject
 from worldline.lineage.alarm import ended_after
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
@@ -27,8 +29,6 @@ from worldline.model.amounts import (
     refuse_other_than_whole,
 )
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope, in_order
-from worldline.model.injection.subject import Subject
 from worldline.model.verdicts import Verdict
 
 

@@ -10,9 +10,9 @@ from worldline.lineage.deciding import question_of
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.opening import Targets, open_target
 from worldline.lineage.targets.target import CONSERVATIVE, Report
-from worldline.model.divergence import watched
 from worldline.model.errors import refuse_no_asserts
-from worldline.model.interrupts import held
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import held
 
 
 def find_faults(

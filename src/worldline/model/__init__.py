@@ -1,6 +1,7 @@
 """What the user writes, and what it means: the vocabulary of everything above.
 
-Read from the bottom: `values` (plain data), `node` and `message` (what is declared),
-`context` (what a handler can do), `network`, `faults` and `hidden` (the cells of a
-state), `system`, then `execute` and `semantics` (what an event does).
+Rooms, from the bottom: `data` (plain values), `usercode` (user code at work), `network`,
+`semantics` (when an event is enabled, and what it does), `symmetry`, `histories`. The
+files beside them are declarations: `node`, `message`, `context`, `workload`, `faults`,
+`properties`, `observers`, `view`, and `system`, which joins them.
 """

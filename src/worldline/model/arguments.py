@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError, UsageError
-from worldline.model.identity import NodeId
-from worldline.model.user_errors import shorten
+from worldline.model.usercode.user_errors import shorten
 
 
 def named(value: object) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, final
 
-from worldline.model.content import Frozen
-from worldline.model.identity import NodeId
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.node import NodeType
 from worldline.model.workload import Invocation, Script, Whenever
 

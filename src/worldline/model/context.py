@@ -10,17 +10,17 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, final
 
-from worldline.model import activity
 from worldline.model.annotations import check_type
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settled
+from worldline.model.data.time import Time
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node
 from worldline.model.handlers import HandlerKind, mark_of
-from worldline.model.identity import NodeId
 from worldline.model.message import is_message, is_message_class
 from worldline.model.node import Handler, NodeType
-from worldline.model.settling import settled
-from worldline.model.time import Time
-from worldline.model.user_errors import spelt
+from worldline.model.usercode import activity
+from worldline.model.usercode.user_errors import spelt
 
 T = TypeVar("T")
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model.content import Frozen, order_key
+from worldline.model.data.content import Frozen, order_key
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import as_it_is, register_settler, settled
+from worldline.model.data.unfreezable import Unfreezable
+from worldline.model.data.values import freeze, is_constant
 from worldline.model.errors import ModelError
-from worldline.model.identity import NodeId
-from worldline.model.settling import as_it_is, register_settler, settled
-from worldline.model.unfreezable import Unfreezable
-from worldline.model.values import freeze, is_constant
 
 LARGEST_FAN = 10_000
 """Outcomes that one event may have before it counts as a mistake."""

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import sys
 
-from worldline.model import activity
-from worldline.model.places import place_now
+from worldline.model.usercode import activity
+from worldline.model.usercode.places import place_now
 
 
 def name_of(error: BaseException) -> str:

@@ -10,11 +10,11 @@ import enum
 from collections.abc import Sequence
 from typing import Any, TypeAlias, final
 
-from worldline.model.content import Frozen
-from worldline.model.identity import NodeId
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze, register_tag, register_type, thaw
 from worldline.model.message import Envelope
-from worldline.model.user_errors import spelt
-from worldline.model.values import freeze, register_tag, register_type, thaw
+from worldline.model.usercode.user_errors import spelt
 
 
 class Origin(enum.Enum):

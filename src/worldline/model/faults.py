@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from worldline.model.arguments import listed, node_list
-from worldline.model.content import TUPLE, Frozen
+from worldline.model.data.content import TUPLE, Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import Kind
-from worldline.model.identity import NodeId
 
 BUDGETS = (
     "drops",

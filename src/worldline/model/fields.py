@@ -8,8 +8,8 @@ import reprlib
 from collections.abc import Callable
 from typing import Any, Never, NoReturn
 
-from worldline.model import activity
 from worldline.model.errors import ModelError
+from worldline.model.usercode import activity
 
 _ROLE = "worldline"
 

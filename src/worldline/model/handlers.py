@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
-from worldline.model.identity import NodeId
 from worldline.model.message import is_message_class
-from worldline.model.user_functions import check_function
+from worldline.model.usercode.user_functions import check_function
 
 if TYPE_CHECKING:
     from worldline.model.context import Context

@@ -8,20 +8,20 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
-from worldline.model.content import DICT, LIST, SET, Frozen, Sealed
-from worldline.model.drawn import OneOf
-from worldline.model.errors import ModelError
-from worldline.model.fields import is_node, refuse_node
-from worldline.model.identity import NodeId
-from worldline.model.settling import as_it_is, register_settler, settle_fields
-from worldline.model.user_errors import spelt
-from worldline.model.values import (
+from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import as_it_is, register_settler, settle_fields
+from worldline.model.data.values import (
     record_freezer,
     register_sealed,
     register_shared,
     thaw,
     thaw_all,
 )
+from worldline.model.drawn import OneOf
+from worldline.model.errors import ModelError
+from worldline.model.fields import is_node, refuse_node
+from worldline.model.usercode.user_errors import spelt
 
 C = TypeVar("C")
 

@@ -16,21 +16,21 @@ from operator import itemgetter
 from typing import Any, TypeVar, dataclass_transform, final
 
 from worldline.model import fields as roles
-from worldline.model.canonical import adopt
-from worldline.model.content import Frozen
-from worldline.model.errors import ModelError
-from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
-from worldline.model.guards import allows
-from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
-from worldline.model.mould import Mould, first_value
-from worldline.model.settling import register_settler, settle_live
-from worldline.model.unfreezable import Unfreezable
-from worldline.model.values import (
+from worldline.model.data.canonical import adopt
+from worldline.model.data.content import Frozen
+from worldline.model.data.settling import register_settler, settle_live
+from worldline.model.data.unfreezable import Unfreezable
+from worldline.model.data.values import (
     ITSELF,
     freeze_all,
     getter,
     register_type,
 )
+from worldline.model.errors import ModelError
+from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
+from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
+from worldline.model.node_template import Mould, first_value
+from worldline.model.usercode.guards import allows
 
 C = TypeVar("C")
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from worldline.model import running
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settled
+from worldline.model.data.values import freeze, thaw, thaw_shared
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
-from worldline.model.identity import NodeId
-from worldline.model.running import refuse
-from worldline.model.settling import settled
-from worldline.model.user_functions import check_function, yes_or_no
-from worldline.model.values import freeze, thaw, thaw_shared
+from worldline.model.usercode import running
+from worldline.model.usercode.running import refuse
+from worldline.model.usercode.user_functions import check_function, yes_or_no
 
 if TYPE_CHECKING:
     from worldline.model.view import View

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Choices, Event, Kind
-from worldline.model.identity import NodeId
-from worldline.model.user_errors import spelt
+from worldline.model.usercode.user_errors import spelt
 from worldline.model.workload import Invocation
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model import activity, running
 from worldline.model.errors import ModelError
-from worldline.model.running import refuse, text_of
-from worldline.model.user_functions import check_function, verdict
+from worldline.model.usercode import activity, running
+from worldline.model.usercode.running import refuse, text_of
+from worldline.model.usercode.user_functions import check_function, verdict
 from worldline.model.view import View
 
 

@@ -11,12 +11,10 @@ from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.arguments import listed
 from worldline.model.calls import repeated_by_node, scripts_by_node
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
-from worldline.model.hidden import Hidden
-from worldline.model.identity import NodeId
-from worldline.model.layout import ColumnKind, Layout
 from worldline.model.network import (
     Capability,
     Mailbox,
@@ -28,7 +26,9 @@ from worldline.model.node import NodeType, node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property, predicate_of
-from worldline.model.symmetric import Symmetric, check_symmetry, groups_of
+from worldline.model.semantics.hidden import Hidden
+from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.symmetry.symmetric import Symmetric, check_symmetry, groups_of
 from worldline.model.validate import (
     check_name,
     check_network,

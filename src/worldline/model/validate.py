@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from worldline.model.arguments import named
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
-from worldline.model.identity import NodeId
 from worldline.model.network import Capability, permits
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
-from worldline.model.user_errors import spelt
-from worldline.model.user_functions import check_function
+from worldline.model.usercode.user_errors import spelt
+from worldline.model.usercode.user_functions import check_function
 from worldline.model.workload import WAIT, Invocation, Script, Whenever
 
 if TYPE_CHECKING:

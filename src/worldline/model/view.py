@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from worldline.model import activity
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.fields import Role
-from worldline.model.hidden import PendingTimer, Status
-from worldline.model.identity import NodeId
-from worldline.model.layout import Layout
 from worldline.model.message import Envelope
-from worldline.model.user_functions import check_function, verdict, yes_or_no
+from worldline.model.semantics.hidden import PendingTimer, Status
+from worldline.model.semantics.layout import Layout
+from worldline.model.usercode import activity
+from worldline.model.usercode.user_functions import check_function, verdict, yes_or_no
 
 if TYPE_CHECKING:
     from worldline.model.node import NodeType

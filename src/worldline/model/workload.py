@@ -12,15 +12,15 @@ from typing import Any, Literal, final
 
 from worldline.model.annotations import bound_arguments
 from worldline.model.arguments import check_node, named, node_list
-from worldline.model.content import Frozen, order_key
+from worldline.model.data.content import Frozen, order_key
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settled
+from worldline.model.data.values import freeze
 from worldline.model.drawn import check_drawn
 from worldline.model.errors import ModelError
 from worldline.model.handlers import HandlerKind, mark_of
-from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
-from worldline.model.settling import settled
-from worldline.model.user_functions import check_function, defined_at
-from worldline.model.values import freeze
+from worldline.model.usercode.user_functions import check_function, defined_at
 
 WAIT = "wait_until"
 """What the event is called with which a script goes on after a wait."""

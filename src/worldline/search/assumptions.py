@@ -12,7 +12,7 @@ from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.model.view import View
-from worldline.trace.report import PropertyReport
+from worldline.runs.report import PropertyReport
 
 FAIR = (
     "fair runs: what can happen in every state from some point on does happen, each "

@@ -14,15 +14,15 @@ from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.events import Schedule
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
-from worldline.search.confirm import confirm
-from worldline.search.start import Beginning, Start
-from worldline.trace.explain import explain
+from worldline.runs.confirm import confirm
+from worldline.runs.explain import explain
+from worldline.runs.lasso import objection
+from worldline.runs.loading import call, command
+from worldline.runs.record import Ending, record
+from worldline.runs.report import PropertyReport
+from worldline.runs.start import Beginning, Start
 from worldline.trace.format import write
-from worldline.trace.lasso import objection
-from worldline.trace.loading import call, command
-from worldline.trace.record import Ending, record
 from worldline.trace.records import Trace
-from worldline.trace.report import PropertyReport
 from worldline.worlds.direct import DirectWorld, Snapshot
 from worldline.worlds.tabulated import TabulatedWorld
 

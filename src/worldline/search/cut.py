@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.properties import Property, PropertyKind, predicate_of
 from worldline.model.system import System
-from worldline.model.user_functions import check_function
+from worldline.model.usercode.user_functions import check_function
 from worldline.model.view import View
 
 Predicate: TypeAlias = Callable[[View], bool]

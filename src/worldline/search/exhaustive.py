@@ -12,33 +12,33 @@ from pathlib import Path
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.room import peak_memory_mb
+from worldline.loading.opening import Target, open_system
 from worldline.model.amounts import (
     refuse_other_than_seconds,
     refuse_other_than_seed,
     refuse_other_than_whole,
 )
-from worldline.model.divergence import watched
+from worldline.model.data.identity import without_order
 from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
-from worldline.model.execute import Failure
-from worldline.model.identity import without_order
-from worldline.model.interrupts import held
-from worldline.model.opening import Target, open_system
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.semantics.execute import Failure
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict, combine
+from worldline.runs.prefix import Prefix
+from worldline.runs.report import PropertyReport
+from worldline.runs.start import Start
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.cut import Predicates
 from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import MOST_STATES, Liveness
-from worldline.search.prefix import Prefix
 from worldline.search.question import Limits, Question
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, Goal, goals_of
-from worldline.search.start import Start
 from worldline.search.vacuity import never
 from worldline.trace.format import Place
-from worldline.trace.report import PropertyReport
 from worldline.worlds.purity.audit import audit_predicates
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})

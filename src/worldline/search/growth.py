@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from worldline.model.content import Tag
-from worldline.model.layout import ColumnKind
+from worldline.model.data.content import Tag
 from worldline.model.message import Envelope
+from worldline.model.semantics.layout import ColumnKind
 from worldline.model.system import System
 from worldline.worlds.tabulated import TabulatedWorld
 

@@ -20,13 +20,13 @@ from worldline.engine.profile import REST
 from worldline.engine.room import memory_mb
 from worldline.engine.tables import Leaf
 from worldline.model.events import Event, Kind
-from worldline.model.interrupts import heard, pending
-from worldline.model.outcome import Outcome
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.usercode.interrupts import heard, pending
 from worldline.model.verdicts import Verdict
+from worldline.runs.report import PropertyReport
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.report import Progress
-from worldline.trace.report import PropertyReport
 from worldline.worlds.tabulated import TabulatedWorld
 
 _BYTES_PER_STATE = 24

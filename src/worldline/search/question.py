@@ -22,20 +22,20 @@ from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
 from worldline.model.arguments import check_path, named
-from worldline.model.divergence import watched
 from worldline.model.errors import UsageError
-from worldline.model.interrupts import heard
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.model.user_functions import check_function
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import heard
+from worldline.model.usercode.user_functions import check_function
 from worldline.model.view import View
+from worldline.runs.prefix import Prefix, beginning_after
+from worldline.runs.start import Beginning, Start, starts
 from worldline.search.counterexample import Counterexamples
 from worldline.search.cut import NAME, Cut, Predicates
 from worldline.search.engines import Chosen
-from worldline.search.prefix import Prefix, beginning_after
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
-from worldline.search.start import Beginning, Start, starts
 from worldline.trace.format import Place
 from worldline.worlds.alike import Alike
 from worldline.worlds.footprints import Footprints

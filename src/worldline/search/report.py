@@ -7,8 +7,8 @@ from typing import Any, final
 
 from worldline.engine.profile import Profile
 from worldline.model.verdicts import Verdict
-from worldline.trace.expecting import Expecting
-from worldline.trace.report import (
+from worldline.runs.expecting import Expecting
+from worldline.runs.report import (
     PropertyFailed,
     PropertyReport,
     base_json,

@@ -17,10 +17,10 @@ from worldline.model.arguments import named
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.model.user_functions import check_function
+from worldline.model.usercode.user_functions import check_function
 from worldline.model.view import View
-from worldline.search.confirm import confirm
-from worldline.search.start import Beginning, Start, start_after
+from worldline.runs.confirm import confirm
+from worldline.runs.start import Beginning, Start, start_after
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 

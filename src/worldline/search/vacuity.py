@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from worldline.model.events import Event, Kind
-from worldline.model.execute import Result
 from worldline.model.faults import budget_of
 from worldline.model.node import NodeType
+from worldline.model.semantics.execute import Result
 from worldline.worlds.tabulated import TabulatedWorld
 
 _BY_NAME = {Kind.TIMER: "timer", Kind.CALL: "call"}

@@ -1,6 +1,6 @@
-"""Runs as files: record, write, read, replay, explain and draw them.
+"""Traces: runs as files, readable without the system's source.
 
-`format` is the file, `json_values` how a value is spelt in it. `record` makes a trace
-from a schedule, `replay` runs one again and compares. `steps`, `diagram` and
-`exports` show a trace; they need the file alone, not the system's source.
+`format` reads and writes the file, `records` is what stands in it, `json_values` how a
+value is spelt. `worldline.runs` makes traces and runs them again; `worldline.show` shows
+them.
 """

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, final
 
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
 from worldline.model.errors import InputError
-from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
 from worldline.model.system import System
-from worldline.model.values import freeze
 from worldline.model.workload import Script
 from worldline.trace.json_values import field_names
 

@@ -18,19 +18,19 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from worldline.model.canonical import (
+from worldline.model.data.canonical import (
     CanonicalDict,
     CanonicalFrozenset,
     CanonicalSet,
     FrozenMap,
 )
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.time import EPOCH, Duration
+from worldline.model.data.values import freeze
 from worldline.model.drawn import OneOf
 from worldline.model.errors import InputError, ModelError
-from worldline.model.identity import NodeId
 from worldline.model.node import NodeType
-from worldline.model.time import EPOCH, Duration
-from worldline.model.values import freeze
 from worldline.trace.json_checks import MAX_DEPTH
 from worldline.trace.json_text import Json, shorten, show, surrogates
 

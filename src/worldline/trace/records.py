@@ -141,7 +141,7 @@ class TimerRecord:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRecord:
-    """How a handler failed; see `worldline.model.execute.Failure`."""
+    """How a handler failed; see `worldline.model.semantics.execute.Failure`."""
 
     kind: str = checked(one_of("exception", "divergence", "unhandled"))
     name: str = checked(text)

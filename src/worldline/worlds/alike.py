@@ -16,13 +16,13 @@ from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Successor
 from worldline.engine.symmetry import Member, Symmetry
 from worldline.engine.tables import Row
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import thaw
 from worldline.model.errors import Asymmetry
 from worldline.model.events import Event
-from worldline.model.identity import NodeId
-from worldline.model.layout import ColumnKind
-from worldline.model.renaming import Renamer, exchange
-from worldline.model.values import thaw
+from worldline.model.semantics.layout import ColumnKind
+from worldline.model.symmetry.renaming import Renamer, exchange
 from worldline.worlds.tabulated import TabulatedWorld
 
 _SELF = b"(self)"

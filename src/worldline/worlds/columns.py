@@ -9,12 +9,12 @@ from worldline.engine.collections import Collection, Shape
 from worldline.engine.interner import Interner
 from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
-from worldline.model.content import fingerprint, order_key
+from worldline.model.data.content import fingerprint, order_key
 from worldline.model.events import Kind
-from worldline.model.layout import Column, ColumnKind, Layout
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.message_set import Pool
+from worldline.model.semantics.layout import Column, ColumnKind, Layout
 from worldline.model.system import System
 
 PER_NODE = 2

@@ -11,35 +11,35 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.model.canonical import CanonicalFrozenset
-from worldline.model.content import Frozen
-from worldline.model.divergence import within_budget
+from worldline.model.data.canonical import CanonicalFrozenset
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settle_fields
+from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Kind, Schedule
-from worldline.model.execute import (
+from worldline.model.faults import BUDGETS, Budget, Faults, Partition
+from worldline.model.network import Mailbox
+from worldline.model.prologue import Pattern
+from worldline.model.semantics.execute import (
     Failure,
     Result,
     make_context,
     perform,
     waits,
 )
-from worldline.model.faults import BUDGETS, Budget, Faults, Partition
-from worldline.model.hidden import Hidden, PendingTimer, Status
-from worldline.model.identity import NodeId
-from worldline.model.layout import Layout
-from worldline.model.network import Mailbox
-from worldline.model.outcome import Outcome
-from worldline.model.prologue import Pattern
-from worldline.model.semantics import (
+from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
+from worldline.model.semantics.layout import Layout
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.transitions import (
     Operation,
     ambient_events,
     arrivals,
     changes,
     own_events,
 )
-from worldline.model.settling import settle_fields
 from worldline.model.system import System
-from worldline.model.values import freeze, thaw
+from worldline.model.usercode.divergence import within_budget
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query

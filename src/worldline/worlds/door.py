@@ -10,17 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from worldline.model.data.identity import NodeId
+from worldline.model.data.time import EPOCH, Time
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
-from worldline.model.execute import Failure, Result
-from worldline.model.hidden import PendingTimer
-from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
 from worldline.model.observers import Sent
-from worldline.model.outcome import Outcome, TimerChange
-from worldline.model.semantics import Operation
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.semantics.outcome import Outcome, TimerChange
+from worldline.model.semantics.transitions import Operation
 from worldline.model.system import System
-from worldline.model.time import EPOCH, Time
-from worldline.model.values import freeze
 
 Query: TypeAlias = tuple[Any, ...]
 """``("choose", n, weights)``, ``("full", dst, k)``, ``("sequence",)`` or

@@ -26,13 +26,13 @@ from collections.abc import Iterator
 from typing import final
 
 from worldline.engine.tables import Entry, Leaf, Operations
+from worldline.model.data.identity import NodeId
 from worldline.model.events import UNREACHABLE, Event, Kind
 from worldline.model.faults import BUDGETS
-from worldline.model.identity import NodeId
-from worldline.model.layout import ColumnKind
 from worldline.model.message import Envelope
-from worldline.model.outcome import Outcome
-from worldline.model.semantics import Operation
+from worldline.model.semantics.layout import ColumnKind
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.transitions import Operation
 from worldline.worlds.tabulated import TabulatedWorld
 
 _OF_A_PEER = frozenset(

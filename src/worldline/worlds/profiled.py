@@ -6,7 +6,7 @@ from typing import Any, final
 
 from worldline.engine.profile import ENABLED, MAILBOXES, OBSERVERS, REST, Profile
 from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Site
-from worldline.model.layout import ColumnKind
+from worldline.model.semantics.layout import ColumnKind
 from worldline.worlds.tabulated import TabulatedWorld
 
 _SORTS = {ColumnKind.INBOX: MAILBOXES, ColumnKind.OBSERVER: OBSERVERS}

@@ -12,14 +12,14 @@ from typing import Any, final
 from worldline.engine.decisions import Decision, Question
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
-from worldline.model import activity
-from worldline.model.divergence import Diverged
-from worldline.model.identity import NodeId
-from worldline.model.interrupts import is_interrupt
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import is_constant, thaw
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.running import refuse, run_pure
 from worldline.model.system import System
-from worldline.model.values import is_constant, thaw
+from worldline.model.usercode import activity
+from worldline.model.usercode.divergence import Diverged
+from worldline.model.usercode.interrupts import is_interrupt
+from worldline.model.usercode.running import refuse, run_pure
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.purity.evaluations import Evaluations
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze, thaw
 from worldline.model.events import Event
-from worldline.model.identity import NodeId
-from worldline.model.layout import Layout
 from worldline.model.properties import Property
-from worldline.model.values import freeze, thaw
+from worldline.model.semantics.layout import Layout
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.direct import DirectWorld
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from worldline.model import beat
-from worldline.model.content import Frozen
-from worldline.model.divergence import BY_THE_CLOCK
+from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event, Kind
-from worldline.model.outcome import Outcome
+from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
+from worldline.model.usercode import beat
+from worldline.model.usercode.divergence import BY_THE_CLOCK
 
 
 def before(system: System, event: Event, nodes: list[Any]) -> tuple[int, Frozen] | None:

@@ -23,13 +23,14 @@ from worldline.engine.tables import (
     Tables,
     Tree,
 )
+from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event, Kind, Origin
-from worldline.model.execute import HANDLERLESS, Result
-from worldline.model.layout import ColumnKind, Layout
-from worldline.model.mould import Mould
+from worldline.model.node_template import Mould
 from worldline.model.properties import Property
-from worldline.model.semantics import (
+from worldline.model.semantics.execute import HANDLERLESS, Result
+from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.semantics.transitions import (
     Change,
     ambient_events,
     arrivals,
@@ -37,7 +38,6 @@ from worldline.model.semantics import (
     own_events,
 )
 from worldline.model.system import System
-from worldline.model.values import freeze
 from worldline.model.view import View
 from worldline.worlds.columns import (
     ARRIVALS,

@@ -6,21 +6,21 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.engine.profile import FREEZING, HANDLERS, UNTIMED, Untimed
-from worldline.model.content import Frozen
-from worldline.model.divergence import Suspected, within_budget
+from worldline.model.data.content import Frozen
 from worldline.model.drawn import LARGEST_FAN
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
-from worldline.model.execute import (
+from worldline.model.node_template import Mould
+from worldline.model.semantics.execute import (
     Failure,
     Result,
     make_context,
     perform,
 )
-from worldline.model.mould import Mould
-from worldline.model.outcome import Outcome
-from worldline.model.semantics import Change, Operation
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.transitions import Change, Operation
 from worldline.model.system import System
+from worldline.model.usercode.divergence import Suspected, within_budget
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 

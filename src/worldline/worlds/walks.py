@@ -15,12 +15,12 @@ from worldline.engine.schedulers.protocol import Scheduler, Traits, below
 from worldline.engine.schedulers.turns import WORDS, Turns, random_at
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, Reached
-from worldline.model.divergence import Suspected
 from worldline.model.drawn import is_drawn
 from worldline.model.events import Choices, Event, Kind
-from worldline.model.mould import Mould
+from worldline.model.node_template import Mould
 from worldline.model.properties import Property
-from worldline.model.semantics import changes
+from worldline.model.semantics.transitions import changes
+from worldline.model.usercode.divergence import Suspected
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
 from worldline.worlds.standing import Offers, Standing

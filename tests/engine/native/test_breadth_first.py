@@ -17,7 +17,7 @@ from tests.systems import FINITE, VARIANTS
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
-from worldline.model.loader import load
+from worldline.loading.loader import load
 from worldline.worlds.alike import Alike
 from worldline.zoo import twophase
 

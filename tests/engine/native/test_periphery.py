@@ -17,8 +17,8 @@ from worldline.engine.breadth_first import breadth_first
 from worldline.engine.exploration import Check, Exploration, Options
 from worldline.engine.native.breadth_first import breadth_first as compiled
 from worldline.engine.native.library import KernelMissing, library
-from worldline.model.loader import load
-from worldline.search.start import starts
+from worldline.loading.loader import load
+from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld
 
 try:

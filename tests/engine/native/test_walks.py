@@ -16,10 +16,10 @@ from worldline.engine.native.walks import Walks as Compiled
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
+from worldline.loading.loader import load
 from worldline.model.events import Kind
-from worldline.model.loader import load
 from worldline.model.properties import PropertyKind
-from worldline.search.start import starts
+from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld
 
 try:

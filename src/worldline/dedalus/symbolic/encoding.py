@@ -44,8 +44,8 @@ from worldline.dedalus.walk import (
     literals,
     positive,
 )
+from worldline.injection.scope import CrashSemantics, Scope
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import CrashSemantics, Scope
 
 SEEK_OWING = "seek_owing"
 """The atom that is made true to ask for a run that owes something, broken or not."""

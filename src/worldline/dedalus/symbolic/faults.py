@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from worldline.dedalus.symbolic.words import value
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,

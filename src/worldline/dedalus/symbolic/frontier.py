@@ -19,8 +19,8 @@ from worldline.dedalus.check import Checked
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.search import Rerun
 from worldline.dedalus.symbolic.solver import Solver
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import NO_FAULTS, FaultSet, Scope
 
 
 @final

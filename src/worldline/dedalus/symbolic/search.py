@@ -20,8 +20,8 @@ from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
 from worldline.dedalus.templates import Row
 from worldline.dedalus.walk import POST, PRE
+from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.errors import InternalError
-from worldline.model.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.verdicts import Verdict
 
 MOST = 1000

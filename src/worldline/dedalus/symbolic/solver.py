@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
 from worldline.dedalus.symbolic.encoding import SEEK_OWING, Encoding
+from worldline.dedalus.symbolic.ending import leave_a_thread_behind
 from worldline.dedalus.symbolic.faults import UP, chosen, fault_set
 from worldline.dedalus.symbolic.numbers import LARGEST
-from worldline.model.ending import leave_a_thread_behind
+from worldline.injection.scope import FaultSet, Scope
+from worldline.injection.solver import PATIENCE
+from worldline.injection.solver import clingo as solver
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import FaultSet, Scope
-from worldline.model.injection.solver import PATIENCE
-from worldline.model.injection.solver import clingo as solver
 
 if TYPE_CHECKING:
     import clingo

@@ -6,7 +6,7 @@ import ctypes
 from typing import final
 
 from worldline.engine.bounds import BoundHit, Meter
-from worldline.model import interrupts
+from worldline.model.usercode import interrupts
 
 _UNBOUND = -1
 _OUT_OF_MEMORY = -1

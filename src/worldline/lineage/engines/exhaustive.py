@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worldline.engine.bounds import bound_that_ended
+from worldline.injection.scope import NO_FAULTS
+from worldline.injection.subject import Subject
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import (
     Budget,
@@ -12,8 +14,6 @@ from worldline.lineage.engines.trials import (
     Outcome,
     Trials,
 )
-from worldline.model.injection.scope import NO_FAULTS
-from worldline.model.injection.subject import Subject
 
 
 def exhaustive(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import Crash, FaultSet
 from worldline.lineage.engines.trials import Outcome
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import Crash, FaultSet
 from worldline.model.verdicts import Verdict
 
 

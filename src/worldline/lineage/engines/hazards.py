@@ -17,13 +17,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.model.injection.formula import (
+from worldline.injection.formula import (
     Every,
     Formula,
     Injected,
     Spared,
 )
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,
@@ -32,8 +32,8 @@ from worldline.model.injection.scope import (
     Loss,
     Scope,
 )
-from worldline.model.injection.solver import PATIENCE, clingo
-from worldline.model.injection.subject import Check, patiently
+from worldline.injection.solver import PATIENCE, clingo
+from worldline.injection.subject import Check, patiently
 
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""

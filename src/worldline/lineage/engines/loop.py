@@ -27,6 +27,10 @@ from collections.abc import Callable, Iterator
 from typing import final
 
 from worldline.engine.bounds import bound_that_ended
+from worldline.injection.formula import Some
+from worldline.injection.renamed import Renamings
+from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Scope
+from worldline.injection.subject import Run, Subject
 from worldline.lineage.engines.hazards import hazards
 from worldline.lineage.engines.trials import (
     Budget,
@@ -35,10 +39,6 @@ from worldline.lineage.engines.trials import (
     Trials,
 )
 from worldline.model.errors import InternalError
-from worldline.model.injection.formula import Some
-from worldline.model.injection.renamed import Renamings
-from worldline.model.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Scope
-from worldline.model.injection.subject import Run, Subject
 
 _WHOLE = 64
 """So many good runs wait as they are; of others the faults, as runs take memory."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
-from worldline.model.injection.scope import Crash, FaultSet, in_order
+from worldline.injection.scope import Crash, FaultSet, in_order
 
 MOST = 12
 """How many faults may be left for all their subsets to be run: 4,096 runs at most."""

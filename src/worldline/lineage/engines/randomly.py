@@ -6,10 +6,10 @@ from collections.abc import Callable
 from random import Random
 
 from worldline.engine.bounds import bound_that_ended
+from worldline.injection.scope import Delay, Fault, FaultSet, Scope
+from worldline.injection.subject import Subject
 from worldline.lineage.engines.space import crashes, losses
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome, Trials
-from worldline.model.injection.scope import Delay, Fault, FaultSet, Scope
-from worldline.model.injection.subject import Subject
 
 
 def randomly(

@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, bound_that_ended
+from worldline.injection.scope import Fault, FaultSet
+from worldline.injection.stepper import Injection, State, Stepper
 from worldline.lineage.engines.loop import smallest
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
-from worldline.model.injection.scope import Fault, FaultSet
-from worldline.model.injection.stepper import Injection, State, Stepper
 from worldline.model.verdicts import Verdict
 
 FIRST_LIMITS = (0, 1, 2, 3)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from worldline.lineage.engines.hazards import hazards
-from worldline.model.injection.formula import (
+from worldline.injection.formula import (
     ALWAYS,
     NEVER,
     Every,
@@ -15,8 +14,9 @@ from worldline.model.injection.formula import (
     Some,
     Spared,
 )
-from worldline.model.injection.scope import Loss, Scope
-from worldline.model.injection.subject import Check, patiently
+from worldline.injection.scope import Loss, Scope
+from worldline.injection.subject import Check, patiently
+from worldline.lineage.engines.hazards import hazards
 
 
 def supports(

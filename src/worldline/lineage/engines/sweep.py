@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
+from worldline.injection.scope import MOST_ROUNDS, FaultSet
 from worldline.lineage.engines.trials import Outcome
-from worldline.model.injection.scope import MOST_ROUNDS, FaultSet
-from worldline.model.interrupts import heard, pending
+from worldline.model.usercode.interrupts import heard, pending
 from worldline.model.verdicts import Verdict
 
 

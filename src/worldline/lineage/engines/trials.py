@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
-from worldline.model.injection.scope import NO_FAULTS, FaultSet
-from worldline.model.injection.subject import CoverPoint, Goal, Run, Subject
+from worldline.injection.scope import NO_FAULTS, FaultSet
+from worldline.injection.subject import CoverPoint, Goal, Run, Subject
 from worldline.model.verdicts import Verdict
 
 

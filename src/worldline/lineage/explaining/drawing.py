@@ -11,9 +11,9 @@ from html import escape
 from math import atan2, degrees
 from statistics import fmean
 
+from worldline.injection.scope import Crash, Scope
+from worldline.injection.subject import Run, Sent
 from worldline.lineage.explaining.graph import Arc, Lineage, Point
-from worldline.model.injection.scope import Crash, Scope
-from worldline.model.injection.subject import Run, Sent
 
 _LANE, _ROUND, _TOP, _LEFT = 150, 46, 50, 90
 _ROW, _GAP, _CHARACTER = 54, 16, 6.6

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter
+from worldline.injection.scope import Crash, FaultSet, Loss, Scope
+from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.supports import supports
 from worldline.lineage.explaining.words import goal_words
-from worldline.model.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.model.injection.subject import Goal, Run
 
 _MOST_GOALS = 3
 _MOST_SUPPORTS = 4

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.injection.scope import Crash, Loss, Scope, in_order
+from worldline.injection.subject import Goal, Run
 from worldline.lineage.explaining.drawing import lineage_drawing, spacetime, written
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.words import sentences
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import Crash, Loss, Scope, in_order
-from worldline.model.injection.subject import Goal, Run
 from worldline.model.printable import printable
 from worldline.trace.storing import store
 

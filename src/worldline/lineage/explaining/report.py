@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import FaultSet, Scope
+from worldline.injection.subject import CoverPoint
 from worldline.lineage.engines.sweep import Swept
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.errors import WorldlineError
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import FaultSet, Scope
-from worldline.model.injection.subject import CoverPoint
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.trace.report import (
+from worldline.runs.report import (
     PropertyReport,
     base_json,
     first_violated,

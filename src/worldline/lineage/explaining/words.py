@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from worldline.model.errors import UsageError
-from worldline.model.injection.scope import (
+from worldline.injection.scope import (
     Crash,
     CrashSemantics,
     Delay,
@@ -14,7 +13,8 @@ from worldline.model.injection.scope import (
     Loss,
     in_order,
 )
-from worldline.model.injection.subject import Goal
+from worldline.injection.subject import Goal
+from worldline.model.errors import UsageError
 
 _CEASES = {
     CrashSemantics.MUTE: "sends nothing any more",

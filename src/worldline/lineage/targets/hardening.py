@@ -29,9 +29,9 @@ from worldline.dedalus.syntax import (
 )
 from worldline.dedalus.text import rule_text
 from worldline.dedalus.walk import negated, positive, variables
+from worldline.injection.subject import Goal
 from worldline.lineage.engines.trials import Outcome
 from worldline.model.errors import UsageError
-from worldline.model.injection.subject import Goal
 from worldline.model.verdicts import Verdict
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from worldline.lineage.targets.target import Target
+from worldline.loading import builtin
+from worldline.loading.loader import load
+from worldline.loading.opening import Target as Given
+from worldline.loading.opening import open_system
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
-from worldline.model.loader import ZOO, load
-from worldline.model.opening import Target as Given
-from worldline.model.opening import open_system
-from worldline.trace.loading import PROGRAM_SUFFIX, is_program
+from worldline.runs.loading import PROGRAM_SUFFIX, is_program
 
 Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 
@@ -83,34 +84,33 @@ def files_of(names: Sequence[str]) -> list[Path]:
 
 def name_of(names: Sequence[str]) -> str:
     """Return what a program is called: the names of its files, without their folders."""
-    return "+".join(Path(name.removeprefix(ZOO)).stem for name in names)
+    return "+".join(Path(name.removeprefix(builtin.PREFIX)).stem for name in names)
 
 
 def _program(name: str) -> Path | None:
     """Return the file of a program; None for a Python system."""
     if not is_program(name):
         return None
-    if not name.startswith(ZOO):
+    if not name.startswith(builtin.PREFIX):
         return Path(name)
-    from worldline.zoo.programs import PROGRAMS
-
-    return PROGRAMS[name.removeprefix(ZOO)].path
+    path: Path = builtin.programs()[name.removeprefix(builtin.PREFIX)].path
+    return path
 
 
 def _refuse_unknown(name: str) -> None:
     """Refuse what names nothing, as `load` does, but knowing of programs too."""
-    from worldline.zoo import names
-    from worldline.zoo.programs import PROGRAMS
-
-    known = sorted({*names(), *PROGRAMS})
-    if name.startswith(ZOO) and name.removeprefix(ZOO) not in known:
+    known = sorted({*builtin.names(), *builtin.programs()})
+    if (
+        name.startswith(builtin.PREFIX)
+        and name.removeprefix(builtin.PREFIX) not in known
+    ):
         raise UsageError(
-            f"the zoo has no program or system {name.removeprefix(ZOO)!r}",
+            f"the zoo has no program or system {name.removeprefix(builtin.PREFIX)!r}",
             remedy=f"it has {', '.join(known)}",
         )
     if name.endswith(".py") or ":" in name:
         return
-    meant = f"{ZOO}{name}" if name in known else f"{name}{PROGRAM_SUFFIX}"
+    meant = f"{builtin.PREFIX}{name}" if name in known else f"{name}{PROGRAM_SUFFIX}"
     hint = f"did you mean {meant}? " if name in known or Path(meant).is_file() else ""
     raise UsageError(
         f"cannot load {name!r}",

@@ -15,25 +15,25 @@ from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
 from worldline.engine.bounds import BoundHit
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
+from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.opening import name_of
+from worldline.lineage.targets.program_subject import OWED, DedalusSubject
 from worldline.lineage.targets.program_system import (
     ProgramRun,
     origin,
     what_is_owed_is_kept,
 )
 from worldline.lineage.targets.target import IGNORE, Question, Report
+from worldline.loading import builtin
 from worldline.model.errors import UsageError
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Goal, Run
-from worldline.model.interrupts import heard, pending
-from worldline.model.loader import ZOO
+from worldline.model.usercode.interrupts import heard, pending
 from worldline.model.verdicts import Verdict
 from worldline.trace.records import Trace
-from worldline.worlds.dedalus import OWED, DedalusSubject
 
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""
@@ -73,12 +73,10 @@ class DedalusTarget:
         _refuse_other_promises(properties)
         self._names = tuple(names)
         self.default_scope = (EOT, EFF, CRASHES)
-        if len(names) == 1 and names[0].startswith(ZOO):
-            from worldline.zoo.programs import PROGRAMS
-
-            known = PROGRAMS[names[0].removeprefix(ZOO)]
-            self.default_scope = (known.eot, known.eff, known.crashes)
-            nodes = known.nodes if nodes is None else nodes
+        if len(names) == 1 and names[0].startswith(builtin.PREFIX):
+            program = builtin.programs()[names[0].removeprefix(builtin.PREFIX)]
+            self.default_scope = (program.eot, program.eff, program.crashes)
+            nodes = program.nodes if nodes is None else nodes
         self.checked = load(files, nodes)
         self.nodes = self.checked.nodes
         self.name = name_of(names)

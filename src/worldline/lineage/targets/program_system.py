@@ -22,14 +22,15 @@ from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.provenance import Provenance
 from worldline.dedalus.syntax import Value, When
 from worldline.dedalus.walk import CRASH, POST, PRE
+from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Scope
 from worldline.lineage.explaining.words import names, parse
+from worldline.lineage.targets.program_subject import DedalusSubject
+from worldline.loading.loader import find
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Event, Kind
 from worldline.model.faults import Faults
 from worldline.model.fields import field
 from worldline.model.handlers import call, on
-from worldline.model.identity import NodeId
-from worldline.model.injection.scope import Crash, CrashSemantics, FaultSet, Scope
-from worldline.model.loader import find
 from worldline.model.message import message
 from worldline.model.network import datagrams
 from worldline.model.node import node
@@ -38,9 +39,8 @@ from worldline.model.system import Origin, System
 from worldline.model.verdicts import Verdict
 from worldline.model.view import View
 from worldline.model.workload import Invocation, script
-from worldline.trace.record import Ending, record
+from worldline.runs.record import Ending, record
 from worldline.trace.records import Trace
-from worldline.worlds.dedalus import DedalusSubject
 from worldline.worlds.direct import DirectWorld
 
 _MAKER = f"{__name__}:system"

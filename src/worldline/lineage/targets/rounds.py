@@ -6,23 +6,23 @@ import copy
 from collections.abc import Sequence
 from typing import final
 
+from worldline.injection.scope import CrashSemantics, FaultSet, Scope
+from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.rounds.audit import audit_rounds
+from worldline.lineage.rounds.promises import Promise
+from worldline.lineage.rounds.stepping import stepper_of
+from worldline.lineage.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
 from worldline.lineage.targets.target import IGNORE, Question, Report
 from worldline.model.errors import UsageError
-from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Goal, Run
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.trace.record import Ending, record
+from worldline.runs.record import Ending, record
 from worldline.trace.records import Trace
-from worldline.worlds.rounds.audit import audit_rounds
-from worldline.worlds.rounds.promises import Promise
-from worldline.worlds.rounds.stepping import stepper_of
-from worldline.worlds.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
 
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""

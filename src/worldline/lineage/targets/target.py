@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
+from worldline.injection.edge import FrontierPoint
+from worldline.injection.scope import CrashSemantics, FaultSet, Scope
+from worldline.injection.subject import Goal, Run, Subject
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
-from worldline.model.injection.edge import FrontierPoint
-from worldline.model.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.model.injection.subject import Goal, Run, Subject
 from worldline.trace.records import Trace
 
 Report = Callable[[FaultsProgress], None]

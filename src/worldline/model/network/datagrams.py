@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.content import TUPLE, Frozen, order_key
+from worldline.model.data.content import TUPLE, Frozen, order_key
+from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import Event, Kind
-from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Envelope
 from worldline.model.network.mailbox import Capability, MailOperation
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from worldline.model.content import TUPLE
+from worldline.model.data.content import TUPLE
 from worldline.model.message import Envelope
 
 CLOSED, OPEN, HALF = 0, 1, 2

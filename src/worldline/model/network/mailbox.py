@@ -11,9 +11,9 @@ import enum
 from collections.abc import Iterator
 from typing import Any, Protocol, TypeAlias
 
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
-from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
 
 MailOperation: TypeAlias = tuple[NodeId, tuple[Any, ...]]

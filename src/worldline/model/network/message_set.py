@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
-from worldline.model.identity import NodeId
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import delivery, in_envelope_order
 from worldline.model.network.mailbox import Capability, MailOperation

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.content import TUPLE, Frozen
+from worldline.model.data.content import TUPLE, Frozen
+from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import LOST, UNREACHABLE, Event, Kind
-from worldline.model.identity import BY_DECLARATION, NodeId
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import concerning
 from worldline.model.network.link import HALF, Link

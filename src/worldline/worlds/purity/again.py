@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from worldline.engine.tables import Leaf
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event, Kind
-from worldline.model.mould import Mould
-from worldline.model.outcome import Outcome
-from worldline.model.user_errors import spelt
-from worldline.model.values import freeze
+from worldline.model.node_template import Mould
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.usercode.user_errors import spelt
 from worldline.worlds.door import Query
 from worldline.worlds.purity.sample import Execution
 from worldline.worlds.tabulated import TabulatedWorld

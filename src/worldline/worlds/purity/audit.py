@@ -16,10 +16,10 @@ from itertools import zip_longest
 from typing import Any, final
 
 from worldline.engine.tables import Row
+from worldline.model.data.values import thaw
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
-from worldline.model.user_errors import spelt
-from worldline.model.values import thaw
+from worldline.model.usercode.user_errors import spelt
 from worldline.model.view import Read
 from worldline.worlds.purity.again import Again, Told
 from worldline.worlds.purity.evaluations import Evaluations, evaluated

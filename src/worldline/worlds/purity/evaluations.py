@@ -8,12 +8,12 @@ from typing import Any, final
 
 from worldline.engine.interner import splitmix
 from worldline.engine.tables import Row
-from worldline.model import activity
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
-from worldline.model.identity import NodeId
 from worldline.model.system import System
-from worldline.model.values import freeze
+from worldline.model.usercode import activity
 from worldline.model.view import Pure, Read, View, holds_for
 
 _ENDS = 16

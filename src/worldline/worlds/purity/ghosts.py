@@ -11,16 +11,16 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, final
 
-from worldline.model.content import Frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
-from worldline.model.execute import HANDLERLESS, handler_name
 from worldline.model.fields import Role
-from worldline.model.mould import Mould
 from worldline.model.node import NodeType
+from worldline.model.node_template import Mould
+from worldline.model.semantics.execute import HANDLERLESS, handler_name
 from worldline.model.system import System
-from worldline.model.user_errors import shorten, spelt
-from worldline.model.values import freeze, thaw
+from worldline.model.usercode.user_errors import shorten, spelt
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
 from worldline.worlds.purity.sample import Execution, executions

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, final
 
-from worldline.model.identity import NodeId
+from worldline.model.data.identity import NodeId
 from worldline.worlds.purity.ownership import (
     codes,
     is_users_class,

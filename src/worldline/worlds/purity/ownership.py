@@ -10,8 +10,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-_OURS = str(Path(__file__).resolve().parents[2])
-_ZOO = str(Path(_OURS, "zoo"))
+from worldline.model.usercode import places
+
 _NOWHERE = "<frozen>"
 _PYTHON = sysconfig.get_path("stdlib")
 
@@ -27,8 +27,8 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 @functools.lru_cache(maxsize=1024)
 def is_users(filename: str) -> bool:
     """Say whether a file is the user's: not Python's, not installed, and not ours."""
-    if filename.startswith(_OURS):
-        return filename.startswith(_ZOO)
+    if places.is_ours(filename):
+        return places.is_users(filename)
     library = "site-packages" in Path(filename).parts
     return not (library or filename.startswith(("<frozen", _PYTHON)))
 

@@ -14,7 +14,7 @@ from typing import Any, final
 
 from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Ask, Entry, Fork, Leaf, Tables
-from worldline.model.content import fingerprint
+from worldline.model.data.content import fingerprint
 from worldline.model.events import Event
 from worldline.worlds.trial import Path
 

@@ -17,13 +17,13 @@ from types import FrameType
 from typing import Any, final
 
 from worldline.engine.interner import splitmix
-from worldline.model import activity
-from worldline.model.canonical import CanonicalFrozenset, CanonicalSet, in_order
-from worldline.model.content import FROZENSET, SET, fingerprint
+from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet, in_order
+from worldline.model.data.content import FROZENSET, SET, fingerprint
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import register_settler
+from worldline.model.data.values import freeze, freeze_set, register_type
 from worldline.model.errors import ModelError
-from worldline.model.identity import NodeId
-from worldline.model.settling import register_settler
-from worldline.model.values import freeze, freeze_set, register_type
+from worldline.model.usercode import activity
 
 ORDERS = range(10)
 """Canonical order, its reverse, turned by one to five elements, and without pattern."""

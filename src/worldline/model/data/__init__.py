@@ -1,0 +1,1 @@
+"""Plain data: the values that state and messages are made of, frozen, thawed, ordered."""

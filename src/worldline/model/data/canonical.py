@@ -1,0 +1,374 @@
+"""Sets and dicts that iterate in one canonical order, and an immutable mapping.
+
+Two equal plain sets may iterate differently, depending on how they were built and
+on the hash seed; a handler that loops over one would then do different things in
+equal states. Fields of nodes hold these instead (see `adopt`), and so does whatever
+else travels or is kept: messages, payloads, arguments, histories (see `settling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Set as AbstractSet
+from operator import is_
+from typing import Any, TypeVar, final
+
+from worldline.model.data.content import DICT, FROZENSET, MAP, SET, order_key
+from worldline.model.data.settling import (
+    all_settled,
+    as_it_is,
+    register_settler,
+    settled,
+)
+from worldline.model.data.values import (
+    ITSELF,
+    freeze,
+    freeze_mapping,
+    freeze_set,
+    register_tag,
+    register_type,
+    sort,
+    thaw_all,
+)
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def in_order(values: Iterable[T]) -> list[T]:
+    """Return `values` as a list in canonical order: by type, then naturally."""
+    found = list(values)
+    if len(found) < 2:
+        return found
+    if set(map(type, found)) <= ITSELF:
+        return sort(found)
+    return sorted(found, key=lambda value: order_key(freeze(value)))
+
+
+@final
+class CanonicalFrozenset(frozenset[T]):
+    """A frozenset that iterates and prints in canonical order; equal to plain ones."""
+
+    __slots__ = ("_ordered",)
+
+    def __new__(cls, values: Iterable[T] = ()) -> CanonicalFrozenset[T]:
+        fresh = super().__new__(cls, all_settled(values))
+        fresh._ordered = None
+        return fresh
+
+    _ordered: list[T] | None
+    """The elements in order, once somebody has asked: frozensets are shared by many."""
+
+    def __iter__(self) -> Iterator[T]:
+        if self._ordered is None:
+            self._ordered = in_order(frozenset.__iter__(self))
+        return iter(self._ordered)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "frozenset()"
+        return "frozenset({" + ", ".join(map(repr, self)) + "})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CanonicalFrozenset, (list(self),)
+
+    def copy(self) -> CanonicalFrozenset[T]:
+        return self
+
+    def union(self, *others: Iterable[Any]) -> CanonicalFrozenset[Any]:
+        return CanonicalFrozenset(frozenset.union(self, *others))
+
+    def intersection(self, *others: Iterable[Any]) -> CanonicalFrozenset[T]:
+        return CanonicalFrozenset(frozenset.intersection(self, *others))
+
+    def difference(self, *others: Iterable[Any]) -> CanonicalFrozenset[T]:
+        return CanonicalFrozenset(frozenset.difference(self, *others))
+
+    def symmetric_difference(self, other: Iterable[Any]) -> CanonicalFrozenset[Any]:
+        return CanonicalFrozenset(frozenset.symmetric_difference(self, other))
+
+    def __or__(self, other: Any) -> Any:
+        return self.union(other) if isinstance(other, AbstractSet) else NotImplemented
+
+    def __and__(self, other: Any) -> Any:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return self.intersection(other)
+
+    def __sub__(self, other: Any) -> Any:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return self.difference(other)
+
+    def __xor__(self, other: Any) -> Any:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return self.symmetric_difference(other)
+
+    __ror__ = __or__
+    __rand__ = __and__
+    __rxor__ = __xor__
+
+    def __rsub__(self, other: Any) -> Any:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return CanonicalFrozenset(frozenset(other).difference(self))
+
+
+@final
+class CanonicalSet(set[T]):
+    """A set that iterates, pops and prints in canonical order."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(in_order(set.__iter__(self)))
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
+
+    def pop(self) -> T:
+        """Remove and return the first element."""
+        if not self:
+            return super().pop()
+        first = next(iter(self))
+        self.remove(first)
+        return first
+
+    def copy(self) -> CanonicalSet[T]:
+        return CanonicalSet(self)
+
+    def union(self, *others: Iterable[Any]) -> CanonicalSet[Any]:
+        return CanonicalSet(set.union(self, *others))
+
+    def intersection(self, *others: Iterable[Any]) -> CanonicalSet[T]:
+        return CanonicalSet(set.intersection(self, *others))
+
+    def difference(self, *others: Iterable[Any]) -> CanonicalSet[T]:
+        return CanonicalSet(set.difference(self, *others))
+
+    def symmetric_difference(self, other: Iterable[Any]) -> CanonicalSet[Any]:
+        return CanonicalSet(set.symmetric_difference(self, other))
+
+    def __or__(self, other: AbstractSet[Any]) -> CanonicalSet[Any]:
+        return self.union(other)
+
+    def __and__(self, other: AbstractSet[Any]) -> CanonicalSet[T]:
+        return self.intersection(other)
+
+    def __sub__(self, other: AbstractSet[Any]) -> CanonicalSet[T]:
+        return self.difference(other)
+
+    def __xor__(self, other: AbstractSet[Any]) -> CanonicalSet[Any]:
+        return self.symmetric_difference(other)
+
+    __ror__ = __or__
+    __rand__ = __and__
+    __rxor__ = __xor__
+
+    def __rsub__(self, other: AbstractSet[T]) -> CanonicalSet[T]:
+        return CanonicalSet(set(other).difference(self))
+
+
+@final
+class CanonicalKeys(KeysView[K]):
+    """The keys of a mapping, in canonical order; its operators give canonical sets."""
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> Any:
+        return CanonicalSet(it)
+
+    def __repr__(self) -> str:
+        return f"dict_keys({list(self)!r})"
+
+
+@final
+class CanonicalItems(ItemsView[K, V]):
+    """The items of a mapping, in canonical order; its operators give canonical sets."""
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> Any:
+        return CanonicalSet(it)
+
+    def __repr__(self) -> str:
+        return f"dict_items({list(self)!r})"
+
+
+@final
+class CanonicalDict(dict[K, V]):
+    """A dict that iterates and prints in canonical order of its keys."""
+
+    __slots__ = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self.update(*args, **kwargs)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(settled(key), adopt(value))
+
+    def setdefault(self, key: K, default: Any = None) -> Any:
+        return super().setdefault(settled(key), adopt(default))
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __ior__(self, other: Any) -> CanonicalDict[K, V]:  # type: ignore[override]
+        self.update(other)
+        return self
+
+    def __or__(self, other: Any) -> CanonicalDict[Any, Any]:
+        if not isinstance(other, dict):
+            return NotImplemented
+        merged: CanonicalDict[Any, Any] = self.copy()
+        merged.update(other)
+        return merged
+
+    def __ror__(self, other: Any) -> CanonicalDict[Any, Any]:
+        if not isinstance(other, dict):
+            return NotImplemented
+        merged: CanonicalDict[Any, Any] = CanonicalDict(other)
+        merged.update(self)
+        return merged
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(in_order(dict.__iter__(self)))
+
+    def __reversed__(self) -> Iterator[K]:
+        return reversed(in_order(dict.__iter__(self)))
+
+    def keys(self) -> CanonicalKeys[K]:  # type: ignore[override]
+        """Return the keys: a plain view would iterate by insertion."""
+        return CanonicalKeys(self)
+
+    def values(self) -> list[V]:  # type: ignore[override]
+        return [self[key] for key in self]
+
+    def items(self) -> CanonicalItems[K, V]:  # type: ignore[override]
+        return CanonicalItems(self)
+
+    def popitem(self) -> tuple[K, V]:
+        """Remove and return the first item."""
+        if not self:
+            return super().popitem()
+        key = next(iter(self))
+        return key, self.pop(key)
+
+    def copy(self) -> CanonicalDict[K, V]:
+        return CanonicalDict(self)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
+
+
+@final
+class FrozenMap(Mapping[K, V]):
+    """An immutable mapping, for the fields of messages.
+
+    Examples
+    --------
+    >>> FrozenMap({"b": 2, "a": 1})
+    FrozenMap({'a': 1, 'b': 2})
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Any = ()) -> None:
+        plain = dict(items)
+        self._items: dict[K, V] = {
+            settled(key): settled(value) for key, value in plain.items()
+        }
+
+    def __getitem__(self, key: K) -> V:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(in_order(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def keys(self) -> CanonicalKeys[K]:
+        return CanonicalKeys(self)
+
+    def items(self) -> CanonicalItems[K, V]:
+        return CanonicalItems(self)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key!r}: {self[key]!r}" for key in self)
+        return f"FrozenMap({{{inside}}})"
+
+
+def adopt(value: Any) -> Any:
+    """Return what a field stores for `value`: a canonical copy of a collection.
+
+    Storing always copies sets, dicts and lists, so that no two fields share one: a
+    state is a value, and thawing it must not change what a handler does.
+    """
+    kind = type(value)
+    if kind in ITSELF:
+        return value
+    if kind is set or kind is CanonicalSet:
+        return CanonicalSet(all_settled(value))
+    if kind is dict or kind is CanonicalDict:
+        return CanonicalDict(value)
+    return settled(value.copy() if kind is list else value)
+
+
+def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
+    if ITSELF.issuperset(map(type, set.__iter__(value))):
+        return value
+    before = list(set.__iter__(value))
+    found = all_settled(before)
+    if not all(map(is_, found, before)):
+        value.clear()
+        value.update(found)
+    return value
+
+
+def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
+    # Keys are settled when they are put in. This is done after each event, so most
+    # collections, which hold nothing that could change, have to be passed in no time.
+    if ITSELF.issuperset(map(type, dict.values(value))):
+        return value
+    for key, item in list(dict.items(value)):
+        fresh = settled(item)
+        if fresh is not item:
+            dict.__setitem__(value, key, fresh)
+    return value
+
+
+def _thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
+    return dict(zip(thaw_all(frozen[1::2]), thaw_all(frozen[2::2]), strict=True))
+
+
+def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
+    # What was thawed just now is shared with nobody, so nothing has to be adopted.
+    fresh: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
+    dict.update(fresh, _thaw_pairs(frozen))
+    return fresh
+
+
+register_type(CanonicalSet, lambda value: freeze_set(SET, set.__iter__(value)))
+register_type(
+    CanonicalFrozenset,
+    lambda value: freeze_set(FROZENSET, frozenset.__iter__(value)),
+)
+register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value)))
+register_type(FrozenMap, lambda value: freeze_mapping(MAP, value._items.items()))
+register_tag(SET, lambda frozen: CanonicalSet(thaw_all(frozen[1:])))
+register_tag(FROZENSET, lambda frozen: CanonicalFrozenset(thaw_all(frozen[1:])))
+register_tag(DICT, _thaw_dict)
+register_tag(MAP, lambda frozen: FrozenMap(_thaw_pairs(frozen)))
+register_settler(set, CanonicalSet)
+register_settler(dict, CanonicalDict)
+register_settler(frozenset, CanonicalFrozenset)
+register_settler(CanonicalSet, _settle_set)
+register_settler(CanonicalDict, _settle_dict)
+register_settler(CanonicalFrozenset, as_it_is)
+register_settler(FrozenMap, as_it_is)

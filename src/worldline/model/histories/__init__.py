@@ -1,0 +1,1 @@
+"""Histories of operations, and what makes them linearizable."""

@@ -1,0 +1,132 @@
+"""What clients did: operations that they invoked, and what came back.
+
+A history is a record for each client. It says which operations had come back when
+another was invoked and nothing more of time, so that runs which differ in nothing else
+share it; `moments` gives one of these runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias, final
+
+from worldline.model.data.canonical import in_order
+from worldline.model.data.content import Frozen
+from worldline.model.data.values import freeze, register_sealed
+
+Client: TypeAlias = Any
+Pairs: TypeAlias = tuple[tuple[Client, Any], ...]
+LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
+"""The index of each other client's last completed operation, in order of clients."""
+
+Completed: TypeAlias = tuple[LastCompleted, Any, Any]
+InFlight: TypeAlias = tuple[LastCompleted, Any]
+
+
+@final
+class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
+    tuple[Client, tuple[Completed, ...], InFlight | None]
+):
+    """What one client did: who it is, what came back, and what it waits for.
+
+    An operation is preceded by what had completed when it was invoked, and followed by
+    its result. Few such records make up very many histories, so each is `Sealed` in all
+    but name: its hash, its place in the order and its content are worked out once, and
+    freezing or thawing a history leaves it alone.
+    """
+
+    key: Frozen
+    _hash: int
+    _order: tuple[Any, ...] | None
+    _content: bytes | None
+
+    @classmethod
+    def of(
+        cls, client: Client, completed: tuple[Completed, ...], flying: InFlight | None
+    ) -> Deeds:
+        """Return the record of a client."""
+        made = cls((client, completed, flying))
+        made.key = freeze(tuple(made))
+        made._hash = tuple.__hash__(made)
+        made._order = made._content = None
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        # Types count between records, as they do between frozen values.
+        if type(other) is Deeds:
+            return self is other or bool(self.key == other.key)
+        return tuple.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy works its key out again: tags are known by identity.
+        return Deeds.of, tuple(self)
+
+
+register_sealed(Deeds)
+
+History: TypeAlias = tuple[Deeds, ...]
+"""What each client that has invoked anything did, in order of clients."""
+
+
+def arranged(history: History) -> History:
+    """Return `history` in order of clients, after some of them were renamed."""
+
+    def by_client(last: LastCompleted) -> LastCompleted:
+        return tuple(in_order(last))
+
+    found: dict[Client, Deeds] = {}
+    for client, completed, flying in history:
+        records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
+        now = None if flying is None else (by_client(flying[0]), flying[1])
+        found[client] = Deeds.of(client, records, now)
+    return tuple([found[client] for client in in_order(found)])
+
+
+def position(history: History, client: Client) -> int:
+    """Return where the record of a client is; -1 if it has none."""
+    for at, record in enumerate(history):
+        if record[0] is client:
+            return at
+    return next((at for at, one in enumerate(history) if one[0] == client), -1)
+
+
+class Moment(NamedTuple):
+    """An operation that is invoked, or one that comes back with its result."""
+
+    client: Client
+    back: bool
+    what: Any
+
+
+def moments(history: History) -> list[Moment]:
+    """Return what happened along one run with `history`, in order.
+
+    An invocation knows how many operations had completed, by client. Along a run no
+    such number falls: so go by their sum, and let come back just what is needed.
+    Responses with no invocation between them are in no certain order.
+    """
+    invocations = []
+    for client, completed, flying in history:
+        begun = [entry[:2] for entry in completed] + ([flying] if flying else [])
+        for index, (last, operation) in enumerate(begun):
+            counts = [(who, at + 1) for who, at in last] + [(client, index)]
+            invocations.append((counts, Moment(client, False, operation)))
+    invocations.sort(key=lambda begin: sum(count for _, count in begin[0]))
+    end = [(who, len(completed)) for who, completed, _ in history]
+    results = {who: [entry[2] for entry in done] for who, done, _ in history}
+    arrived = dict.fromkeys(results, 0)
+    found: list[Moment] = []
+
+    def await_responses(counts: list[tuple[Client, int]]) -> None:
+        for who, count in counts:
+            for index in range(arrived[who], count):
+                found.append(Moment(who, True, results[who][index]))
+            arrived[who] = count
+
+    for counts, invocation in invocations:
+        await_responses(counts)
+        found.append(invocation)
+    await_responses(end)
+    return found

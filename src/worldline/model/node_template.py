@@ -1,0 +1,181 @@
+"""Moulds: frozen nodes from which many handlers start.
+
+A local state meets many events, and most handlers change little of it or nothing. So
+what nobody can change is thawed once, and known again by identity when the node is
+frozen. Of a set, dict or list of such values each handler gets a copy, which is known
+again if it still holds the very same objects. All else is thawed for each handler anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from operator import is_
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.content import DICT, LIST, SET, Frozen
+from worldline.model.data.memory import Memory
+from worldline.model.data.unfreezable import Unfreezable
+from worldline.model.data.values import (
+    ITSELF,
+    freeze,
+    freeze_field,
+    is_constant,
+    thaw,
+    thaw_constant,
+)
+
+if TYPE_CHECKING:
+    from worldline.model.node import NodeType
+
+_CHANGING: Any = object()
+"""Stands for a value that is never the same object twice."""
+
+
+Vessel: TypeAlias = tuple[Callable[[], Any], Callable[[Any], Frozen]]
+"""What makes fresh copies of a value, and what freezes one whatever became of it."""
+
+_MOST_VESSELS = 16_384
+_vessels: Memory[Vessel] = Memory(_MOST_VESSELS)
+
+
+def _vessel(frozen: Frozen) -> Vessel:
+    """Return what thaws and freezes a value that a handler may change."""
+    known = _vessels.get(frozen)
+    if known is None:
+        make = None
+        if type(frozen) is tuple and all(map(is_constant, frozen[1:])):
+            make = _of_constants.get(frozen[0])
+        known = (partial(thaw, frozen), freeze) if make is None else make(frozen)
+        _vessels.put(frozen, known)
+    return known
+
+
+def _set_vessel(frozen: Frozen) -> Vessel:
+    first: CanonicalSet[Any] = thaw(frozen)
+    held, size = frozenset(map(id, set.__iter__(first))), len(first)
+
+    def again(value: Any) -> Frozen:
+        if type(value) is not CanonicalSet or len(value) != size:
+            return freeze(value)
+        same = not size or held.issuperset(map(id, set.__iter__(value)))
+        return frozen if same else freeze(value)
+
+    return partial(CanonicalSet, first), again
+
+
+def _dict_vessel(frozen: Frozen) -> Vessel:
+    # A plain one, which is copied without asking it for its order.
+    first = dict(thaw(frozen).items())
+    keys, values, size = dict.keys, dict.values, len(first)
+
+    def fresh() -> CanonicalDict[Any, Any]:
+        made: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
+        dict.update(made, first)
+        return made
+
+    def again(value: Any) -> Frozen:
+        if type(value) is not CanonicalDict or len(value) != size:
+            return freeze(value)
+        same = not size or (
+            all(map(is_, keys(value), keys(first)))
+            and all(map(is_, values(value), values(first)))
+        )
+        return frozen if same else freeze(value)
+
+    return fresh, again
+
+
+def _list_vessel(frozen: Frozen) -> Vessel:
+    first: list[Any] = thaw(frozen)
+
+    def again(value: Any) -> Frozen:
+        if type(value) is not list or len(value) != len(first):
+            return freeze(value)
+        return frozen if all(map(is_, value, first)) else freeze(value)
+
+    return first.copy, again
+
+
+_of_constants = {SET: _set_vessel, DICT: _dict_vessel, LIST: _list_vessel}
+
+
+@final
+class Mould:
+    """A frozen node, made ready to be thawed again and again.
+
+    Parameters
+    ----------
+    kind
+        What is known about the node's class.
+    frozen
+        The node, as `NodeType.freeze` gives it.
+    """
+
+    __slots__ = ("_changing", "_fields", "_kind", "_parts", "_values", "frozen")
+
+    def __init__(self, kind: NodeType, frozen: Frozen) -> None:
+        self.frozen = frozen
+        self._kind = kind
+        # In the order of declaration, which thawed nodes have to keep.
+        self._values: dict[str, Any] = {}
+        self._changing: list[tuple[str, Callable[[], Any]]] = []
+        self._parts: list[tuple[str, Mould]] = []
+        self._fields: list[tuple[str, Any, Frozen, Any]] = []
+        for name, item in zip(kind.identity, frozen[1:], strict=True):
+            value: Any = _CHANGING
+            again: Callable[[Any], Frozen] = freeze
+            if name in kind.parts:
+                part = Mould(kind.parts[name], item)
+                self._parts.append((name, part))
+                again = part.freeze
+            else:
+                value = thaw_constant(item, _CHANGING)
+                if value is _CHANGING:
+                    fresh, again = _vessel(item)
+                    self._changing.append((name, fresh))
+            self._values[name] = value
+            self._fields.append((name, value, item, again))
+
+    def thaw(self, prototype: Any) -> Any:
+        """Return a fresh node; ignored fields get the prototype's value."""
+        kind = self._kind
+        fresh = object.__new__(kind.cls)
+        values = fresh.__dict__
+        values.update(self._values)
+        for name, copy in self._changing:
+            values[name] = copy()
+        for name, part in self._parts:
+            values[name] = part.thaw(prototype.__dict__[name])
+        for name in kind.ignored:
+            values[name] = first_value(kind.cls, prototype, name)
+        return fresh
+
+    def freeze(self, node: Any) -> Frozen:
+        """Freeze a node that was thawed from here, whatever has become of it.
+
+        The result is that of `NodeType.freeze`, and `frozen` itself if it equals that.
+        """
+        cls, values = self._kind.cls, node.__dict__
+        if type(node) is not cls:
+            return freeze(node)
+        try:
+            found = [
+                item
+                if (value := values[name]) is before
+                else value
+                if type(value) in ITSELF
+                else again(value)
+                for name, before, item, again in self._fields
+            ]
+        except Unfreezable:
+            # Fails again, and says where.
+            return self._kind.freeze(node)
+        made = (cls, *found)
+        return self.frozen if made == self.frozen else made
+
+
+def first_value(cls: type, prototype: Any, name: str) -> Any:
+    """Return a copy of what a field of a prototype holds."""
+    return thaw(freeze_field(cls, prototype.__dict__, name))

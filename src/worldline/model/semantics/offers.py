@@ -1,0 +1,46 @@
+"""Which calls a workload offers in a state: the guards it adds to those of handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from worldline.model.events import Event
+from worldline.model.node import Handler
+from worldline.model.system import System
+from worldline.model.usercode import activity
+from worldline.model.usercode.guards import allows
+from worldline.model.usercode.user_errors import spelt
+
+
+def guards_of(system: System, index: int, event: Event) -> list[Any]:
+    """Return the guards under which the workload makes a call; one is enough."""
+    key = event.name, event.key[-1]
+    if any(script.call_of(key) is not None for script in system.scripts[index]):
+        return [None]
+    return system.whenevers[index].guards(key)
+
+
+def is_offered(
+    guards: list[Any], handler: Handler, service: Any, arguments: tuple[Any, ...]
+) -> bool:
+    """Say whether one of these guards allows a call with some arguments."""
+    return any(allows(when, handler.name, service, *arguments) for when in guards)
+
+
+def looking(ask: Callable[[], bool]) -> bool:
+    """Ask a guard in the midst of an event, as it is asked before one."""
+    door, activity.door, activity.guarding = activity.door, None, True
+    try:
+        return ask()
+    finally:
+        activity.door, activity.guarding = door, False
+
+
+def is_over(system: System, index: int, service: Any, event: Event) -> bool:
+    """Say whether a wait of a script is over."""
+    key = event.name, event.key[-1]
+    calls = (script.call_of(key) for script in system.scripts[index])
+    until = next(call.until for call in calls if call is not None)
+    what = f"{event.name}({spelt(event.payload[0])})"
+    return allows(until, what, service)

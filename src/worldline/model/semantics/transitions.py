@@ -1,0 +1,184 @@
+"""What can happen in a state, and what an event does to it beside its handler.
+
+A state is a row of columns (`layout`); each but the local ones is a cell. An event
+is given as operations on cells, which depend on the event alone; what a handler adds
+is again operations. So a world needs to know nothing but how to apply an operation
+to a column, and the same schedule means the same in every world.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, TypeAlias
+
+from worldline.model.data.identity import NodeId
+from worldline.model.events import Event, Kind
+from worldline.model.faults import Budget, Partition, budget_of
+from worldline.model.network import Mailbox
+from worldline.model.network.datagrams import concerning
+from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
+from worldline.model.system import System
+from worldline.model.workload import Invocation
+
+Operation: TypeAlias = tuple[Any, ...]
+"""The name of a cell's method, then its arguments; hashable."""
+
+Change: TypeAlias = tuple[int, Operation]
+"""A column and the operation applied to it."""
+
+_HELD = frozenset({Kind.DELIVER, Kind.REFUSE})
+_CONCERNS_MAIL_ALONE = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR})
+
+
+def changes(system: System, event: Event, *, charge: bool = True) -> list[Change]:
+    """Return what `event` does before its handler runs.
+
+    Parameters
+    ----------
+    charge
+        Whether a fault is taken from its budget; not so in a prologue.
+    """
+    layout = system.layout
+    found: list[Change] = [
+        (layout.inbox(system.index[node]), operation)
+        for node, operation in system.network.operations(event, system.ids)
+    ]
+    if event.kind in _CONCERNS_MAIL_ALONE:
+        return found
+    if event.node is not None:
+        hidden = layout.hidden(system.index[event.node])
+        found += [(hidden, operation) for operation in _on_hidden(system, event)]
+    elif event.kind is Kind.PARTITION:
+        found.append((layout.PARTITION, ("split", event.payload)))
+        if system.faults.break_sockets:
+            found += _severed(system, event.payload)
+    else:
+        found.append((layout.PARTITION, ("heal",)))
+    budget = budget_of(event.kind, event.payload)
+    if charge and budget is not None and getattr(system.faults, budget) is not None:
+        found.append((layout.BUDGET, ("spend", budget)))
+    return found
+
+
+def _on_hidden(system: System, event: Event) -> list[Operation]:
+    kind = event.kind
+    if kind is Kind.TIMER:
+        return [("cancel_timer", PendingTimer(event.part, event.name, event.payload))]
+    if kind is Kind.CALL and event.node is not None:
+        if system.scripts[system.index[event.node]]:
+            return [("called", Invocation(event.name, event.payload).key)]
+        return []
+    if kind in (Kind.START, Kind.RESTART):
+        return [("boot",)]
+    if kind is Kind.RESET:
+        return [("reset",)]
+    return [("stop",)] if kind is Kind.CRASH else []
+
+
+def _severed(system: System, cut: int) -> list[Change]:
+    side = system.cuts[cut]
+    beyond = frozenset(system.ids) - side
+    return [
+        (system.layout.inbox(index), ("sever", beyond if node in side else side))
+        for index, node in enumerate(system.ids)
+    ]
+
+
+def arrivals(
+    system: System,
+    index: int,
+    hidden: Hidden,
+    inbox: Mailbox,
+    budget: Budget,
+    partition: Partition,
+) -> list[Event]:
+    """Return what the network can do at a node, in canonical order.
+
+    Events whose guard makes them wait are included; who runs them finds out.
+    """
+    node = system.ids[index]
+    up = hidden.status is Status.UP
+    returns = hidden.status is Status.DOWN and budget.allows("restarts")
+    found = [
+        event
+        for event in inbox.arrivals(up=up, returns=returns)
+        if event.peer is None or not _is_held(event, partition)
+    ]
+    for kind, name in ((Kind.DROP, "drops"), (Kind.DUPLICATE, "duplicates")):
+        if budget.allows(name):
+            found += [concerning(kind, node, one) for one in inbox.losable()]
+    return found
+
+
+def _is_held(event: Event, partition: Partition) -> bool:
+    return (
+        event.kind in _HELD
+        and event.node is not None
+        and event.peer is not None
+        and partition.separates(event.node, event.peer)
+    )
+
+
+def own_events(
+    system: System, index: int, hidden: Hidden, inbox: Mailbox, budget: Budget
+) -> list[Event]:
+    """Return what a node and its environment can do there, in canonical order.
+
+    Timers, calls, start and faults. Calls whose guard is false are included.
+    """
+    node = system.ids[index]
+    if hidden.status is Status.NEW:
+        return [Event(Kind.START, node)]
+    if hidden.status is Status.DOWN:
+        return [Event(Kind.RESTART, node)] if budget.allows("restarts") else []
+    found = [
+        Event(Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload)
+        for timer in hidden.due()
+    ]
+    found += _calls(system, index, hidden)
+    if budget.allows("connection_errors"):
+        found += [
+            Event(Kind.DISCONNECT, node, peer=peer)
+            for peer in inbox.breakable()
+            if system.index[peer] > index
+        ]
+    if system.faults.strikes(node):
+        found += _strikes(node, inbox, budget)
+    return found
+
+
+def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
+    heads = [hidden.next_call(i) for i in range(len(hidden.scripts))]
+    calls = [call for call in heads if call is not None]
+    calls += [call for call, _ in system.whenevers[index]]
+    unique = {call.key: call for call in calls}
+    ordered = sorted(unique.values(), key=lambda call: call.rank)
+    return [
+        Event(Kind.CALL, system.ids[index], name=call.name, payload=call.arguments)
+        for call in ordered
+    ]
+
+
+def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
+    found: list[Event] = []
+    if budget.allows("resets"):
+        found.append(Event(Kind.RESET, node, payload=()))
+    if budget.allows("silent_resets"):
+        peers = inbox.silent_peers()
+        found += [
+            Event(Kind.RESET, node, payload=deaf)
+            for size in range(1, len(peers) + 1)
+            for deaf in itertools.combinations(peers, size)
+        ]
+    if budget.allows("crashes"):
+        found.append(Event(Kind.CRASH, node))
+    return found
+
+
+def ambient_events(system: System, budget: Budget, partition: Partition) -> list[Event]:
+    """Return what can happen to the network as a whole, in canonical order."""
+    if partition.cut is not None:
+        return [Event(Kind.HEAL)]
+    if not budget.allows("partitions"):
+        return []
+    return [Event(Kind.PARTITION, payload=k) for k in range(len(system.cuts))]

@@ -1,0 +1,1 @@
+"""Symmetry: node ids that can be exchanged, and states renamed by such an exchange."""

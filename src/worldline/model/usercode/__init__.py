@@ -1,0 +1,1 @@
+"""User code at work: how it is entered, watched, stopped and blamed."""

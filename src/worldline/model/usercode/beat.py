@@ -1,0 +1,86 @@
+"""Which execution of user code runs, written where another thread or process can read it.
+
+One long call into C, such as ``sum(itertools.count())``, stops for no signal and lets
+no other thread run Python. Only who needs no Python can see that it does not end; so
+executions are numbered, and the number of the one that runs stands in plain memory. A
+process that is told in which of them another one was stuck leaves that one out.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import TypeAlias
+
+from worldline.model.usercode.divergence import BY_THE_CLOCK, Diverged
+
+LIMIT_S = 3.5
+"""Seconds of processor time after which an execution that no signal stops is given up;
+longer than whatever a signal stops."""
+
+
+Execution: TypeAlias = tuple[int, int]
+"""The number of an execution, and a mark of what is executed."""
+
+
+class _Beat:
+    """The number of the latest execution, and those that are given up."""
+
+    __slots__ = ("given_up", "number")
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.given_up: frozenset[Execution] = frozenset()
+
+
+_beat = _Beat()  # to change an attribute of a class takes several times as long
+
+_memory = mmap.mmap(-1, 16)  # shared with processes that are forked
+_words = memoryview(_memory).cast("q")
+
+
+def begin(mark: int, *, again: bool) -> Diverged | None:
+    """Note that an execution begins; return what is known to become of it.
+
+    Parameters
+    ----------
+    mark
+        Tells different code apart, so that a wrong number accuses nobody.
+    again
+        Whether it is the latest one, once more.
+    """
+    if not again:
+        _beat.number += 1
+    _words[1] = mark
+    _words[0] = _beat.number
+    if _beat.given_up and (_beat.number, mark) in _beat.given_up:
+        return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
+    return None
+
+
+def end() -> None:
+    """Note that no user code runs."""
+    _words[0] = 0
+
+
+def give_up(executions: frozenset[Execution]) -> None:
+    """Let executions count as divergent, without running them."""
+    _beat.given_up = executions
+
+
+def gives_up() -> bool:
+    """Say whether any execution is given up."""
+    return bool(_beat.given_up)
+
+
+def seen() -> Execution:
+    """Return the execution that runs, in whatever process; its number is 0 if none."""
+    return _words[0], _words[1]
+
+
+def address() -> int:
+    """Return where the number stands in memory, until the process ends."""
+    import ctypes  # takes long, and few need it
+
+    # Whoever watches may look while Python is cleaning up: it is never freed.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_memory))
+    return ctypes.addressof(ctypes.c_char.from_buffer(_memory))

@@ -1,0 +1,71 @@
+"""Guards: asked whether a handler may run, and held to looking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from worldline.model.data.content import Frozen
+from worldline.model.data.unfreezable import Unfreezable
+from worldline.model.data.values import ITSELF, freeze, freeze_all
+from worldline.model.errors import ModelError
+from worldline.model.usercode import activity
+from worldline.model.usercode.user_functions import defined_at, yes_or_no
+
+
+def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
+    """Return what a guard answers, or no guard, of the handler of this name.
+
+    Each evaluation is watched: worlds ask as often as it suits them, so one guard that
+    changes something would be enough for them to disagree.
+
+    Raises
+    ------
+    ModelError
+        If it is no bool, or the guard changes what it is given or reads a ghost field.
+    """
+    if guard is None:
+        return True
+    before = _frozen(service, arguments)
+    activity.guard = name
+    try:
+        answer = guard(service, *arguments)
+    finally:
+        activity.guard = ""
+    if before is not None:
+        after = _frozen(service, arguments)
+        if after != before:
+            raise _changed(guard, name, service, before, after)
+    if answer is True or answer is False:
+        return answer is True
+    return yes_or_no(answer, guard, f"the guard of {name}")
+
+
+def _frozen(service: Any, arguments: tuple[Any, ...]) -> Sequence[Frozen] | None:
+    """Freeze what a guard is given; None if that is impossible, as others will tell."""
+    try:
+        if ITSELF.issuperset(map(type, arguments)):
+            return (freeze(service),)
+        return (freeze(service), *freeze_all(arguments))
+    except Unfreezable:
+        return None
+
+
+def _changed(
+    guard: Any,
+    name: str,
+    service: Any,
+    before: Sequence[Frozen],
+    after: Sequence[Frozen] | None,
+) -> ModelError:
+    what = "what it is given"
+    kind = type(service)
+    if after is None or before[0] != after[0]:
+        names = kind.__worldline_node__.identity
+        now = after[0][1:] if after is not None else (object(),) * len(names)
+        pairs = zip(names, before[0][1:], now, strict=True)
+        what = next(f"{kind.__name__}.{one}" for one, old, new in pairs if old != new)
+    return ModelError(
+        f"the guard of {name} changes {what}{defined_at(guard)}",
+        remedy="a guard only looks: let its handler do what is to be done",
+    )

@@ -1,0 +1,172 @@
+"""Ctrl-C: it ends a search at once, and waits while an answer is made of it.
+
+Without a block that holds it, Ctrl-C is what it always is. Inside one, the first is
+raised only where something is searched (`heard`), or kept for the next look at the
+bounds; a second one ends the whole at once.
+
+A handler may raise KeyboardInterrupt by itself, which is a violation and not Ctrl-C. So
+inside the block Ctrl-C raises an exception of its own, `Interrupted`. Outside, in other
+threads, and where somebody handles SIGINT already, every KeyboardInterrupt counts as
+Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import final
+
+from worldline.model.usercode import activity
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C was pressed."""
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether an exception means that somebody pressed Ctrl-C."""
+    return isinstance(error, Interrupted if _Keys.held else KeyboardInterrupt)
+
+
+def is_lost(frame: FrameType | None) -> bool:
+    """Say whether Python would drop what is raised in a frame: it takes objects apart."""
+    callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _raise() -> None:
+    raise KeyboardInterrupt
+
+
+class _Keys:
+    """What was pressed, and who is to know."""
+
+    held = False
+    heard = False
+    pressed = False
+    pending = False
+    announced = -1
+    last: Callable[[], None] = staticmethod(_raise)
+
+
+def at_the_second(last: Callable[[], None]) -> None:
+    """Say what a second Ctrl-C does; without it, it is raised wherever it comes."""
+    _Keys.last = staticmethod(last)
+
+
+def pending() -> bool:
+    """Say whether Ctrl-C was pressed that nobody has heeded yet; after that, no more."""
+    if not _Keys.pending:
+        return False
+    _Keys.pending = False
+    return True
+
+
+def announced() -> int:
+    """Return a file from which the numbers of signals can be read at once; -1: none.
+
+    That is for code that is not in Python, and has to come back first.
+    """
+    return _Keys.announced
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Keep Ctrl-C inside this block from whatever does not ask for it.
+
+    Elsewhere than in the main thread, and where somebody else handles it, nothing is
+    changed.
+    """
+    if (
+        _Keys.held
+        or threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield
+        return
+    _Keys.pressed = _Keys.pending = _Keys.heard = False
+    _Keys.held = True
+    signal.signal(signal.SIGINT, _take)
+    try:
+        with _announcing():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _Keys.held = _Keys.heard = False
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[None]:
+    """Raise Ctrl-C, as `Interrupted`, wherever it comes inside this block."""
+    with held(), heard():
+        yield
+
+
+@contextlib.contextmanager
+def _announcing() -> Iterator[None]:
+    """Have the numbers of signals written to a file, unless others read them already."""
+    if not hasattr(os, "pipe2"):
+        yield
+        return
+    read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    if before >= 0:
+        signal.set_wakeup_fd(before)
+    else:
+        _Keys.announced = read
+    try:
+        yield
+    finally:
+        if before < 0:
+            signal.set_wakeup_fd(-1)
+        _Keys.announced = -1
+        os.close(read)
+        os.close(write)
+
+
+@final
+class heard:  # noqa: N801 - a block, like `held`
+    """Let Ctrl-C be raised inside this block, as it always is elsewhere."""
+
+    def __init__(self) -> None:
+        self._before = False
+
+    def __enter__(self) -> None:
+        self._before = _Keys.heard
+        _Keys.heard = _Keys.held
+        if pending():
+            _Keys.heard = False
+            raise Interrupted
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _Keys.heard = self._before
+
+
+def _take(signum: int, frame: FrameType | None) -> None:
+    if _Keys.pressed:
+        _Keys.last()
+        return
+    # Also where it is raised, until it is caught: Python drops what is raised while it
+    # takes objects apart.
+    _Keys.pressed = _Keys.pending = True
+    if _Keys.heard and not is_lost(frame):
+        # Once: what the search cleans up, and the answer, are not to be torn.
+        _Keys.heard = False
+        error = Interrupted()
+        if activity.running:
+            activity.stop = error  # user code may swallow what is raised in it
+        raise error

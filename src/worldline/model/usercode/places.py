@@ -1,0 +1,96 @@
+"""Places in the user's code: where an exception was raised, or where it runs now."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from types import FrameType
+
+_OURS = str(Path(__file__).resolve().parents[2])
+_LIKE_USERS = str(Path(_OURS) / "zoo")
+"""Systems that come along: written as a user's are, and treated so."""
+
+
+def is_ours(filename: str) -> bool:
+    """Say whether a file is Worldline's, with the systems that it brings along."""
+    return filename.startswith(_OURS)
+
+
+def is_users(filename: str) -> bool:
+    """Say whether a file is the user's: neither ours nor Python's."""
+    if is_ours(filename):
+        return filename.startswith(_LIKE_USERS)
+    return not filename.startswith(("<", sysconfig.get_path("stdlib")))
+
+
+def place_of(error: BaseException) -> str:
+    """Return where an exception was raised: file name, line and function.
+
+    Where a recursion ends depends on how much room there was. So its place is the
+    first call of it, with the functions that call each other.
+    """
+    trace = list(traceback.walk_tb(error.__traceback__))
+    cycle: tuple[str, ...] = ()
+    if isinstance(error, RecursionError):
+        counts = Counter(frame.f_code for frame, _ in trace)
+        most = max(counts.values())
+        often = [code for code, count in counts.items() if count > most // 2 > 1]
+        trace = [at for at in trace if at[0].f_code in often][:1] or trace
+        cycle = tuple(code.co_name for code in often)
+    frame, line = _written(trace)
+    place = _spelt(frame, line)
+    return f"{place}, of {', '.join(cycle)}" if len(cycle) > 1 else place
+
+
+def place_now() -> str:
+    """Return which line of the user's code runs now; empty if none does.
+
+    Where that is in a function that a handler or property calls, it names both.
+    """
+    own = list(_own(sys._getframe(1)))
+    if not own:
+        return ""
+    place = _spelt(own[0], own[0].f_lineno)
+    outermost = own[-1].f_code
+    if outermost is own[0].f_code:
+        return place
+    return f"{place}, called by {outermost.co_name}"
+
+
+def _own(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of the user code that was entered last, the innermost first."""
+    while frame is not None and not _enters(frame):
+        if is_users(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def _enters(frame: FrameType) -> bool:
+    """Say whether a frame is where Worldline begins to run user code."""
+    code = frame.f_code
+    return code.co_name in ("perform", "_once") and (
+        frame.f_globals.get("__name__")
+        in ("worldline.model.semantics.execute", "worldline.model.usercode.running")
+    )
+
+
+def _written(trace: list[tuple[FrameType, int]]) -> tuple[FrameType, int]:
+    """Return the innermost line that is not ours, and stands in a file.
+
+    What a dataclass refuses is raised in code that Python has made up. A model may stand
+    in no file either: then the innermost line is its.
+    """
+    for frame, line in reversed(trace):
+        name = frame.f_code.co_filename
+        if is_users(name) or not (is_ours(name) or name.startswith("<")):
+            return frame, line
+    return trace[-1]
+
+
+def _spelt(frame: FrameType, line: int) -> str:
+    code = frame.f_code
+    return f"{PurePath(code.co_filename).name}:{line} in {code.co_name}"

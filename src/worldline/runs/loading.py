@@ -1,0 +1,204 @@
+"""From a trace to its system: what a file names is a hint for people.
+
+Whoever sends a trace could name any function in it, and loading a system runs code. So
+only a system of the zoo is loaded because a file says so; all else has to be named by
+whoever reads the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from worldline.loading import builtin
+from worldline.loading.loader import load
+from worldline.loading.opening import Target as Given
+from worldline.loading.opening import open_system
+from worldline.model.errors import InputError, UsageError
+from worldline.model.faults import BUDGETS
+from worldline.model.printable import one_line
+from worldline.model.system import System
+from worldline.trace.format import Place
+from worldline.trace.json_text import shorten, show
+from worldline.trace.records import FREE, INJECTED, Header
+
+PROGRAM_SUFFIX = ".ded"
+_LARGEST = 100
+"""Of what a trace may ask of the zoo by itself: a number, or how many of something."""
+
+_MOST = 10_000
+"""The same of a system that somebody has named, whose numbers may mean anything."""
+
+_RUN_OF_PROGRAM = "worldline.lineage.targets.program_system:system"
+"""Makes the system of a program's run. By name: it stands above traces."""
+
+Target: TypeAlias = Given | Sequence[str]
+"""A system, or what loads or makes one: also the files of a program."""
+
+
+def words_of(target: str) -> list[str]:
+    """Return a target as the words that name it on a command line."""
+    try:
+        words = shlex.split(target)
+    except ValueError:
+        return [target]
+    return words if words and all(map(is_program, words)) else [target]
+
+
+def is_program(word: str) -> bool:
+    """Say whether a word names a Dedalus program: a file, or one of the zoo."""
+    if not word.startswith(builtin.PREFIX):
+        return word.endswith(PROGRAM_SUFFIX)
+    return word.removeprefix(builtin.PREFIX) in builtin.programs()
+
+
+def command(verb: str, place: Place, target: str | None) -> str:
+    """Return the command line that takes a trace and, where it has to be said, a target.
+
+    Examples
+    --------
+    >>> command("replay", "my run.wl", "counter.py")
+    "worldline replay 'my run.wl' counter.py"
+    >>> command("show", "run.wl", "zoo:toy")
+    'worldline show run.wl'
+    """
+    file = os.fspath(place)
+    targets = [] if target is None or _is_of_the_zoo(target) else words_of(target)
+    words = [f"./{word}" if word[:1] == "-" else word for word in (file, *targets)]
+    return shlex.join(["worldline", verb, *words])
+
+
+def call(place: Place, target: str | None) -> str:
+    """Return the call of Python that replays a trace."""
+    given = "system=..." if target is None else repr(target)
+    return f"wl.replay({os.fspath(place)!r}, {given})"
+
+
+def system_of(
+    header: Header,
+    given: Target | None = None,
+    parameters: Mapping[str, str] | None = None,
+    *,
+    how: Callable[[str | None], str],
+) -> System:
+    """Return the system of a trace, in its present form.
+
+    Parameters
+    ----------
+    given
+        The system, or what loads it; not needed for a system of the zoo.
+    parameters
+        Go over those of the trace.
+    how
+        Returns what to write instead, for the target that the trace names.
+
+    Raises
+    ------
+    UsageError
+        If the system is of nowhere or not of the zoo, and was not given; or there is
+        no such system.
+    """
+    parameters = parameters or {}
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    if given is not None and not isinstance(given, str | Sequence):
+        if not isinstance(given, System):
+            _refuse_large(header, parameters, _MOST)
+            parameters = {**header.parameters, **parameters}
+        return as_recorded(header, open_system(given, parameters))
+    words = named(header, given, parameters, how=how)
+    return loaded(header, words, {**header.parameters, **parameters})
+
+
+def named(
+    header: Header,
+    given: str | Sequence[str] | None,
+    parameters: Mapping[str, str],
+    *,
+    how: Callable[[str | None], str],
+) -> list[str]:
+    """Return what loads the system of a trace: what was given, or a name in the zoo.
+
+    Raises
+    ------
+    UsageError
+        If nothing was given, and what the trace names is not in the zoo; or it is
+        larger than anybody has asked for.
+    """
+    target = header.target
+    if given:
+        words = [given] if isinstance(given, str) else list(given)
+        of_the_zoo = any(map(_is_of_the_zoo, words))
+        _refuse_large(header, parameters, _LARGEST if of_the_zoo else _MOST)
+        return words
+    if target is None:
+        raise UsageError(
+            "the trace does not say from where its system is loaded",
+            remedy=f"say it: {how(None)}",
+        )
+    if _is_of_the_zoo(target):
+        _refuse_large(header, parameters, _LARGEST)
+        return [target]
+    raise UsageError(
+        f"the trace says that it is a run of {one_line(target)}, which is not loaded "
+        "because a file says so",
+        remedy=f"if you trust it: {one_line(how(target))}",
+    )
+
+
+def loaded(
+    header: Header, words: Sequence[str], parameters: Mapping[str, str]
+) -> System:
+    """Load the system of a trace from what names it, with all of its parameters.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be loaded.
+    """
+    if all(map(is_program, words)):
+        return load(_RUN_OF_PROGRAM, {**parameters, "files": shlex.join(words)})
+    if len(words) > 1:
+        raise UsageError(
+            f"{' '.join(words)} cannot be read as one program",
+            remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
+        )
+    return as_recorded(header, load(words[0], parameters))
+
+
+def _refuse_large(header: Header, given: Mapping[str, str], most: int) -> None:
+    """Refuse a parameter that makes a system of which a few bytes take all memory."""
+    for name in header.parameters.keys() - given.keys():
+        value = header.parameters[name]
+        digits = re.sub(r"[^0-9]", "", value)
+        is_number = value.strip().strip("+-").replace("_", "").isdecimal()
+        is_large = len(digits) > 9 or int(digits or 0) > most
+        if value.count(",") >= most or (is_number and is_large):
+            shown = shorten(one_line(f"{name}={value}"), 60)
+            raise UsageError(
+                f"the trace asks for -p {shown}, which is more than a file may ask for",
+                remedy=f"if it is meant: -p {shown}",
+            )
+
+
+def _is_of_the_zoo(target: str) -> bool:
+    return target.startswith(builtin.PREFIX)
+
+
+def as_recorded(header: Header, system: System) -> System:
+    """Return a system with the faults of a run in which they were injected."""
+    scope = header.options.get(INJECTED)
+    if not isinstance(scope, str) or system.injected is not None:
+        return system
+    free = header.options.get(FREE)
+    if free is None:
+        return system.under_injection(scope)
+    if not isinstance(free, list) or not set(map(str, free)) <= set(BUDGETS):
+        raise InputError(
+            f"the trace has the faults {shorten(show(free), 60)}, which are none",
+            remedy="record it anew",
+        )
+    return system.under_injection(scope, tuple(map(str, free)))

@@ -1,0 +1,163 @@
+"""From a schedule to a trace: the run is repeated, every step is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.errors import Nondeterminism
+from worldline.model.events import Choices, Event, Schedule
+from worldline.model.properties import Property
+from worldline.model.system import System
+from worldline.model.usercode import divergence
+from worldline.model.verdicts import Verdict
+from worldline.runs.explain import explain, plain
+from worldline.runs.recorder import Recorder, header_of
+from worldline.trace.records import (
+    BOOT,
+    PROLOGUE,
+    RUN,
+    End,
+    Explanation,
+    StepRecord,
+    Trace,
+)
+from worldline.worlds.direct import DirectWorld
+
+DIVERGENCE = "divergence"
+DEADLOCK = "deadlock"
+
+_DELIVERIES = frozenset({"deliver", "timer", "call"})
+_NOT_EXTERNAL = frozenset({"deliver", "timer", "refuse", "transport_error"})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a search says about the run.
+
+    Attributes
+    ----------
+    property, kind
+        The property it is about, and its kind; or the violation's name.
+    verdict
+        What the run shows of it.
+    explanation
+        Why; for a declared property that is false at the end, the recorder finds out
+        more than a text can say.
+    cycle
+        The step with which a cycle begins that the run goes round for ever, if it does;
+        see `End.cycle`.
+    critical
+        For a liveness violation, the step from which on it cannot become true.
+    """
+
+    property: str | None
+    kind: str | None
+    verdict: Verdict
+    explanation: Explanation | str | None = None
+    cycle: int | None = None
+    critical: int | None = None
+
+
+def record(
+    system: System,
+    boot: Schedule,
+    prologue: Schedule,
+    schedule: Schedule,
+    *,
+    ending: Ending,
+    engine: str,
+    seed: int | None,
+) -> Trace:
+    """Run a schedule in a direct world and return its trace.
+
+    Parameters
+    ----------
+    boot, prologue
+        What happened before the run; faults of the prologue are free.
+    schedule
+        The run itself. If it ends in a divergence, the last handler is stopped by its
+        budget of lines.
+
+    Raises
+    ------
+    NotEnabled
+        If an event cannot happen.
+    Nondeterminism
+        If a property that was violated is true at the end.
+    """
+    recorder = Recorder(system)
+    events = list(_numbered(boot, prologue, schedule))
+    last = events[-1][0] if ending.property == DIVERGENCE and events else None
+    steps = tuple(
+        recorder.step(
+            number,
+            phase,
+            event,
+            choices,
+            lines=divergence.LINE_BUDGET if number == last else None,
+        )
+        for number, phase, event, choices in events
+    )
+    return Trace(
+        header_of(system, engine=engine, seed=seed),
+        steps,
+        end_of(steps, ending, _explanation(recorder.world, ending)),
+    )
+
+
+def _numbered(
+    boot: Schedule, prologue: Schedule, schedule: Schedule
+) -> Iterator[tuple[int, str, Event, Choices]]:
+    number = 1 - len(boot) - len(prologue)
+    for phase, part in ((BOOT, boot), (PROLOGUE, prologue), (RUN, schedule)):
+        for event, choices in part:
+            yield number, phase, event, choices
+            number += 1
+
+
+def end_of(
+    steps: tuple[StepRecord, ...], ending: Ending, explanation: Explanation | None
+) -> End:
+    """Return the end record of a run.
+
+    The counts are those of the run, without boot and prologue (as DEMi counts, table
+    1): what the environment injects is external, a call is both.
+    """
+    kinds = [step.kind for step in steps if step.phase == RUN]
+    return End(
+        verdict=ending.verdict.value,
+        property=ending.property,
+        kind=ending.kind,
+        explanation=explanation,
+        steps=len(kinds),
+        deliveries=sum(kind in _DELIVERIES for kind in kinds),
+        externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        cycle=ending.cycle,
+        critical=ending.critical,
+    )
+
+
+def declared(system: System, name: str | None) -> Property | None:
+    """Return the property of a system by its name; None if there is none."""
+    return next((known for known in system.properties if known.name == name), None)
+
+
+def _explanation(world: DirectWorld, ending: Ending) -> Explanation | None:
+    known = declared(world.system, ending.property)
+    if known is not None and ending.verdict is Verdict.VIOLATED:
+        found = explain(world, known)
+        if found is None:
+            raise Nondeterminism(
+                f"property {known.name}",
+                "was violated by this run",
+                "is true at its end",
+            )
+        return found
+    if ending.explanation is None and world.failure is not None:
+        return plain(str(world.failure))
+    if isinstance(ending.explanation, str):
+        return plain(ending.explanation) if ending.explanation else None
+    return ending.explanation

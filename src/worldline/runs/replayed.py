@@ -1,0 +1,153 @@
+"""What a replay showed, as a value and in words."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+from worldline.model.printable import one_line
+from worldline.model.verdicts import Verdict
+from worldline.runs.report import PropertyReport
+from worldline.show.phrases import shown_phrase
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first step that went otherwise than recorded.
+
+    Attributes
+    ----------
+    step, event
+        Its number, and what should have happened in it.
+    what
+        What differs: ``event`` if it could not happen, else choices, result, failure,
+        sends, timers, changes, log, sender or order.
+    recorded, happened
+        The two observations, as text.
+    """
+
+    step: int
+    event: str
+    what: str
+    recorded: str
+    happened: str
+
+    def __str__(self) -> str:
+        return (
+            f"step {self.step}, {one_line(self.event)}, went otherwise: {self.what}\n"
+            f"  recorded: {one_line(self.recorded)}\n"
+            f"  happened: {one_line(self.happened)}"
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What a replay showed.
+
+    Attributes
+    ----------
+    system
+        The system's name.
+    verified, steps
+        How many steps went as recorded, boot and prologue included, and how many
+        there are.
+    verdict, property_name
+        What was recorded: VIOLATED, or UNKNOWN for a run that violates nothing, which
+        proves nothing of others; None for a trace that breaks off.
+    reproduced
+        Whether every step went as recorded and the verdict is right again.
+    divergence
+        The first difference, if there is one.
+    explanation
+        Why the verdict is what it is, or why it is not reproduced.
+    source_changed
+        Whether the system's source is another than when this was recorded.
+    notes
+        What else has changed: nodes' initial values, network, faults, options.
+    seconds
+        How long the steps took, without loading the system.
+    kind, seed, trace
+        The kind of the property, the seed with which the run was found, and its file.
+    """
+
+    system: str
+    verified: int
+    steps: int
+    verdict: Verdict | None
+    property_name: str | None
+    reproduced: bool
+    divergence: Divergence | None
+    explanation: str
+    source_changed: bool
+    notes: tuple[str, ...]
+    seconds: float
+    kind: str = ""
+    seed: int | None = None
+    trace: Path | None = None
+
+    @property
+    def steps_per_s(self) -> float:
+        """Steps run and compared per second."""
+        return self.verified / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def exit_code(self) -> int:
+        """1 for a violation that was reproduced, 0 for another run that was, else 2."""
+        if not self.reproduced:
+            return 2
+        return 1 if self.verdict is Verdict.VIOLATED else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the replay as one JSON object."""
+        file = None if self.trace is None else str(self.trace)
+        return {
+            "verdict": None if self.verdict is None else self.verdict.value,
+            "properties": [row.to_json() for row in self._properties()],
+            "seconds": round(self.seconds, 6),
+            "seed": self.seed,
+            "trace": file,
+            "steps": self.steps,
+            "system": self.system,
+            "property": self.property_name,
+            "reproduced": self.reproduced,
+            "verified": self.verified,
+            "divergence": None if self.divergence is None else asdict(self.divergence),
+            "explanation": self.explanation,
+            "source_changed": self.source_changed,
+            "notes": list(self.notes),
+            "steps_per_s": round(self.steps_per_s, 1),
+        }
+
+    def _properties(self) -> list[PropertyReport]:
+        if self.property_name is None or self.verdict is None:
+            return []
+        return [
+            PropertyReport(
+                name=self.property_name,
+                kind=self.kind,
+                verdict=self.verdict,
+                trace=self.trace,
+                steps=self.steps,
+                explanation=self.explanation,
+            )
+        ]
+
+    def __str__(self) -> str:
+        shown = "no verdict"
+        if self.verdict is not None:
+            shown = shown_phrase(self.verdict.value, self.property_name)
+        word = "reproduced" if self.reproduced else "NOT REPRODUCED"
+        lines = [f"{self.system}: {shown}, {word}"]
+        reason = self.explanation if self.divergence is None else str(self.divergence)
+        lines += [f"  {line}" for line in reason.splitlines()]
+        lines.append(
+            f"  {self.verified} of {self.steps} steps went as recorded, "
+            f"{self.seconds:.3f} s ({self.steps_per_s:,.0f}/s)"
+        )
+        if self.source_changed:
+            lines.append("  note: the source changed since this trace was recorded")
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(map(one_line, lines))

@@ -1,0 +1,156 @@
+"""Running the steps of a trace again, one at a time, each compared with its record."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import final
+
+from worldline.model.errors import InputError, ModelError
+from worldline.model.events import Event
+from worldline.model.semantics.outcome import TimerChange
+from worldline.model.system import System
+from worldline.model.usercode import divergence
+from worldline.runs.record import DIVERGENCE
+from worldline.runs.recorder import Recorder, header_of
+from worldline.runs.replayed import Divergence
+from worldline.runs.schedule import Events
+from worldline.show.phrases import event_phrase, facet_phrases
+from worldline.trace.format import line_of
+from worldline.trace.json_text import shorten, show
+from worldline.trace.records import PROLOGUE, Header, StepRecord
+from worldline.worlds.direct import DirectWorld, NotEnabled
+
+_WIDEST = 300
+
+
+def check_nodes(header: Header, system: System) -> None:
+    """Refuse a system whose nodes are not those of the trace.
+
+    Raises
+    ------
+    InputError
+        If they have other names, or another order.
+    """
+    names = tuple(node.name for node in system.ids)
+    if names != header.names:
+        raise InputError(
+            f"the trace has the nodes {shorten(', '.join(header.names), _WIDEST)}, "
+            f"the system has {', '.join(names)}",
+            remedy="replay it with the system and parameters that it was recorded with",
+        )
+
+
+def source_changed(header: Header, system: System) -> bool:
+    """Say whether the system's source is known to be another than was recorded."""
+    if system.origin is None or header.source is None:
+        return False
+    return system.origin.source != header.source
+
+
+def changes_since(header: Header, system: System) -> tuple[str, ...]:
+    """Return what of the system is declared otherwise than when it was recorded."""
+    now = header_of(system, engine=header.engine, seed=header.seed)
+    found = [
+        f"{what.format(key)} was {show(old[key]) if key in old else 'unknown'}, "
+        f"now it is {show(value)}"
+        for what, old, new in (
+            ("{} of the network", header.network, now.network),
+            ("the fault budget {}", header.faults, now.faults),
+            ("System({}=...)", header.options, now.options),
+        )
+        for key, value in new.items()
+        if old.get(key) != value
+    ]
+    found += [
+        f"node {one.name} is declared otherwise"
+        for one, other in zip(header.nodes, now.nodes, strict=True)
+        if one != other
+    ]
+    return tuple(found)
+
+
+@final
+class Rerun:
+    """Runs the steps of one trace again, in order.
+
+    Parameters
+    ----------
+    header
+        The trace's header.
+    system
+        Its system, as it is now.
+
+    Attributes
+    ----------
+    world
+        The world, in the state after the last step.
+    """
+
+    def __init__(self, header: Header, system: System) -> None:
+        self._header = header
+        self._recorder = Recorder(system)
+        self._events = Events(system)
+
+    @property
+    def world(self) -> DirectWorld:
+        return self._recorder.world
+
+    def timers(self, step: StepRecord) -> list[TimerChange]:
+        """Return the timers that a step set or cancelled, as it was recorded."""
+        return self._events.timers(step)
+
+    def step(self, step: StepRecord) -> Divergence | Event:
+        """Let the next step happen.
+
+        Returns
+        -------
+        Event or Divergence
+            What happened; or how it went otherwise than recorded.
+        """
+        diverges = step.failure is not None and step.failure.kind == DIVERGENCE
+        try:
+            event = self._events.of(step)
+            happened = self._recorder.step(
+                step.step,
+                step.phase,
+                event,
+                step.choices,
+                lines=divergence.LINE_BUDGET if diverges else None,
+            )
+        except NotEnabled:
+            enabled = self.world.enabled(charge=step.phase != PROLOGUE)
+            others = "; ".join(map(repr, enabled)) or "nothing"
+            cannot = f"it cannot happen; what can is: {others}"
+            observed = ("event", "it happened", cannot)
+        except (InputError, ModelError) as error:
+            observed = ("event", "it happened", str(error))
+        else:
+            # As text, because 1, 1.0 and True are equal in Python.
+            if line_of(_essence(happened)) == line_of(_essence(step)):
+                return event
+            observed = difference(step, happened)
+        what, one, other = observed
+        return Divergence(
+            step=step.step,
+            event=f"{event_phrase(step, self._header)} at {step.node}",
+            what=what,
+            recorded=shorten(one, _WIDEST),
+            happened=shorten(other, _WIDEST),
+        )
+
+
+def _essence(step: StepRecord) -> StepRecord:
+    """Return a step without the limit that ended a divergence: the machine's part."""
+    failure = step.failure
+    if failure is None or failure.kind != DIVERGENCE:
+        return step
+    return dataclasses.replace(step, failure=dataclasses.replace(failure, where=""))
+
+
+def difference(recorded: StepRecord, happened: StepRecord) -> tuple[str, str, str]:
+    """Return the first aspect in which two executions differ, and both, as text."""
+    other = facet_phrases(happened)
+    for facet, phrase in facet_phrases(recorded).items():
+        if phrase != other[facet]:
+            return facet, phrase, other[facet]
+    return "record", line_of(recorded), line_of(happened)

@@ -1,0 +1,99 @@
+"""Which step sent a message: the oldest one that sent an equal one not yet taken."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
+from worldline.model.events import ENVELOPE_KINDS, Event, Kind
+from worldline.model.message import Envelope
+from worldline.model.network import Capability
+from worldline.model.semantics.outcome import Outcome
+from worldline.worlds.direct import DirectWorld
+
+_FLUSHING = frozenset(
+    {
+        Kind.RESET,
+        Kind.CRASH,
+        Kind.TRANSPORT_ERROR,
+        Kind.REFUSE,
+        Kind.DISCONNECT,
+        Kind.PARTITION,
+    }
+)
+"""Kinds of events by which a connection may lose what is under way on it."""
+
+
+@final
+class Senders:
+    """Follows the messages of one direct world.
+
+    Parameters
+    ----------
+    world
+        Asked, after a fault, what is still under way.
+    """
+
+    def __init__(self, world: DirectWorld) -> None:
+        self._world = world
+        self._steps: dict[tuple[NodeId, Envelope], deque[int]] = {}
+        capabilities = world.system.network.capabilities
+        self._stays = Capability.HOLDS_FOR_EVER in capabilities
+
+    def find(self, event: Event) -> int | None:
+        """Return the step that sent the message that `event` is about, if any."""
+        if (
+            event.kind not in ENVELOPE_KINDS
+            or event.node is None
+            or event.envelope is None
+        ):
+            return None
+        steps = self._steps.get((event.node, event.envelope))
+        return steps[0] if steps else None
+
+    def note(self, step: int, event: Event, outcome: Outcome) -> None:
+        """Note what `event`, which has happened as `step`, sent, took and lost."""
+        if event.node is not None and event.envelope is not None:
+            self._take(event.kind, event.node, event.envelope)
+        if event.kind in _FLUSHING:
+            self._forget_lost(outcome)
+        for sent in outcome.sends:
+            if sent.taken:
+                envelope = Envelope(
+                    sent.src, sent.part, sent.message, freeze(sent.message)
+                )
+                self._steps.setdefault((sent.dst, envelope), deque()).append(step)
+
+    def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
+        steps = self._steps.get((node, envelope))
+        if not steps or self._stays:
+            return
+        if kind is Kind.DUPLICATE:
+            steps.appendleft(steps[0])
+        elif kind in (Kind.DELIVER, Kind.DROP):
+            steps.popleft()
+            if not steps:
+                del self._steps[node, envelope]
+
+    def _forget_lost(self, outcome: Outcome) -> None:
+        """Drop the entries of messages that were flushed; those just sent count not."""
+        system, cells = self._world.system, self._world.cells
+        new = Counter(
+            (
+                sent.dst,
+                Envelope(sent.src, sent.part, sent.message, freeze(sent.message)),
+            )
+            for sent in outcome.sends
+            if sent.taken
+        )
+        left: Counter[tuple[NodeId, Envelope]] = Counter()
+        for index, node in enumerate(system.ids):
+            inbox = cells[system.layout.inbox(index)]
+            left.update((node, envelope) for envelope in inbox.envelopes())
+        for key, steps in list(self._steps.items()):
+            while len(steps) > left[key] - new[key]:
+                steps.popleft()
+            if not steps:
+                del self._steps[key]

@@ -1,0 +1,112 @@
+"""Where a search begins: the states after the start handlers and the prologue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from worldline.model.events import Choices, Event, Schedule
+from worldline.model.semantics.execute import Failure
+from worldline.model.system import System
+from worldline.worlds.direct import DirectWorld, Snapshot
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One initial state and how it came about.
+
+    Attributes
+    ----------
+    boot, prologue
+        The schedules that lead to it.
+    snapshot
+        The state, or None if a handler failed on the way.
+    failure
+        How it failed.
+    """
+
+    boot: tuple[tuple[Event, Choices], ...]
+    prologue: tuple[tuple[Event, Choices], ...]
+    snapshot: Snapshot | None
+    failure: Failure | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The initial states of a search, and what is left out by beginning there.
+
+    Attributes
+    ----------
+    scope
+        What a verdict is about, as a few words each; empty if about all runs.
+    trace
+        The file that has the run up to there, if one has.
+    """
+
+    starts: list[Start]
+    scope: tuple[str, ...] = ()
+    trace: Path | None = None
+
+
+def starts(system: System) -> list[Start]:
+    """Return every initial state: one per combination of choices while booting.
+
+    With a prologue there is one: it begins with the first choices.
+    """
+    found: list[Start] = []
+    for choices in _odometer(system):
+        found.append(choices)
+        if system.prologue or choices.failure is not None:
+            break
+    return found
+
+
+def start_after(system: System, boot: Schedule, prologue: Schedule) -> Start:
+    """Return the state to which a run leads, as one to begin with.
+
+    The run becomes a prologue: its faults are charged to no budget, so each may happen
+    from there on as often as the system says, however often it has.
+
+    Raises
+    ------
+    NotEnabled
+        If an event cannot happen.
+    """
+    world = DirectWorld(system)
+    for event, choices in boot:
+        world.step(event, choices)
+    for event, choices in prologue:
+        world.step(event, choices, charge=False)
+    snapshot = None if world.failure else world.snapshot()
+    return Start(tuple(boot), tuple(prologue), snapshot, world.failure)
+
+
+def _odometer(system: System) -> Iterator[Start]:
+    given: list[int] | None = []
+    while given is not None:
+        world = DirectWorld(system)
+        taken: list[int] = []
+        widths: list[int] = []
+        boot: list[tuple[Event, Choices]] = []
+        for event in world.boot_events():
+            outcome = world.step(event, tuple(given[len(taken) :]))
+            boot.append((event, outcome.choices))
+            taken += outcome.choices
+            widths += outcome.widths
+            if world.failure is not None:
+                break
+        prologue = [] if world.failure else world.prepare(system.prologue)
+        snapshot = None if world.failure else world.snapshot()
+        yield Start(tuple(boot), tuple(prologue), snapshot, world.failure)
+        given = _next(taken, widths)
+
+
+def _next(taken: list[int], widths: list[int]) -> list[int] | None:
+    for position in range(len(taken) - 1, -1, -1):
+        if taken[position] + 1 < widths[position]:
+            return [*taken[:position], taken[position] + 1]
+    return None

@@ -1,0 +1,1 @@
+"""Random runs and random walks: how they are drawn, watched, judged and reported."""

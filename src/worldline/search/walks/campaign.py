@@ -1,0 +1,328 @@
+"""A search with random walks, from its beginning to its answer.
+
+References
+----------
+Killian, Anderson, Jhala, Vahdat, "Life, Death, and the Critical Transition", NSDI 2007:
+section 4 (the search) and 4.3 (live runs to search on from).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import final
+
+from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.engine.expand import Expander
+from worldline.engine.exploration import Check, Exploration, Hit, Options
+from worldline.engine.tables import Row
+from worldline.engine.walks import End, Ended
+from worldline.model.system import System
+from worldline.runs.start import Start
+from worldline.search.counterexample import DIRECTORY, Counterexamples
+from worldline.search.engines import choose
+from worldline.search.question import begun, progress_of, reporter
+from worldline.search.stages import Staged, through_stages
+from worldline.search.walks.certify import without_faults
+from worldline.search.walks.dead_state import Dead, Spot, Suspects, Unresolved
+from worldline.search.walks.probe import Prober, UnsafeWalk
+from worldline.search.walks.report import WalkReport
+from worldline.search.walks.verdict import Tally, Unsafe, answer
+from worldline.search.walks.walkers import Plan, Walkers
+from worldline.search.walks.witnesses import reached_before, reached_on_walks, witnesses
+from worldline.worlds.purity.audit import audit
+from worldline.worlds.tabulated import TabulatedWorld
+
+LIVE_RUNS = "live runs"
+"""The bound of a search that has found as many live runs as were wanted."""
+
+_LONG_S = 10.0
+"""Seconds of probing about which nothing is said."""
+
+_PATIENCE = 100
+"""Walks in a row without a new live run after which no more are looked for."""
+
+
+def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
+    """Yield the spots in turn, with other walks, until many in a row find nothing.
+
+    Parameters
+    ----------
+    found
+        Says how much was found.
+    """
+    patience = max(len(spots), _PATIENCE)
+    before, since = found(), 0
+    for number in itertools.count(len(spots)):
+        yield dataclasses.replace(spots[number % len(spots)], number=number)
+        since = since + 1 if found() == before else 0
+        before = found()
+        if since == patience:
+            return
+
+
+@final
+class Search:
+    """One search: what it is told, what it counts, what it found."""
+
+    def __init__(self, system: System, plan: Plan) -> None:
+        self._plan = plan
+        self._meter = Meter(plan.bounds)
+        self._world = TabulatedWorld(system)
+        self._staged = Staged(begun(system, plan.from_))
+        self._engine = choose("breadth-first", plan.engine)
+        self._walkers = Walkers(
+            self._world, plan, self._engine.engine, meter=self._meter
+        )
+        self._exploration = self._explore(self._staged)
+        self._tally = Tally()
+
+    def close(self) -> None:
+        """Free what the walkers hold."""
+        self._walkers.close()
+
+    def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
+        """Check on samples what the search took for granted; confirm what it found.
+
+        Parameters
+        ----------
+        out
+            The file of the first trace; a folder if live runs are wanted.
+        """
+        check, notes = self._meter.going_on().check, self._tally.notes
+        ended = bound_that_ended(lambda: notes.extend(audit(self._world, look=check)))
+        self._tally.bound = self._tally.bound or ended
+        plan, staged, tally = self._plan, self._staged, self._tally
+        writer = Counterexamples(
+            self._world,
+            staged.beginning,
+            None if plan.emit_live else out,
+            write=traces,
+            engine=self._engine.engine,
+            seed=plan.seed,
+            folder=(out if plan.emit_live else None) or DIRECTORY,
+        )
+        if tally.probing_s > max(_LONG_S, self._meter.seconds / 2):
+            tally.notes.append(
+                f"{tally.probing_s:.0f} s went into probes of states that may be dead: "
+                "--probes and --certify say how much each may take"
+            )
+        tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
+        found = self._exploration, tally
+        report = answer(*found, plan.wanted, writer, self._engine)
+        pace = self._walkers.pace
+        return dataclasses.replace(
+            report,
+            misses=pace.misses,
+            hit_rate=pace.hit_rate,
+            direct_steps=pace.moved,
+        )
+
+    def run(self) -> None:
+        """Search to the depth, then walk."""
+        begin = self._staged.beginning
+        if any(start.failure is not None for start in begin.starts):
+            return
+        if self._plan.goals:
+            self._stage()
+            if self._staged.stopped is not None:
+                self._exploration = self._staged.stopped
+                self._tally.bound = self._staged.stopped.bound
+                return
+            self._exploration = self._explore(self._staged)
+        self._search_and_walk()
+        while self._may_go_deeper():
+            # As MaceMC raised it: NSDI 2007, section 4.1.
+            depth = self._exploration.statistics.depth + 1
+            self._exploration = self._explore(self._staged, depth)
+            self._search_and_walk()
+
+    def _search_and_walk(self) -> None:
+        search, tally = self._exploration, self._tally
+        search.run(self._engine.run)
+        safe = len(self._walkers.checks)
+        tally.reached |= reached_before(search, self._plan.wanted, safe)
+        if search.bound not in (None, "depth"):  # a violation, time, Ctrl-C
+            tally.bound = search.bound
+            return
+        suspects = self._suspects()
+        spots, before = self._spots(), tally.walks
+        tally.live = 0
+
+        def walk() -> None:
+            self._walk_from(spots, suspects)
+            walked = spots[: tally.walks - before]
+            self._look_for_witnesses(walked, suspects.most_steps)
+
+        ended = bound_that_ended(walk)
+        tally.bound = ended or tally.bound
+        tally.notes += suspects.notes
+        tally.probing_s += suspects.probing_s
+
+    def _may_go_deeper(self) -> bool:
+        """Whether a budget is left that was given, and more can be walked from."""
+        plan, tally = self._plan, self._tally
+        budgets = plan.walks, plan.events, plan.bounds.seconds
+        found = tally.dead or tally.unsafe or tally.bound
+        is_larger = self._exploration.bound == "depth" and tally.periphery > 0
+        return any(budgets) and not found and is_larger and not plan.emit_live
+
+    def _stage(self) -> None:
+        """Search to the goals, one after the other, and begin where that ends."""
+
+        def explore(starts: list[Start], goal: Check) -> Exploration:
+            search = self._exploring(starts, Bounds(), Options(), goal)
+            search.run(self._engine.run)
+            return search
+
+        begin = self._staged.beginning
+        self._staged = through_stages(self._world, begin, self._plan.goals, explore)
+
+    def _explore(self, staged: Staged, depth: int | None = None) -> Exploration:
+        """Return the search before the walks."""
+        bounds = Bounds(depth=depth or self._plan.bounds.depth)
+        options = Options(periphery=True, threads=self._plan.threads)
+        sometimes = [
+            Check(self._world.decision(known), target=True, fatal=False)
+            for known in witnesses(self._plan.wanted)
+        ]
+        return self._exploring(staged.beginning.starts, bounds, options, *sometimes)
+
+    def _exploring(
+        self, starts: list[Start], bounds: Bounds, options: Options, *goals: Check
+    ) -> Exploration:
+        world, progress = self._world, self._plan.progress
+        roots = [s.snapshot for s in starts if s.snapshot is not None]
+        checks = [Check(one, target=False, fatal=True) for one in self._walkers.checks]
+        return Exploration(
+            world.tables,
+            world,
+            [world.encode(root) for root in roots],
+            [*checks, *goals],
+            bounds=bounds,
+            options=options,
+            progress=None if progress is None else reporter(progress),
+            meter=self._meter,
+        )
+
+    def _suspects(self) -> Suspects:
+        plan = self._plan
+        prober = Prober(
+            self._world,
+            self._walkers.goal,
+            self._walkers.of,
+            walks=plan.probes,
+            most_states=plan.most_states,
+            run=self._engine.run,
+            meter=self._meter,
+        )
+        return Suspects(
+            prober,
+            self._walkers.of,
+            Expander(self._world.tables, self._world),
+            self._as_walked,
+            plan.most_steps,
+            self._look,
+        )
+
+    def _look(self) -> None:
+        """Look at time and memory, and tell how far the walks have come."""
+        search, report = self._exploration, self._plan.progress
+        self._meter.check()
+        if report is not None:
+            report(
+                progress_of(
+                    search.statistics,
+                    self._meter.seconds,
+                    walks=self._tally.walks,
+                    walk_steps=self._tally.steps,
+                )
+            )
+
+    def _walk_from(self, spots: list[Spot], suspects: Suspects) -> None:
+        tally, wanted = self._tally, self._plan.emit_live
+        spot: Spot | None = None
+        try:
+            for spot, ended in suspects.walk_each(spots):
+                self._count(spot, ended, suspects)
+                if ended.end is not End.GOAL:
+                    root = self._exploration.roots[spot.root]
+                    found = suspects.examine(spot, root, ended)
+                    if isinstance(found, Dead):
+                        tally.dead = spot, found
+                        return
+                    tally.unresolved += isinstance(found, Unresolved)
+                tally.bound = self._budget()
+                if wanted and len(tally.live_runs) == wanted:
+                    tally.bound = LIVE_RUNS
+                if tally.bound is not None:
+                    return
+            for spot in again(spots, lambda: len(tally.live_runs)) if wanted else ():
+                ((_, ended),) = suspects.walk_each([spot])
+                self._count(spot, ended, suspects)
+                if len(tally.live_runs) == wanted:
+                    return
+            if wanted:
+                known = len(tally.live_runs)
+                tally.notes.append(f"only {known} live runs were found, not {wanted}")
+        except UnsafeWalk as met:
+            assert spot is not None
+            tally.unsafe = self._unsafe(met, spot)
+
+    def _budget(self) -> str | None:
+        """Return the budget that is used up, if one is."""
+        plan, tally = self._plan, self._tally
+        if plan.walks is not None and tally.walks >= plan.walks:
+            return "walks"
+        if plan.events is not None and tally.steps >= plan.events:
+            return "events"
+        return None
+
+    def _look_for_witnesses(self, spots: list[Spot], most_steps: int) -> None:
+        plan = dataclasses.replace(self._plan, most_steps=most_steps)
+        reached_on_walks(
+            self._world,
+            plan,
+            self._engine.engine,
+            spots,
+            self._tally.reached,
+            self._meter,
+        )
+
+    def _count(self, spot: Spot, ended: Ended, suspects: Suspects) -> None:
+        """Count a walk from a spot; if it became live, it is kept if it is wanted."""
+        suspects.refuse_unsafe(spot, ended)
+        tally = self._tally
+        tally.walks += 1
+        tally.steps += ended.steps
+        if ended.end is End.GOAL:
+            tally.live += ended.steps == 0 and spot.number < tally.periphery
+            if self._plan.emit_live:
+                path = suspects.path(spot)
+                run = spot.root, [*spot.path, *path]
+                if run not in tally.live_runs:
+                    tally.live_runs.append(run)
+
+    def _spots(self) -> list[Spot]:
+        """Return where to walk from: what differs in faults left only is one."""
+        found: list[Spot] = []
+        seen: set[int] = set()
+        for row, locate in self._exploration.periphery:
+            start = self._as_walked(row)
+            fingerprint = self._world.tables.fingerprint(start)
+            if fingerprint not in seen:
+                seen.add(fingerprint)
+                hit = locate(None)
+                found.append(Spot(len(found), hit.root, hit.path, start))
+        self._tally.periphery = len(found)
+        return found
+
+    def _as_walked(self, row: Row) -> Row:
+        return row if self._plan.faults else without_faults(self._world, row)
+
+    def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
+        hit = Hit(spot.root, met.path)
+        is_hit = met.ended.end is End.HIT
+        return Unsafe(hit, self._walkers.safety[met.ended.what] if is_hit else None)

@@ -1,0 +1,74 @@
+"""How near random runs came to what they did not reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from worldline.engine.expand import Expander, Path
+from worldline.engine.tables import Row
+from worldline.model.properties import Property
+from worldline.runs.condition import Parts, parts_of
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.tabulated import TabulatedWorld
+
+RUNS, STEPS = 16, 4_000
+"""Runs that are looked at, and steps on all of them."""
+
+_STRIDE = 5
+"""Of so many states on a run one is looked at, beside the last: each takes long."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Where most parts of a predicate held.
+
+    Attributes
+    ----------
+    parts
+        How many.
+    run, step
+        The number of the run, and the step after which they did.
+    """
+
+    parts: Parts
+    run: int
+    step: int
+
+    def __str__(self) -> str:
+        held = f"at best {self.parts.holding} of {self.parts.total} parts held"
+        return f"{held} (run {self.run}, step {self.step}), not {self.parts.missing}"
+
+
+def nearest(
+    world: TabulatedWorld,
+    wanted: Iterable[Property],
+    runs: Mapping[int, tuple[Row, Path]],
+) -> dict[str, Nearest]:
+    """Return how near some runs came to each property, by its name.
+
+    Parameters
+    ----------
+    runs
+        By their numbers: where each began, and its path.
+    """
+    found: dict[str, Nearest] = {}
+    direct, expander = DirectWorld(world.system), Expander(world.tables, world)
+    for number, (row, path) in runs.items():
+        steps = sum(not leaf.failed for _, leaf in path)
+        for step in range(steps + 1):
+            if step % _STRIDE == 0 or step == steps:
+                direct.restore(world.decode(row))
+                for known in wanted:
+                    parts = parts_of(known.predicate, (direct.view,))
+                    before = found.get(known.name)
+                    if parts is None or (
+                        before is not None and parts.holding <= before.parts.holding
+                    ):
+                        continue
+                    found[known.name] = Nearest(parts, number, step)
+            if step < steps:
+                row = expander.after(row, *path[step])
+    return found

@@ -1,0 +1,371 @@
+"""Random runs from the beginning, with every property judged at each step.
+
+A deep bug that a search in order of depth never comes to is often a random run away: the
+model checker TLC has its simulation mode for that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
+from worldline.engine.exploration import (
+    Check,
+    Exploration,
+    Hit,
+    Options,
+    Statistics,
+    few_collections,
+)
+from worldline.engine.room import MIB, give_back
+from worldline.engine.schedulers.protocol import Scheduler
+from worldline.engine.schedulers.weighted import Weighted
+from worldline.engine.tables import Row
+from worldline.engine.walks import End, Ended, Reached
+from worldline.model.events import Event
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.system import System
+from worldline.model.usercode.user_functions import check_function
+from worldline.runs.prefix import Prefix
+from worldline.runs.start import Start
+from worldline.search.counterexample import Counterexamples
+from worldline.search.cut import Cut
+from worldline.search.engines import Engine, choose
+from worldline.search.question import begun, progress_of, reporter
+from worldline.search.report import Progress
+from worldline.search.stages import Staged, through_stages
+from worldline.search.walks.coverage import Covering
+from worldline.search.walks.handover import Counted, Moving, Pace
+from worldline.search.walks.nearness import RUNS, STEPS, Nearest, nearest
+from worldline.search.walks.portfolio import Turn, turns
+from worldline.search.walks.report import WalkReport
+from worldline.search.walks.runs_verdict import Runs, answer
+from worldline.search.walks.verdict import Unsafe
+from worldline.search.walks.walkers import walker
+from worldline.search.walks.witnesses import witnesses
+from worldline.trace.format import Place
+from worldline.worlds.purity.audit import audit
+from worldline.worlds.tabulated import TabulatedWorld
+
+_WORTH, _LASTING = 0.25, 50_000
+"""The share of their memory, and the steps over them, for which tables are filled anew."""
+
+NOTHING = "nothing can happen"
+"""The bound of runs of which none can take a step: all that are left are like them."""
+
+_LOOK = 256
+"""Walks between two looks at the clock, and reports of progress."""
+
+TABLES_SHARE = 0.8
+"""The share of the process's memory that tables may have."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsPlan:
+    """What is to be searched with random runs, and how; see `walks.walk`.
+
+    Attributes
+    ----------
+    wanted
+        The properties to judge or to look for; of liveness properties nothing is said.
+    weigh
+        Gives events their weights.
+    bounds
+        On seconds and memory.
+    from_, goals
+        Where to begin.
+    scheduler, max_steps
+        How all walks are made; None for the portfolio's turns.
+    walks, events
+        Budgets: how many walks to make, and steps on them; None for no bound.
+    """
+
+    wanted: list[Property]
+    seed: int
+    weigh: Callable[[Event], int]
+    threads: int
+    bounds: Bounds
+    engine: Engine
+    progress: Callable[[Progress], None] | None
+    from_: Prefix | Place | None
+    goals: list[Property]
+    scheduler: Scheduler | None
+    max_steps: int | None
+    walks: int | None
+    events: int | None
+
+
+@final
+class RandomRuns:
+    """One search with random runs: what it is told, what it counts, what it found."""
+
+    def __init__(self, system: System, plan: RunsPlan) -> None:
+        if plan.progress is not None:
+            like = "a function of (progress)"
+            check_function(plan.progress, "progress", arguments=1, like=like)
+        self._plan = plan
+        self._meter = Meter(plan.bounds)
+        self._tables_meter = _meter_of_tables(self._meter, plan.bounds)
+        self._world = TabulatedWorld(system)
+        self._staged = Staged(begun(system, plan.from_))
+        self._engine = choose("breadth-first", plan.engine)
+        self._counted = Counted(self._world)
+        self._pace = Pace(self._counted)
+        self._safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
+        self._sometimes = witnesses(plan.wanted)
+        self._runs = Runs()
+        self._cut = Cut(system, None, None)
+        self._turns = turns(plan.scheduler, plan.max_steps)
+        self._walker = self._new_walker()
+        self._covering = Covering()
+        self._reached: dict[int, Reached] = {}
+        self._tabled = 0  # steps over tables when these were empty
+        self._unaudited: dict[str, None] = {}  # notes, in order; tables may share some
+
+    def close(self) -> None:
+        """Free what the walker holds."""
+        self._walker.close()
+
+    def run(self) -> None:
+        """Come to where the runs begin, then run."""
+        self._runs.failed_start = _failed(self._staged.beginning.starts)
+        if self._plan.goals and self._runs.failed_start is None:
+            begin, goals = self._staged.beginning, self._plan.goals
+            self._staged = through_stages(self._world, begin, goals, self._explore)
+            self._runs.stopped = self._staged.stopped
+        if self._runs.failed_start is None and self._runs.stopped is None:
+            with few_collections():
+                self._runs.bound = bound_that_ended(self._walk)
+
+    def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
+        """Check on samples what the runs took for granted; confirm what they found."""
+        self._audit()
+        writer = Counterexamples(
+            self._world,
+            self._staged.beginning,
+            out,
+            write=traces,
+            engine=self._walks_with,
+            seed=self._plan.seed,
+        )
+        self._add_up()
+        staged = self._staged
+        assumed = [
+            f"assuming {getattr(a, '__name__', 'assume')} in every state"
+            for a in self._cut.assumed
+        ]
+        scope = [*assumed, *staged.beginning.scope, *staged.notes]
+        return answer(
+            self._runs,
+            self._plan.wanted,
+            writer,
+            self._covering.coverage(self._world, moved=self._pace.moved > 0),
+            self._reached,
+            self._nearest,
+            seconds=self._meter.seconds,
+            pace=self._pace,
+            notes=[*filter(None, [self._engine.note]), *scope, *self._unaudited],
+        )
+
+    def _audit(self) -> str | None:
+        """Run a sample of what is in the tables again; return what ended that early."""
+        meter = self._meter.going_on()
+
+        def work() -> None:
+            notes = audit(self._world, self._cut.functions, look=meter.check)
+            self._unaudited.update(dict.fromkeys(notes))
+
+        return bound_that_ended(work)
+
+    def _add_up(self) -> None:
+        """Take note of what the walks over the present tables came by."""
+        taken = self._walker.taken(self._runs.walks)
+        self._covering.add(self._world, self._roots(), taken)
+        for number, where in self._walker.reached.items():
+            self._reached[number] = min(where, self._reached.get(number, where))
+
+    def _nearest(self, wanted: list[Property]) -> dict[str, Nearest]:
+        """Return how near the first runs came to what must be true sometimes."""
+        if not wanted or not self._runs.walks:
+            return {}
+        turn = next(turns(self._plan.scheduler, self._plan.max_steps))
+        self._walker.use(turn.scheduler, turn.max_steps)
+        roots = self._roots()
+        runs, left = {}, STEPS
+        for number in range(min(self._runs.walks, turn.walks, RUNS)):
+            root = roots[number % len(roots)]
+            path = self._walker.path(root, number)[:left]
+            runs[number], left = (root, path), left - len(path)
+            if not left:
+                break
+        return nearest(self._world, wanted, runs)
+
+    def _roots(self) -> list[Row]:
+        starts = self._staged.beginning.starts
+        return [self._world.encode(s.snapshot) for s in starts if s.snapshot]
+
+    @property
+    def _walks_with(self) -> str:
+        """The engine of the runs: the reference asks what the kernel does not know."""
+        scheduler = self._plan.scheduler
+        has_twin = scheduler is None or scheduler.native is not None
+        return self._engine.engine if has_twin else "python"
+
+    def _new_walker(self) -> Moving:
+        plan = self._plan
+        return walker(
+            self._world,
+            engine=self._walks_with,
+            scheduler=Weighted(),
+            weigh=plan.weigh,
+            seed=plan.seed,
+            most_steps=0,
+            threads=plan.threads,
+            checks=self._safety,
+            watches=self._sometimes,
+            goal=self._cut.predicate,
+            counted=self._counted,
+            pace=self._pace,
+            meter=self._meter,
+            tables_meter=self._tables_meter,
+        )
+
+    def _explore(self, starts: list[Start], goal: Check) -> Exploration:
+        """Search for a state in which a goal is true."""
+        world, roots = self._world, [s.snapshot for s in starts]
+        decisions = [world.decision(known) for known in self._safety]
+        cut, progress = self._cut.predicate, self._plan.progress
+        search = Exploration(
+            world.tables,
+            world,
+            [world.encode(root) for root in roots if root is not None],
+            [*(Check(one, target=False, fatal=True) for one in decisions), goal],
+            bounds=Bounds(),
+            options=Options(prune=None if cut is None else world.decision(cut)),
+            progress=None if progress is None else reporter(progress),
+            meter=self._meter,
+        )
+        search.run(self._engine.run)
+        return search
+
+    def _walk(self) -> None:
+        for turn in self._turns:
+            first = self._runs.walks
+            most = first + turn.walks
+            if self._plan.walks is not None:
+                most = min(most, self._plan.walks)
+            self._walk_turn(range(first, most), turn)
+            if self._is_over():
+                return
+            starts = self._staged.beginning.starts
+            if not self._runs.steps and self._runs.walks >= len(starts):
+                self._runs.budget = NOTHING
+                return
+
+    def _walk_turn(self, numbers: range, turn: Turn) -> None:
+        """Walk as often as it is the turn of one scheduler."""
+        while self._runs.walks < numbers.stop and not self._is_over():
+            self._walker.use(turn.scheduler, turn.max_steps)
+            roots, left = self._roots(), range(self._runs.walks, numbers.stop)
+            try:
+                for ended in self._ends(roots, left):
+                    self._count(ended, roots, turn)
+                    if self._is_over():
+                        return
+            except (BoundHit, MemoryError) as hit:
+                is_memory = isinstance(hit, MemoryError) or hit.bound == "memory"
+                if not is_memory or not self._pace.has_tables:
+                    raise
+                # The walks that are left come to the same ends wherever they walk.
+                self._make_room()
+
+    def _make_room(self) -> None:
+        """Begin with empty tables, or leave them if that is not worth while."""
+        self._add_up()
+        lasted, self._tabled = self._pace.steps - self._tabled, self._pace.steps
+        if self._audit() == "interrupted":
+            raise BoundHit("interrupted")
+        self._walker.close()
+        self._world = TabulatedWorld(self._world.system)
+        self._counted = Counted(self._world)
+        self._pace.begin_anew(self._counted)
+        self._walker = self._new_walker()
+        give_back()
+        ceiling = self._tables_meter.ceiling or 0
+        try:
+            self._tables_meter.need(int(ceiling * _WORTH))
+        except BoundHit:
+            lasted = 0
+        if lasted < _LASTING:
+            self._pace.leave_tables()
+
+    def _ends(self, roots: list[Row], numbers: range) -> Iterator[Ended]:
+        if len(roots) == 1:
+            return self._walker.walk(roots[0], numbers)
+        rows = [roots[number % len(roots)] for number in numbers]
+        return self._walker.walk_each(rows, numbers.start)
+
+    def _count(self, ended: Ended, roots: list[Row], turn: Turn) -> None:
+        runs = self._runs
+        # A path may need room in the tables. A walk that is not counted is made again.
+        if ended.end in (End.HIT, End.FAILED):
+            root = ended.walk % len(roots)
+            path = self._walker.path(roots[root], ended.walk)
+            known = self._safety[ended.what] if ended.end is End.HIT else None
+            runs.found = Unsafe(Hit(root, path), known)
+            runs.found_by = turn.scheduler.name
+        runs.walks += 1
+        runs.steps += ended.steps
+        runs.by_scheduler[turn.scheduler.name] += ended.steps
+        runs.budget = self._budget()
+        if runs.walks % _LOOK == 0:
+            self._look()
+
+    def _look(self) -> None:
+        self._meter.check()
+        if self._plan.progress is not None:
+            self._plan.progress(
+                progress_of(
+                    Statistics(),
+                    self._meter.seconds,
+                    local_states=self._local_states(),
+                    walks=self._runs.walks,
+                    walk_steps=self._runs.steps,
+                )
+            )
+
+    def _local_states(self) -> int:
+        """Return how many states of single nodes are known."""
+        layout, interners = self._world.system.layout, self._world.tables.interners
+        nodes = range(len(self._world.system.ids))
+        known = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
+        return sum(map(len, known.values()))
+
+    def _budget(self) -> str | None:
+        """Return the budget that is used up, if one is."""
+        runs, plan = self._runs, self._plan
+        if plan.walks is not None and runs.walks >= plan.walks:
+            return "walks"
+        if plan.events is not None and runs.steps >= plan.events:
+            return "events"
+        return None
+
+    def _is_over(self) -> bool:
+        return self._runs.found is not None or self._runs.budget is not None
+
+
+def _failed(starts: list[Start]) -> Start | None:
+    return next((start for start in starts if start.failure is not None), None)
+
+
+def _meter_of_tables(meter: Meter, bounds: Bounds) -> Meter:
+    """Return what watches over tables: they may have a share of the memory."""
+    if meter.ceiling is None:
+        return meter
+    most = max(1, int(meter.ceiling * TABLES_SHARE / MIB))
+    return Meter(dataclasses.replace(bounds, memory_mb=most))

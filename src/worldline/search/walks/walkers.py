@@ -1,0 +1,221 @@
+"""Who walks: what a search with walks is told, and the walkers that it needs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.schedulers.protocol import Scheduler
+from worldline.engine.schedulers.weighted import Weighted
+from worldline.engine.walks import WalkOptions
+from worldline.engine.walks import Walks as ReferenceWalks
+from worldline.model.events import Event
+from worldline.model.properties import Property, PropertyKind
+from worldline.runs.prefix import Prefix
+from worldline.search.engines import Engine
+from worldline.search.report import Progress
+from worldline.search.walks.handover import Counted, Moving, Pace
+from worldline.search.walks.probe import Walker
+from worldline.search.walks.weights import describer
+from worldline.trace.format import Place
+from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.walks import DirectWalks
+
+if TYPE_CHECKING:
+    from worldline.engine.native.walks import Walks
+
+
+def all_of(wanted: list[Property]) -> Property:
+    """Return the property that all of some properties hold."""
+    name = " and ".join(known.name for known in wanted)
+    return Property(
+        name,
+        PropertyKind.LIVENESS,
+        lambda view: all(known.judge(view).holds for known in wanted),
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be searched, and how; see `walks.walk`.
+
+    Attributes
+    ----------
+    wanted
+        The properties that matter.
+    seed, most_steps, weigh, threads
+        How to walk; see `WalkOptions`.
+    faults
+        Whether faults happen in walks.
+    from_, goals
+        Where to begin.
+    probes, most_states
+        How many walks decide about a state, and the most states of a proof.
+    walks, events
+        How many walks to make, and steps on them; None for no bound.
+    emit_live
+        How many live runs are wanted; with any, the search ends when it has them.
+    """
+
+    wanted: list[Property]
+    seed: int
+    most_steps: int
+    weigh: Callable[[Event], int]
+    threads: int
+    bounds: Bounds
+    engine: Engine
+    progress: Callable[[Progress], None] | None
+    faults: bool
+    from_: Prefix | Place | None
+    goals: list[Property]
+    probes: int
+    walks: int | None
+    events: int | None
+    most_states: int
+    emit_live: int
+
+
+@final
+class Walkers:
+    """The walkers of one search, one for each bound on their steps.
+
+    Parameters
+    ----------
+    engine
+        ``native`` or ``python``.
+    meter
+        Watches time and memory.
+
+    Attributes
+    ----------
+    safety, checks
+        What ends a walk badly: the properties, and the same as decisions on rows.
+    goal
+        What ends it well: that all liveness properties hold.
+    pace
+        Decides where they walk.
+    """
+
+    def __init__(
+        self,
+        world: TabulatedWorld,
+        plan: Plan,
+        engine: str,
+        *,
+        meter: Meter,
+    ) -> None:
+        self._world = world
+        self._plan = plan
+        self._engine = engine
+        self.safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
+        live = [p for p in plan.wanted if p.kind is PropertyKind.LIVENESS]
+        self._all_live = all_of(live)
+        self.checks = [world.decision(p) for p in self.safety]
+        self.goal = world.decision(self._all_live)
+        self._counted = Counted(world)
+        self.pace = Pace(self._counted)
+        self._meter = meter
+        self._known: dict[int, Walker] = {}
+
+    def of(self, most_steps: int) -> Walker:
+        """Return who walks with a bound."""
+        known = self._known.get(most_steps)
+        if known is None:
+            known = self._known[most_steps] = self._new(most_steps)
+        return known
+
+    def close(self) -> None:
+        """Free what they hold."""
+        for walker in self._known.values():
+            walker.close()
+
+    def _new(self, most_steps: int) -> Walker:
+        plan = self._plan
+        return walker(
+            self._world,
+            engine=self._engine,
+            scheduler=Weighted(),
+            weigh=plan.weigh,
+            seed=plan.seed,
+            most_steps=most_steps,
+            threads=plan.threads,
+            checks=self.safety,
+            goal=self._all_live,
+            counted=self._counted,
+            pace=self.pace,
+            meter=self._meter,
+        )
+
+
+def walker(
+    world: TabulatedWorld,
+    *,
+    engine: str,
+    scheduler: Scheduler,
+    weigh: Callable[[Event], int],
+    seed: int,
+    most_steps: int,
+    threads: int,
+    checks: list[Property],
+    counted: Counted,
+    pace: Pace,
+    meter: Meter,
+    goal: Property | None = None,
+    watches: list[Property] | None = None,
+    tables_meter: Meter | None = None,
+) -> Moving:
+    """Return who walks over tables, and in the direct world where that is better.
+
+    Parameters
+    ----------
+    engine
+        ``native`` or ``python``, which all schedulers know.
+    checks, goal, watches
+        As in `DirectWalks`.
+    counted
+        Who fills the tables.
+    tables_meter
+        Watches over what is done over tables, if not `meter` does.
+    """
+    describe = describer(world.system, weigh)
+    options = WalkOptions(
+        meter=tables_meter or meter,
+        seed=seed,
+        most_steps=most_steps,
+        scheduler=scheduler,
+        traits=lambda entry: describe(entry.event),
+        checks=tuple((world.decision(known), False) for known in checks),
+        goal=None if goal is None else world.decision(goal),
+        watches=tuple(world.decision(known) for known in watches or ()),
+        threads=threads,
+        gives_up=pace.gives_up,
+    )
+    direct = DirectWalks(
+        world,
+        seed=seed,
+        most_steps=most_steps,
+        scheduler=scheduler,
+        traits=describe,
+        checks=checks,
+        goal=goal,
+        watches=watches,
+        look=meter.check,
+    )
+    tabled = _over_tables(world, engine, counted, options)
+    unbounded = dataclasses.replace(options, meter=None, gives_up=None, watches=())
+    retracing = ReferenceWalks(world.tables, counted, unbounded)
+    return Moving(tabled, retracing, direct, pace)
+
+
+def _over_tables(
+    world: TabulatedWorld, engine: str, counted: Counted, options: WalkOptions
+) -> Walks | ReferenceWalks:
+    if engine == "python":
+        return ReferenceWalks(world.tables, counted, options)
+    from worldline.engine.native.walks import Walks
+
+    return Walks(world.tables, counted, options)

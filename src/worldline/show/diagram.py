@@ -1,0 +1,204 @@
+"""A trace as a space-time diagram in text: a lane per node, time going down.
+
+A delivery is an arrow from the sender's lane; the step that sent the message is said
+beside it. Faults are marked; the lane of a node that is down is dotted. Lines have at
+most `WIDTH` columns.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import final
+
+from worldline.show.phrases import (
+    cycle_phrase,
+    event_phrase,
+    short_phrase,
+    verdict_phrase,
+)
+from worldline.show.steps import end_lines
+from worldline.trace.json_text import shorten, show
+from worldline.trace.records import STATUS, StepRecord, Trace
+
+WIDTH = 100
+_LABEL = 40
+"""Columns that the text beside the lanes has at least."""
+_USUAL, _WIDEST, _NARROWEST = 8, 14, 2
+
+_HANDLED, _UNHANDLED, _FAILED = "●", "○", "✗"
+_MARKS = {
+    "start": "S",
+    "call": "C",
+    "timer": "o",
+    "transport_error": "!",
+    "drop": "x",
+    "refuse": "x",
+    "duplicate": "2",
+    "disconnect": "%",
+    "reset": "R",
+    "crash": "X",
+    "restart": "^",
+}
+_MEANINGS = {
+    _HANDLED: "delivered",
+    _UNHANDLED: "no handler took it",
+    _FAILED: "the handler failed",
+    "S": "start",
+    "C": "call",
+    "o": "timer",
+    "!": "transport error",
+    "x": "lost or refused",
+    "2": "duplicated",
+    "%": "disconnected",
+    "R": "reset",
+    "X": "crash",
+    "^": "restart",
+}
+_GLUE = "\N{NO-BREAK SPACE}"
+_LIVE, _DEAD, _CROSSED = "│", "┊", "╪"
+
+
+def diagram(trace: Trace) -> Iterator[str]:
+    """Yield the lines of the diagram."""
+    yield shorten(f"{trace.header.system}: {verdict_phrase(trace.end)}", WIDTH)
+    used = {_mark(step) for step in trace.steps if step.node is not None}
+    yield from _key(used)
+    lanes = _Lanes(trace)
+    yield ""
+    yield lanes.title()
+    for step in trace.steps:
+        if turn := cycle_phrase(trace.end, step.step):
+            yield turn
+        yield lanes.row(step).rstrip()
+    if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
+        yield turn
+    yield ""
+    for line in end_lines(trace):
+        yield shorten(line, WIDTH)
+
+
+def window(trace: Trace, first: int, last: int, *, at: int) -> Iterator[str]:
+    """Yield the part of the diagram from one step to another, without its key.
+
+    Parameters
+    ----------
+    at
+        The step to point at.
+    """
+    lanes = _Lanes(trace)
+    yield lanes.title()
+    for step in trace.steps:
+        if step.step > last:
+            return
+        if step.step < first:
+            lanes.skip(step)
+            continue
+        row = lanes.row(step).rstrip()
+        yield f">{row[1:]}" if step.step == at else row
+
+
+@final
+class _Lanes:
+    """Draws one row after another, and knows which nodes are up."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._header = trace.header
+        self._number = max((len(str(step.step)) for step in trace.steps), default=1) + 1
+        names = _shown(trace)
+        room = WIDTH - _LABEL - self._number - 2
+        wanted = max(len(name) for name in names) + 2
+        fair = max(room // len(names), _NARROWEST)
+        self._pitch = min(max(wanted, _USUAL), _WIDEST, fair)
+        self._at = {name: 1 + i * self._pitch for i, name in enumerate(names)}
+        self._lanes = frozenset(self._at.values())
+        self._width = min(len(names) * self._pitch, room)
+        self._up = dict.fromkeys(trace.header.names, False)
+
+    def title(self) -> str:
+        line = [" "] * self._width
+        for name, at in self._at.items():
+            self._put(line, at, shorten(name, self._pitch - 1))
+        return " " * (self._number + 2) + "".join(line).rstrip()
+
+    def row(self, step: StepRecord) -> str:
+        """Return the line of a step."""
+        everywhere = step.node is None
+        line = ["═" if everywhere else " "] * self._width
+        for name, at in self._at.items():
+            mark = _LIVE if self._up[name] else _DEAD
+            self._put(line, at, _CROSSED if everywhere else mark)
+        if step.node is not None:
+            self._draw(line, step)
+        self.skip(step)
+        label = self._label(step, WIDTH - self._number - 3 - self._width)
+        return f"{step.step:>{self._number}}  {''.join(line)} {label}"
+
+    def skip(self, step: StepRecord) -> None:
+        """Take note of a step that gets no line."""
+        status = step.changes.get(STATUS)
+        if step.node is not None and status is not None:
+            self._up[step.node] = status[1] == "up"
+
+    def _draw(self, line: list[str], step: StepRecord) -> None:
+        at = self._at.get(step.node or "")
+        if at is None:
+            return
+        source = self._at.get(step.peer or "")
+        arrives = step.kind in ("deliver", "drop", "refuse", "duplicate")
+        if arrives and source is not None and source != at:
+            self._arrow(line, source, at)
+        self._put(line, at, _mark(step))
+
+    def _arrow(self, line: list[str], source: int, target: int) -> None:
+        right = target > source
+        for at in range(min(source, target) + 1, max(source, target)):
+            self._put(line, at, "─" if at not in self._lanes else "┼")
+        self._put(line, source, "├" if right else "┤")
+        self._put(line, target - 1 if right else target + 1, "▶" if right else "◀")
+
+    def _put(self, line: list[str], at: int, text: str) -> None:
+        for offset, character in enumerate(text):
+            if 0 <= at + offset < len(line):
+                line[at + offset] = character
+
+    def _label(self, step: StepRecord, room: int) -> str:
+        """Say what happened; the arrow has said from where."""
+        words = []
+        if step.sent_in is not None:
+            words.append(f"sent in {step.sent_in}")
+        if step.failure is not None:
+            words.append(f"FAILED: {step.failure}")
+        words += [f"→ {send.to} {send.name}" for send in step.sends]
+        phrase = event_phrase(step, self._header)
+        if step.kind == "deliver":
+            phrase = show(step.payload)
+        label = "  ".join([phrase, *words])
+        if len(label) > room:
+            phrase = short_phrase(step, self._header).removeprefix("deliver ")
+            label = "  ".join([phrase, *words])
+        return shorten(label, room)
+
+
+def _key(used: set[str]) -> list[str]:
+    """Return the lines that say what the marks mean."""
+    meanings = [f"{mark} {text}" for mark, text in _MEANINGS.items() if mark in used]
+    glued = "   ".join(text.replace(" ", _GLUE) for text in meanings)
+    return [line.replace(_GLUE, " ") for line in textwrap.wrap(glued, WIDTH)]
+
+
+def _shown(trace: Trace) -> list[str]:
+    """Return the nodes that get a lane: all, or where there are many, those that act."""
+    names = list(trace.header.names)
+    if len(names) * 4 <= WIDTH - _LABEL:
+        return names
+    acting = {step.node for step in trace.run} | {step.peer for step in trace.run}
+    return [name for name in names if name in acting] or names[:1]
+
+
+def _mark(step: StepRecord) -> str:
+    if step.failure is not None:
+        return _FAILED
+    if step.result == "unhandled":
+        return _UNHANDLED
+    return _MARKS.get(step.kind, _HANDLED)

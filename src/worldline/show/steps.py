@@ -1,0 +1,197 @@
+"""A trace as a list to read: each step with what it sent and changed, then why."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from worldline.show.phrases import (
+    change_phrases,
+    cycle_phrase,
+    event_phrase,
+    own_choice_phrase,
+    send_phrase,
+    timer_phrase,
+    verdict_phrase,
+)
+from worldline.show.still import still_steps
+from worldline.trace.json_text import shorten, show
+from worldline.trace.records import (
+    BOOT,
+    INJECTED,
+    RUN,
+    STATUS,
+    End,
+    Header,
+    StepRecord,
+    Trace,
+)
+
+_WIDEST = 120
+"""Columns of what is said of steps that change nothing."""
+
+
+def steps(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a trace, for a reader."""
+    yield from header_lines(trace)
+    number = max((len(str(step.step)) for step in trace.steps), default=1)
+    lane = max(len(name) for name in trace.header.names)
+    still, phase = still_steps(trace), RUN
+    for is_still, together in itertools.groupby(
+        trace.steps, key=lambda step: step.step in still
+    ):
+        group = list(together)
+        # Those that change nothing are all of the cycle, which may begin with the first.
+        for step in group[:1] if is_still else group:
+            if step.phase != phase:
+                yield ""
+                if step.phase != RUN or phase != RUN:
+                    yield _heading(step)
+                phase = step.phase
+            if turn := cycle_phrase(trace.end, step.step):
+                yield from ("", turn)
+            if is_still:
+                yield still_line(group, trace.header, number, lane)
+            else:
+                yield from step_lines(step, trace.header, number, lane)
+    if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
+        yield from ("", turn)
+    yield ""
+    yield from end_lines(trace)
+
+
+def run_lines(trace: Trace) -> list[str]:
+    """Return the lines of the steps alone, without what a report says of them."""
+    begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
+    lines = [*steps(trace)][begin:-end]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    return lines
+
+
+def header_lines(trace: Trace) -> Iterator[str]:
+    """Yield what was run: the system, its nodes and network, what it was run by."""
+    header = trace.header
+    yield f"{header.system}: {verdict_phrase(trace.end)}{_length(trace)}"
+    for kind in dict.fromkeys(node.kind for node in header.nodes):
+        names = [node.name for node in header.nodes if node.kind == kind]
+        yield f"  {kind}: {', '.join(names)}"
+    yield f"  network {_network(header)}{_faults(header)}"
+    if header.target is not None:
+        given = "".join(f" -p {k}={v}" for k, v in header.parameters.items())
+        yield f"  from {header.target}{given}"
+    seed = "" if header.seed is None else f", seed {header.seed}"
+    yield f"  engine {header.engine}{seed}, worldline {header.worldline}"
+
+
+def critical_lines(end: End | None) -> Iterator[str]:
+    """Yield where the run becomes dead, if that is known."""
+    if end is not None and end.critical is not None:
+        yield f"  step {end.critical} is the critical transition"
+
+
+def end_lines(trace: Trace) -> Iterator[str]:
+    """Yield the verdict and why it is so."""
+    yield verdict_phrase(trace.end)
+    if trace.end is None:
+        return
+    yield from critical_lines(trace.end)
+    if trace.end.explanation is None:
+        return
+    explanation = trace.end.explanation
+    yield f"  {explanation.message}"
+    yield from (f"    {line}" for line in explanation.drawing or ())
+    if explanation.condition and explanation.condition not in explanation.message:
+        yield f"  because this is false: {explanation.condition}"
+        for binding in explanation.bindings:
+            yield f"    {binding.what} = {binding.value}"
+    if explanation.reads:
+        left_out = f" ({explanation.omitted} left out)" * bool(explanation.omitted)
+        yield f"  what the property looked at{left_out}:"
+        yield from (f"    {read.what} = {read.value}" for read in explanation.reads)
+
+
+def _length(trace: Trace) -> str:
+    if trace.end is None:
+        return ""
+    return (
+        f" after {_count(trace.end.steps, 'step')} "
+        f"({_count(trace.end.deliveries, 'delivery', 'deliveries')}, "
+        f"{_count(trace.end.externals, 'external')})"
+    )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _network(header: Header) -> str:
+    options = [f"{k}={show(v)}" for k, v in header.network.items() if k != "name"]
+    name = header.network.get("name", "unknown")
+    return f"{name}({', '.join(options)})"
+
+
+def _faults(header: Header) -> str:
+    if INJECTED in header.options:
+        return f"; injected: {header.options[INJECTED]}"
+    allowed = [
+        f"{name}={'any' if amount is None else amount}"
+        for name, amount in header.faults.items()
+        if (type(amount) is int and amount > 0) or (amount is None and name != "nodes")
+    ]
+    return f"; faults {', '.join(allowed)}" if allowed else ""
+
+
+def _heading(step: StepRecord) -> str:
+    if step.phase == RUN:
+        return "the run"
+    if step.phase == BOOT:
+        return "boot"
+    return "prologue (its faults are not counted)"
+
+
+def still_line(steps: list[StepRecord], header: Header, number: int, lane: int) -> str:
+    """Return the line of some steps, one after the other, that change nothing."""
+    first, last = steps[0], steps[-1]
+    if first is last:
+        where = first.node or "*"
+        phrase = event_phrase(first, header)
+        return f"{first.step:>{number}}  {where:<{lane}}  {phrase}  (changes nothing)"
+    said = (f"{event_phrase(step, header)} at {step.node}" for step in steps)
+    text = f"{len(steps)} steps change nothing: {'; '.join(said)}"
+    return f"{first.step:>{number}}–{last.step}  {shorten(text, _WIDEST)}"
+
+
+def step_lines(
+    step: StepRecord, header: Header, number: int, lane: int
+) -> Iterator[str]:
+    """Yield a step's lines: what happened, then what it led to.
+
+    Parameters
+    ----------
+    number, lane
+        The columns of the step's number and of its node's name.
+    """
+    sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
+    unhandled = "  no handler took it" if step.result == "unhandled" else ""
+    where = step.node or "*"
+    phrase = event_phrase(step, header)
+    yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{unhandled}"
+    margin = " " * (number + lane + 6)
+    chosen = own_choice_phrase(step)
+    if chosen:
+        yield f"{margin}chose option {chosen}"
+    for phrase in change_phrases(step):
+        # That a node is up when it has started goes without saying.
+        if step.kind != "start" or not phrase.startswith(STATUS):
+            yield f"{margin}{phrase}"
+    for timer in step.timers:
+        yield f"{margin}{timer_phrase(timer)}"
+    for send in step.sends:
+        yield f"{margin}{send_phrase(send)}"
+    for text in step.log:
+        yield f"{margin}log: {text}"
+    if step.failure is not None:
+        yield f"{margin}FAILED: {step.failure}"

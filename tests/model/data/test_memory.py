@@ -1,0 +1,98 @@
+"""Memories: bounded, and never of another system."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import worldline as wl
+from worldline.model.data.memory import Memory
+from worldline.model.data.values import freeze, thaw
+from worldline.model.histories.histories import Linearizer, Read, register
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    owner: Any
+    rank: Any = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    items: Any
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Token:
+    number: int
+
+
+def test_a_memory_answers_for_equal_keys_and_forgets_when_it_is_full() -> None:
+    memory: Memory[str] = Memory(2)
+    assert memory.get((1, 2)) is None
+    assert memory.put((1, 2), "one") == "one"
+    assert memory.get((1, 2)) == "one"
+    memory.put((3,), "two")
+    memory.put((4,), "three")
+    assert len(memory) == 1
+    assert (memory.get((1, 2)), memory.get((4,))) == (None, "three")
+
+
+def test_ids_of_another_system_are_other_keys() -> None:
+    (old,), (new,) = wl.ids("a"), wl.ids("a")
+    memory: Memory[str] = Memory(9)
+    memory.put((1, (2, old)), "old")
+    assert memory.get((1, (2, old))) == "old"
+    assert memory.get((1, (2, new))) is None
+    memory.put((1, (2, new)), "new")
+    assert memory.get((1, (2, new))) == "new"
+    assert memory.get((1, (2, old))) is None
+    assert Memory[str](9).put(old, "itself") == "itself"
+
+
+def test_what_is_thawed_has_the_ids_that_were_frozen() -> None:
+    for _ in range(3):
+        first, second = wl.ids("first", "second")
+        one, two = (thaw(freeze(Claim((node, 1)))) for node in (first, second))
+        assert one.owner[0] is first
+        assert two.owner[0] is second
+        assert freeze(one)[1][1] is first
+
+
+def test_a_history_has_the_ids_of_its_own_system() -> None:
+    linearizer = Linearizer(register())
+    for _ in range(3):
+        nodes = wl.ids("a", "b", "c")
+        history: Any = ()
+        for node in reversed(nodes):
+            history = linearizer.fold(history, ((), ((node, Read()),)))
+        assert [deeds[0] for deeds in history] == list(nodes)
+        assert all(deeds[0] is node for deeds, node in zip(history, nodes, strict=True))
+
+
+def test_values_that_cannot_change_are_shared_and_others_are_not() -> None:
+    claim = freeze(Claim("x", (1, 2)))
+    assert thaw(claim) is thaw(claim)
+    assert freeze(thaw(claim)) is claim
+    for items in ([1], {1}, {1: 2}, ([1],), Holder([1])):
+        frozen = freeze(Holder(items))
+        one, two = thaw(frozen), thaw(frozen)
+        assert one == two
+        assert one is not two
+        assert freeze(one) == frozen
+
+
+def test_instances_that_compare_by_identity_are_not_shared() -> None:
+    frozen = freeze(Token(1))
+    assert thaw(frozen) is not thaw(frozen)
+
+
+def test_sharing_tells_types_apart() -> None:
+    thawed = [thaw(freeze(Claim(value))).owner for value in (1, True, 1.0, 0.0, False)]
+    assert list(map(repr, thawed)) == ["1", "True", "1.0", "0.0", "False"]
+
+
+def test_a_list_in_a_shared_class_can_be_changed_without_changing_others() -> None:
+    frozen = freeze(Holder([1]))
+    thaw(frozen).items.append(2)
+    assert thaw(frozen).items == [1]

@@ -1,0 +1,164 @@
+"""Ctrl-C: raised where something is searched, kept where an answer is made."""
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
+from worldline.loading.loader import load
+from worldline.model.usercode import interrupts
+from worldline.model.usercode.interrupts import heard, held, pending
+
+
+def press() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def afterwards_all_is_as_before() -> Iterator[None]:
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert interrupts.announced() == -1
+
+
+def test_without_a_block_it_is_what_it_always_is():
+    with pytest.raises(KeyboardInterrupt):
+        press()
+
+
+def test_it_is_kept_until_somebody_looks():
+    with held():
+        press()
+        assert pending()
+        assert not pending()
+
+
+def test_a_look_at_the_bounds_finds_it():
+    meter = Meter(Bounds())
+    with held():
+        press()
+        with pytest.raises(BoundHit, match="interrupted"):
+            meter.check()
+        meter.check()
+
+
+def test_what_was_kept_is_raised_where_a_search_begins():
+    with held():
+        press()
+        assert bound_that_ended(lambda: pytest.fail("it began")) == "interrupted"
+
+
+def test_it_is_raised_at_once_where_something_is_searched():
+    with held():
+        assert bound_that_ended(press) == "interrupted"
+
+
+def test_what_follows_an_interrupted_search_is_not_interrupted_again():
+    with held():
+        assert bound_that_ended(press) == "interrupted"
+        Meter(Bounds()).check()
+        assert bound_that_ended(lambda: None) is None
+
+
+def test_a_second_one_ends_the_whole():
+    def press_twice() -> None:
+        with held():
+            press()
+            press()
+
+    with pytest.raises(KeyboardInterrupt):
+        press_twice()
+
+
+def test_a_second_one_does_what_it_was_told_to(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(interrupts._Keys, "last", staticmethod(lambda: told.append(1)))
+    told: list[int] = []
+    with held():
+        press()
+        press()
+    assert told == [1]
+
+
+def test_a_block_in_a_block_is_the_same_block():
+    with held():
+        with held():
+            press()
+        assert pending()
+
+
+def test_a_search_in_a_search_raises_through_both():
+    def outer() -> None:
+        with heard():
+            press()
+
+    with held():
+        assert bound_that_ended(outer) == "interrupted"
+        with pytest.raises(KeyboardInterrupt):
+            press()
+
+
+def test_where_somebody_else_handles_it_nothing_is_changed():
+    def theirs(signum: int, frame: object) -> None:
+        told.append(signum)
+
+    told: list[int] = []
+    before = signal.signal(signal.SIGINT, theirs)
+    try:
+        with held():
+            press()
+            assert not pending()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert told == [signal.SIGINT]
+
+
+def test_it_is_announced_to_code_that_is_not_in_python():
+    with held():
+        press()
+        assert bytes([signal.SIGINT]) in os.read(interrupts.announced(), 64)
+
+
+def test_a_file_of_signals_that_others_read_is_left_to_them():
+    read, write = os.pipe2(os.O_NONBLOCK)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    try:
+        with held():
+            assert interrupts.announced() == -1
+            press()
+        assert os.read(read, 64) == bytes([signal.SIGINT])
+    finally:
+        assert signal.set_wakeup_fd(-1) == write
+        os.close(read)
+        os.close(write)
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_ctrl_c_in_a_property_ends_a_search_with_what_it_learned(engine: Any):
+    system = load("zoo:toy", {})
+    seen: list[int] = []
+
+    def interrupting(view: wl.View) -> bool:
+        seen.append(1)
+        if len(seen) == 1:
+            press()
+        return False
+
+    found = wl.check(system, engine=engine, prune=interrupting, traces=False)
+    assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "interrupted")
+    assert found.states > 0
+
+
+def test_ctrl_c_while_samples_are_checked_ends_that(monkeypatch: pytest.MonkeyPatch):
+    from worldline.search import question
+
+    def audited(*_: object, look: object) -> None:
+        press()
+        look()  # type: ignore[operator]
+
+    monkeypatch.setattr(question, "audit", audited)
+    found = wl.check(load("zoo:toy", {}), traces=False)
+    assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "interrupted")
