@@ -18,9 +18,10 @@ from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Kind, Schedule
-from worldline.model.faults import BUDGETS, Budget, Faults, Partition
+from worldline.model.faults import BUDGETS, Budget, Faults
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
+from worldline.model.semantics.enabled import is_listed
 from worldline.model.semantics.execute import (
     Failure,
     Result,
@@ -28,7 +29,7 @@ from worldline.model.semantics.execute import (
     perform,
     waits,
 )
-from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
+from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import (
@@ -44,9 +45,6 @@ from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop
-
-_OWN = frozenset({Kind.CALL, Kind.CRASH, Kind.RESTART, Kind.DISCONNECT})
-"""Kinds of events for which it is enough to look at one node."""
 
 _UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
 
@@ -303,34 +301,11 @@ class DirectWorld:
         """Say whether an event can happen now; faults within budget if `charge`."""
         if self.failure is not None:
             return False
-        index = self.system.index.get(event.node) if event.node else None
-        if index is None:
-            return event in self.enabled(charge=charge)
-        hidden: Hidden = self._hidden[index]
-        inbox: Mailbox = self._inboxes[index]
-        if event.kind is Kind.DELIVER and event.envelope is not None:
-            partition: Partition = self.cells[Layout.PARTITION]
-            return (
-                hidden.status is Status.UP
-                and inbox.is_ready(event.envelope)
-                and not partition.separates(event.envelope.src, self.system.ids[index])
-                and not (self._messages_wait and self._is_idle(event))
-            )
-        if event.kind is Kind.START:
-            return hidden.status is Status.NEW
-        if event.kind is Kind.TIMER and not hidden.timed:
-            return PendingTimer(event.part, event.name, event.payload) in hidden.timers
         budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
-        if event.kind is Kind.REFUSE:
-            partition = self.cells[Layout.PARTITION]
-            known = arrivals(self.system, index, hidden, inbox, budget, partition)
-            return event in known
-        if event.kind is Kind.DROP and event.envelope is not None:
-            return budget.allows("drops") and event.envelope in inbox.losable()
-        if event.kind in _OWN:
-            own = own_events(self.system, index, hidden, inbox, budget)
-            return event in own and not self._is_idle(event)
-        return event in self.enabled(charge=charge)
+        if not is_listed(self.system, event, self.cells, budget):
+            return False
+        may_wait = event.kind is Kind.CALL or self._messages_wait
+        return not (may_wait and self._is_idle(event))
 
     def _observe(self, event: Event, outcome: Outcome) -> None:
         if outcome.failure is not None:

@@ -1,0 +1,113 @@
+"""Whether one event can happen, found without listing all that can.
+
+The answer is always that of the lists in `transitions`: an event is in one of them. What
+a guard says, or whether a delivery would change anything, is up to whoever runs handlers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from worldline.model.events import UNREACHABLE, Event, Kind
+from worldline.model.faults import Budget, Partition
+from worldline.model.network import Mailbox
+from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
+from worldline.model.semantics.layout import Layout
+from worldline.model.semantics.transitions import ambient_events, arrivals
+from worldline.model.system import System
+
+_STRIKES = frozenset({Kind.RESET, Kind.CRASH})
+_LOSSES = {Kind.DROP: "drops", Kind.DUPLICATE: "duplicates"}
+_ANNOUNCED = frozenset({Kind.REFUSE, Kind.TRANSPORT_ERROR})
+"""Kinds of events of which a mailbox has at most one for each peer or message."""
+
+
+def is_listed(
+    system: System, event: Event, cells: Sequence[Any], budget: Budget
+) -> bool:
+    """Say whether the lists of enabled events have an event.
+
+    Parameters
+    ----------
+    cells
+        The cell of each column; of local ones nothing is read.
+    budget
+        What is left of each fault.
+    """
+    partition: Partition = cells[Layout.PARTITION]
+    if event.node is None:
+        return event in ambient_events(system, budget, partition)
+    kind, node = event.kind, event.node
+    if kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE and event.peer:
+        node = event.peer  # it is listed where the message is
+    index = system.index.get(node)
+    if index is None:
+        return False
+    hidden: Hidden = cells[system.layout.hidden(index)]
+    inbox: Mailbox = cells[system.layout.inbox(index)]
+    if kind is Kind.DELIVER:
+        return (
+            event.envelope is not None
+            and hidden.status is Status.UP
+            and inbox.is_ready(event.envelope)
+            and not partition.separates(event.envelope.src, node)
+        )
+    if kind is Kind.TIMER:
+        timer = PendingTimer(event.part, event.name, event.payload)
+        return timer in (hidden.due() if hidden.timed else hidden.timers)
+    if kind in _ANNOUNCED:
+        return event in arrivals(system, index, hidden, inbox, budget, partition)
+    if kind in _LOSSES:
+        allowed = event.envelope is not None and budget.allows(_LOSSES[kind])
+        return allowed and event.envelope in inbox.losable()
+    return _is_own(system, index, event, hidden, inbox, budget)
+
+
+def _is_own(
+    system: System,
+    index: int,
+    event: Event,
+    hidden: Hidden,
+    inbox: Mailbox,
+    budget: Budget,
+) -> bool:
+    """Say it of what a node and its environment do there, but for timers."""
+    kind, status = event.kind, hidden.status
+    if kind is Kind.START:
+        return status is Status.NEW
+    if event.part or (event.name and kind is not Kind.CALL):
+        return False
+    if kind is Kind.DISCONNECT:
+        return (
+            status is Status.UP
+            and event.payload is None
+            and budget.allows("connection_errors")
+            and event.peer in inbox.breakable()
+            and system.index[event.peer] > index
+        )
+    if event.peer is not None:
+        return False
+    if kind is Kind.CALL:
+        return status is Status.UP and _is_call(system, index, event, hidden)
+    if kind is Kind.RESTART:
+        may = event.payload is None and budget.allows("restarts")
+        return may and status is Status.DOWN
+    strikes = kind in _STRIKES and system.faults.strikes(system.ids[index])
+    return strikes and status is Status.UP and _is_strike(event, inbox, budget)
+
+
+def _is_call(system: System, index: int, event: Event, hidden: Hidden) -> bool:
+    key = event.name, event.key[-1]
+    return hidden.stands_at(key) or bool(system.whenevers[index].guards(key))
+
+
+def _is_strike(event: Event, inbox: Mailbox, budget: Budget) -> bool:
+    deaf = event.payload
+    if event.kind is Kind.CRASH:
+        return deaf is None and budget.allows("crashes")
+    if deaf == ():
+        return budget.allows("resets")
+    if not isinstance(deaf, tuple) or not budget.allows("silent_resets"):
+        return False
+    return deaf == tuple(peer for peer in inbox.silent_peers() if peer in deaf)
