@@ -15,7 +15,7 @@ from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
-from worldline.model.data.values import freeze, thaw
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Kind, Schedule
 from worldline.model.faults import BUDGETS, Budget, Faults
@@ -44,6 +44,7 @@ from worldline.model.usercode.divergence import within_budget
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
+from worldline.worlds.kept import fresh
 from worldline.worlds.trial import Trials, is_noop
 
 _UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
@@ -295,6 +296,7 @@ class DirectWorld:
             node = kind.thaw(snapshot[system.layout.local(index)], first)
             self.nodes[index] = node
             self.contexts[index].bind(node)
+        self.door.touched.update(range(len(self.cells)))
         self.failure = None
 
     def is_enabled(self, event: Event, *, charge: bool = True) -> bool:
@@ -361,7 +363,7 @@ class _LiveReader:
         value: Any = world.nodes[world.system.layout.columns[read.column].index]
         for name in read.detail:
             value = value.__dict__[name]
-        return value if type(value) in _IMMUTABLE else thaw(freeze(value))
+        return value if type(value) in _IMMUTABLE else fresh(value)
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         return holds_for(function, view, nodes)

@@ -35,23 +35,24 @@ def is_listed(
     budget
         What is left of each fault.
     """
+    kind, node, envelope = event.kind, event.node, event.envelope
     partition: Partition = cells[Layout.PARTITION]
-    if event.node is None:
+    if node is None:
         return event in ambient_events(system, budget, partition)
-    kind, node = event.kind, event.node
     if kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE and event.peer:
         node = event.peer  # it is listed where the message is
     index = system.index.get(node)
     if index is None:
         return False
-    hidden: Hidden = cells[system.layout.hidden(index)]
-    inbox: Mailbox = cells[system.layout.inbox(index)]
+    column = system.layout.hidden(index)
+    hidden: Hidden = cells[column]
+    inbox: Mailbox = cells[column + 1]
     if kind is Kind.DELIVER:
         return (
-            event.envelope is not None
+            envelope is not None
             and hidden.status is Status.UP
-            and inbox.is_ready(event.envelope)
-            and not partition.separates(event.envelope.src, node)
+            and inbox.is_ready(envelope)
+            and (partition.cut is None or not partition.separates(envelope.src, node))
         )
     if kind is Kind.TIMER:
         timer = PendingTimer(event.part, event.name, event.payload)
@@ -59,8 +60,7 @@ def is_listed(
     if kind in _ANNOUNCED:
         return event in arrivals(system, index, hidden, inbox, budget, partition)
     if kind in _LOSSES:
-        allowed = event.envelope is not None and budget.allows(_LOSSES[kind])
-        return allowed and event.envelope in inbox.losable()
+        return budget.allows(_LOSSES[kind]) and envelope in inbox.losable()
     return _is_own(system, index, event, hidden, inbox, budget)
 
 
