@@ -51,6 +51,9 @@ class Faults:
         Crashes with an immediate restart, which peers learn of.
     silent_resets
         Resets that some of the connected peers do not learn of.
+    deaf
+        How many peers do not learn of one silent reset, at most; None means any of
+        them, and of k connected peers 2^k - 1 sets are tried.
     crashes, restarts
         Nodes that stop, and stopped nodes that come back. A datagram that arrives in
         between is lost, which is no drop.
@@ -70,6 +73,7 @@ class Faults:
     connection_errors: int | None = 0
     resets: int | None = 0
     silent_resets: int | None = 0
+    deaf: int | None = None
     crashes: int | None = 0
     restarts: int | None = 0
     partitions: int | None = 0
@@ -88,6 +92,11 @@ class Faults:
                     f"Faults({name}={amount!r}) is not a number of times",
                     remedy="give an int of at least 0, or None for no limit",
                 )
+        if self.deaf is not None and (type(self.deaf) is not int or self.deaf < 1):
+            raise ModelError(
+                f"Faults(deaf={self.deaf!r}) is not a number of peers",
+                remedy="give an int of at least 1, or None for any of them",
+            )
         if self.nodes is not None:
             nodes = node_list("Faults(nodes=...)", self.nodes)
             object.__setattr__(self, "nodes", nodes)
@@ -115,11 +124,18 @@ def budget_of(kind: Kind, payload: Any) -> str | None:
 
 @final
 class Budget:
-    """The cell that counts what is left of each fault's budget."""
+    """The cell that counts what is left of each fault's budget.
 
-    __slots__ = ("left",)
+    Attributes
+    ----------
+    deaf
+        How many peers may not learn of a silent reset; that is never used up.
+    """
+
+    __slots__ = ("deaf", "left")
 
     def __init__(self, faults: Faults) -> None:
+        self.deaf = faults.deaf
         self.left: list[int | None] = [getattr(faults, name) for name in BUDGETS]
 
     def allows(self, name: str) -> bool:

@@ -272,4 +272,6 @@ def _faults(system: System) -> dict[str, Json]:
     found: dict[str, Json] = {name: getattr(faults, name) for name in BUDGETS}
     found["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
     found["break_sockets"] = faults.break_sockets
+    if faults.deaf is not None:
+        found["deaf"] = faults.deaf
     return found

@@ -44,6 +44,8 @@ def assumptions(
         amount: Any = getattr(faults, name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
+        if name == "silent_resets" and faults.deaf is not None:
+            amounts.append(f"each unnoticed by at most {faults.deaf}")
     found = [
         f"network {system.network.name}: {', '.join(_conduct(system))}",
         f"faults: {', '.join(amounts) or 'none'}",

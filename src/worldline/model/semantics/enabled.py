@@ -110,4 +110,6 @@ def _is_strike(event: Event, inbox: Mailbox, budget: Budget) -> bool:
         return budget.allows("resets")
     if not isinstance(deaf, tuple) or not budget.allows("silent_resets"):
         return False
+    if budget.deaf is not None and len(deaf) > budget.deaf:
+        return False
     return deaf == tuple(peer for peer in inbox.silent_peers() if peer in deaf)

@@ -165,9 +165,10 @@ def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
         found.append(Event(Kind.RESET, node, payload=()))
     if budget.allows("silent_resets"):
         peers = inbox.silent_peers()
+        most = len(peers) if budget.deaf is None else min(budget.deaf, len(peers))
         found += [
             Event(Kind.RESET, node, payload=deaf)
-            for size in range(1, len(peers) + 1)
+            for size in range(1, most + 1)
             for deaf in itertools.combinations(peers, size)
         ]
     if budget.allows("crashes"):
