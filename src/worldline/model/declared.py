@@ -63,6 +63,7 @@ class Declared:
     boot: Boot
     timed: bool
     ignore_noops: bool
+    open_workload: bool
     symmetry: tuple[tuple[NodeId, ...], ...]
     prologue: tuple[Pattern, ...]
     done: Callable[[View], bool] | None

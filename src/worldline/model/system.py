@@ -80,6 +80,10 @@ class System(Declared):
         `datagrams`, `streams` or `message_set`.
     workload
         `script` and `whenever` entries.
+    open_workload
+        Whether any other call of a node can be made, too, with arguments that come from
+        outside: by whoever runs the system step by step. A search makes the calls of
+        the workload alone, and refuses a system that has none.
     faults
         How often each fault may happen; none by default.
     properties, observers
@@ -130,6 +134,7 @@ class System(Declared):
         *,
         network: Network | None = None,
         workload: Iterable[Script | Whenever] = (),
+        open_workload: bool = False,
         faults: Faults | None = None,
         properties: Sequence[Property] = (),
         observers: Sequence[Observer] = (),
@@ -163,6 +168,7 @@ class System(Declared):
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
+        self.open_workload = open_workload
         self.prologue = listed("System(prologue=...)", prologue)
         self.done = done
         self.assume = None if assume is None else predicate_of(assume)

@@ -106,7 +106,7 @@ def _check_options(system: Declared) -> None:
         if (function := getattr(system, name)) is not None:
             like = "a function of (view)"
             check_function(function, f"System({name}=...)", arguments=1, like=like)
-    for name in ("timed", "ignore_noops"):
+    for name in ("timed", "ignore_noops", "open_workload"):
         if not isinstance(getattr(system, name), bool):
             raise ModelError(
                 f"System({name}=...) is {named(getattr(system, name))}",

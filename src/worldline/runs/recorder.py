@@ -244,6 +244,8 @@ def _options(system: System) -> dict[str, Json]:
         "timed": system.timed,
         "ignore_noops": system.ignore_noops,
     }
+    if system.open_workload:
+        found["open_workload"] = True
     if system.injected is not None:
         found[INJECTED] = system.injected
         found[FREE] = list(system.free_faults)

@@ -50,6 +50,8 @@ def assumptions(
         f"network {system.network.name}: {', '.join(_conduct(system))}",
         f"faults: {', '.join(amounts) or 'none'}",
     ]
+    if system.open_workload:
+        found.append("calls: those of the workload alone, though that is open")
     if not search.options.exact:
         collision = search.statistics.states**2 / 2**65
         found.append(f"expected fingerprint collisions {collision:.1e}")

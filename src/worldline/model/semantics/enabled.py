@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from worldline.model.data.values import is_constant
 from worldline.model.events import UNREACHABLE, Event, Kind
 from worldline.model.faults import Budget, Partition
 from worldline.model.network import Mailbox
@@ -99,7 +100,14 @@ def _is_own(
 
 def _is_call(system: System, index: int, event: Event, hidden: Hidden) -> bool:
     key = event.name, event.key[-1]
-    return hidden.stands_at(key) or bool(system.whenevers[index].guards(key))
+    if hidden.stands_at(key) or system.whenevers[index].guards(key):
+        return True
+    if not system.open_workload:
+        return False
+    handler = system.types[index].calls.get(event.name)
+    if handler is None or not handler.accepts(event.payload):
+        return False
+    return is_constant(event.key[-1])  # it comes from outside, where it could change
 
 
 def _is_strike(event: Event, inbox: Mailbox, budget: Budget) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.node import Handler
 from worldline.model.system import System
@@ -18,7 +19,24 @@ def guards_of(system: System, index: int, event: Event) -> list[Any]:
     key = event.name, event.key[-1]
     if any(script.call_of(key) is not None for script in system.scripts[index]):
         return [None]
-    return system.whenevers[index].guards(key)
+    guards = system.whenevers[index].guards(key)
+    return [None] if system.open_workload and not guards else guards
+
+
+def refuse_unlisted(system: System) -> None:
+    """Refuse to search a system all of whose calls come from outside.
+
+    Raises
+    ------
+    UsageError
+        If its workload is open and lists no call.
+    """
+    if system.open_workload and not system.workload:
+        raise UsageError(
+            f"{system.name} has an open workload that lists no call, so a search would "
+            "make none",
+            remedy="give System(workload=[...]) as well: a search makes its calls alone",
+        )
 
 
 def is_offered(
