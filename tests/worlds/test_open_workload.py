@@ -11,7 +11,8 @@ from tests.trace.runs import boot
 import worldline as wl
 from worldline.runs.record import Ending, record
 from worldline.trace.format import read, write
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import NotEnabled
 
 A, B = wl.ids("a", "b")
 
@@ -139,7 +140,13 @@ def test_a_trace_keeps_the_calls_and_a_replay_makes_them(tmp_path: Path):
     starts = [(event, ()) for event in recorded.boot_events()]
     ending = Ending("small", "safety", wl.Verdict.VIOLATED)
     trace = record(
-        system, starts, (), schedule, ending=ending, engine="test", seed=None
+        DirectWorld(system),
+        starts,
+        (),
+        schedule,
+        ending=ending,
+        engine="test",
+        seed=None,
     )
     assert trace.header.options["open_workload"] is True
     write(trace, tmp_path / "trace.wl")

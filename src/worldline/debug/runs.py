@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, final
 
 from worldline.debug.timeline import Timeline
 from worldline.model.view import View
-from worldline.worlds.standing import Standing, touched_by
+from worldline.worlds.standing import Standing
 
 T = TypeVar("T")
 
@@ -29,13 +29,13 @@ class Span(Generic[T]):
 
 def spans(values: Iterable[tuple[int, T]]) -> tuple[Span[T], ...]:
     """Run-length encode the values at consecutive steps."""
-    found: list[Span[T]] = []
+    encoded: list[Span[T]] = []
     for step, value in values:
-        if found and found[-1].value == value:
-            found[-1] = Span(found[-1].first, step, value)
+        if encoded and encoded[-1].value == value:
+            encoded[-1] = Span(encoded[-1].first, step, value)
         else:
-            found.append(Span(step, step, value))
-    return tuple(found)
+            encoded.append(Span(step, step, value))
+    return tuple(encoded)
 
 
 def along(
@@ -48,15 +48,13 @@ def along(
     if not questions:
         return []
     first = max(0, timeline.first)
-    world = timeline.at(first)
-    standing = Standing(world)
+    standing = Standing(timeline.at(first))
     asked = [standing.of(question) for question in questions]
     answers: list[list[tuple[int, T]]] = [[] for _ in asked]
     for position in range(first, timeline.last + 1):
-        event = None if position == first else timeline.event_after(position - 1)
-        if event is not None:
-            timeline.at(position)
-            standing.look_again(touched_by(world, event))
+        world = timeline.at(position)
+        # A jump to a checkpoint may touch any column, as little as a step does.
+        standing.look_again(set(range(world.system.layout.width)))
         for found, one in zip(answers, asked, strict=True):
             found.append((position, one.value()))
     return [spans(found) for found in answers]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,13 +76,9 @@ class System(Declared):
     nodes
         The node of each id, in order; its values are what a reset returns to.
     network
-        `datagrams`, `streams` or `message_set`.
+        `datagrams`, `streams` or `message_set`; or `networks`, for several at once.
     workload
         `script` and `whenever` entries.
-    open_workload
-        Whether any other call of a node can be made, too, with arguments that come from
-        outside: by whoever runs the system step by step. A search makes the calls of
-        the workload alone, and refuses a system that has none.
     faults
         How often each fault may happen; none by default.
     properties, observers
@@ -102,6 +97,10 @@ class System(Declared):
     ignore_noops
         Whether a delivery that changes nothing and sends nothing is no transition;
         the message stays. For unordered networks.
+    open_workload
+        Whether any other call of a node can be made, too, with arguments that come from
+        outside: by whoever runs the system step by step. A search makes the calls of
+        the workload alone, and refuses a system that has none.
     symmetry
         Groups of nodes that are alike, each made by `symmetric` or given as ids.
     prologue
@@ -124,6 +123,8 @@ class System(Declared):
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    loses_when_down
+        Whether something that arrives at a node that is down may be lost.
     stuck
         For the worlds to remember what did not return.
     """
@@ -134,7 +135,6 @@ class System(Declared):
         *,
         network: Network | None = None,
         workload: Iterable[Script | Whenever] = (),
-        open_workload: bool = False,
         faults: Faults | None = None,
         properties: Sequence[Property] = (),
         observers: Sequence[Observer] = (),
@@ -142,6 +142,7 @@ class System(Declared):
         boot: Boot = "before",
         timed: bool = False,
         ignore_noops: bool = False,
+        open_workload: bool = False,
         symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
         prologue: Sequence[Pattern] = (),
         done: Callable[[View], bool] | None = None,
@@ -162,7 +163,9 @@ class System(Declared):
         self.faults = Faults() if faults is None else faults
         self.properties = listed("System(properties=...)", properties)
         self.observers = listed("System(observers=...)", observers)
-        holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        able = self.network.capabilities
+        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
+        holds = Capability.HOLDS_FOR_EVER in able
         self._unhandled = unhandled
         self.unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
@@ -254,10 +257,7 @@ class System(Declared):
         changed.free_faults = tuple(free)
         if "partitions" in free:
             changed.cuts = all_cuts(self.ids, self.faults.cuts)
-        changed.faults = dataclasses.replace(
-            self.faults,
-            **dict.fromkeys(free),  # type: ignore[arg-type]
-        )
+        changed.faults = self.faults.freed(free)
         changed.injected = scope
         return changed
 

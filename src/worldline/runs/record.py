@@ -8,6 +8,7 @@ from typing import final
 
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
+from worldline.model.kinds import KINDS
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.usercode import divergence
@@ -23,13 +24,12 @@ from worldline.trace.records import (
     StepRecord,
     Trace,
 )
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
 
 _DELIVERIES = frozenset({"deliver", "timer", "call"})
-_NOT_EXTERNAL = frozenset({"deliver", "timer", "refuse", "transport_error"})
 
 
 @final
@@ -62,7 +62,7 @@ class Ending:
 
 
 def record(
-    system: System,
+    world: World,
     boot: Schedule,
     prologue: Schedule,
     schedule: Schedule,
@@ -71,10 +71,12 @@ def record(
     engine: str,
     seed: int | None,
 ) -> Trace:
-    """Run a schedule in a direct world and return its trace.
+    """Run a schedule in a world and return its trace.
 
     Parameters
     ----------
+    world
+        A fresh world of the system.
     boot, prologue
         What happened before the run; faults of the prologue are free.
     schedule
@@ -88,7 +90,7 @@ def record(
     Nondeterminism
         If a property that was violated is true at the end.
     """
-    recorder = Recorder(system)
+    recorder = Recorder(world)
     events = list(_numbered(boot, prologue, schedule))
     last = events[-1][0] if ending.property == DIVERGENCE and events else None
     steps = tuple(
@@ -102,9 +104,9 @@ def record(
         for number, phase, event, choices in events
     )
     return Trace(
-        header_of(system, engine=engine, seed=seed),
+        header_of(world.system, engine=engine, seed=seed),
         steps,
-        end_of(steps, ending, _explanation(recorder.world, ending)),
+        end_of(steps, ending, _explanation(world, ending)),
     )
 
 
@@ -134,7 +136,7 @@ def end_of(
         explanation=explanation,
         steps=len(kinds),
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
-        externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        externals=sum(KINDS[kind].is_external for kind in kinds),
         cycle=ending.cycle,
         critical=ending.critical,
     )
@@ -142,20 +144,20 @@ def end_of(
 
 def declared(system: System, name: str | None) -> Property | None:
     """Return the property of a system by its name; None if there is none."""
-    return next((known for known in system.properties if known.name == name), None)
+    return next((prop for prop in system.properties if prop.name == name), None)
 
 
-def _explanation(world: DirectWorld, ending: Ending) -> Explanation | None:
-    known = declared(world.system, ending.property)
-    if known is not None and ending.verdict is Verdict.VIOLATED:
-        found = explain(world, known)
-        if found is None:
+def _explanation(world: World, ending: Ending) -> Explanation | None:
+    prop = declared(world.system, ending.property)
+    if prop is not None and ending.verdict is Verdict.VIOLATED:
+        explanation = explain(world, prop)
+        if explanation is None:
             raise Nondeterminism(
-                f"property {known.name}",
+                f"property {prop.name}",
                 "was violated by this run",
                 "is true at its end",
             )
-        return found
+        return explanation
     if ending.explanation is None and world.failure is not None:
         return plain(str(world.failure))
     if isinstance(ending.explanation, str):

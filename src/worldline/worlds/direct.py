@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalFrozenset
-from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
-from worldline.model.events import Choices, Event, Kind, Schedule
-from worldline.model.faults import BUDGETS, Budget, Faults
+from worldline.model.events import Choices, Event, Schedule
+from worldline.model.faults import Budget, Faults
+from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
 from worldline.model.semantics.enabled import is_listed
@@ -46,25 +46,10 @@ from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.kept import fresh
 from worldline.worlds.trial import Trials, is_noop
-
-_UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
+from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
-
-Snapshot = tuple[Frozen, ...]
-"""The frozen value of every column of a state."""
-
-
-class NotEnabled(ModelError):
-    """A schedule asks for an event that cannot happen."""
-
-    def __init__(self, event: Event, place: str) -> None:
-        super().__init__(
-            f"{event!r} is not enabled {place}",
-            remedy="the schedule does not fit this system or these parameters",
-        )
-        self.event = event
 
 
 @final
@@ -144,6 +129,7 @@ class DirectWorld:
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._trials = Trials(system) if system.ignore_noops else None
+        self._unlimited = Budget(Faults().freed(BUDGETS))
 
     def boot_events(self) -> list[Event]:
         """Return the events that happen before state 0."""
@@ -169,7 +155,7 @@ class DirectWorld:
     def enabled_at(self, index: int, *, charge: bool = True) -> list[Event]:
         """Return those of a node; its own columns, budget and partition decide."""
         hidden, inbox = self._hidden[index], self._inboxes[index]
-        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         partition = self.cells[Layout.PARTITION]
         found = arrivals(self.system, index, hidden, inbox, budget, partition)
         found += own_events(self.system, index, hidden, inbox, budget)
@@ -177,7 +163,7 @@ class DirectWorld:
 
     def enabled_around(self, *, charge: bool = True) -> list[Event]:
         """Return those of the network as a whole."""
-        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         return ambient_events(self.system, budget, self.cells[Layout.PARTITION])
 
     def step(
@@ -241,7 +227,7 @@ class DirectWorld:
             raise NotEnabled(event, "in this state")
         system, door = self.system, self.door
         index = 0 if event.node is None else system.index[event.node]
-        door.begin(index)
+        door.begin(system.ids[index])
         door.given, door.source = iter(choices), source
         for column, operation in changes(system, event, charge=charge):
             door.emit(column, operation)
@@ -303,7 +289,7 @@ class DirectWorld:
         """Say whether an event can happen now; faults within budget if `charge`."""
         if self.failure is not None:
             return False
-        budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget: Budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         if not is_listed(self.system, event, self.cells, budget):
             return False
         may_wait = event.kind is Kind.CALL or self._messages_wait

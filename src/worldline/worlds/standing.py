@@ -1,4 +1,4 @@
-"""What was asked of the states of a direct world, and what has to be asked again.
+"""What was asked of the states of a world, and what has to be asked again.
 
 An answer is kept with what it depends on: the fields and other columns that were read,
 and the elements of ``for_each_...`` forms, each of which is an answer of its own. After a
@@ -23,6 +23,7 @@ from worldline.model.usercode.running import run_pure
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.kept import Kept, fresh
+from worldline.worlds.world import World
 
 T = TypeVar("T")
 
@@ -130,7 +131,7 @@ class _Watched:
 
 @final
 class Standing:
-    """What is known about the present state of a direct world.
+    """What is known about the present state of a world.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ class Standing:
         Whose states it is about; who changes them calls `look_again`.
     """
 
-    def __init__(self, world: DirectWorld) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
         self._view = View(world.system, self)
         self._asking: list[Answer[Any]] = []

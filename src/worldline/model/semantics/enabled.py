@@ -10,18 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from worldline.model.data.values import is_constant
-from worldline.model.events import UNREACHABLE, Event, Kind
+from worldline.model.events import UNREACHABLE, Event
 from worldline.model.faults import Budget, Partition
+from worldline.model.kinds import Kind
 from worldline.model.network import Mailbox
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.semantics.layout import Layout
-from worldline.model.semantics.transitions import ambient_events, arrivals
+from worldline.model.semantics.transitions import ambient_events, arrivals, own_events
 from worldline.model.system import System
 
 _STRIKES = frozenset({Kind.RESET, Kind.CRASH})
-_LOSSES = {Kind.DROP: "drops", Kind.DUPLICATE: "duplicates"}
-_ANNOUNCED = frozenset({Kind.REFUSE, Kind.TRANSPORT_ERROR})
-"""Kinds of events of which a mailbox has at most one for each peer or message."""
 
 
 def is_listed(
@@ -58,10 +56,10 @@ def is_listed(
     if kind is Kind.TIMER:
         timer = PendingTimer(event.part, event.name, event.payload)
         return timer in (hidden.due() if hidden.timed else hidden.timers)
-    if kind in _ANNOUNCED:
+    if kind.is_about_message and kind.is_fault:
+        return budget.allows(kind.budgets[0]) and envelope in inbox.befallen(kind)
+    if kind.arrives:
         return event in arrivals(system, index, hidden, inbox, budget, partition)
-    if kind in _LOSSES:
-        return budget.allows(_LOSSES[kind]) and envelope in inbox.losable()
     return _is_own(system, index, event, hidden, inbox, budget)
 
 
@@ -79,11 +77,11 @@ def _is_own(
         return status is Status.NEW
     if event.part or (event.name and kind is not Kind.CALL):
         return False
-    if kind is Kind.DISCONNECT:
+    if kind.is_about_connection:
         return (
             status is Status.UP
             and event.payload is None
-            and budget.allows("connection_errors")
+            and budget.allows(kind.budgets[0])
             and event.peer in inbox.breakable()
             and system.index[event.peer] > index
         )
@@ -94,8 +92,10 @@ def _is_own(
     if kind is Kind.RESTART:
         may = event.payload is None and budget.allows("restarts")
         return may and status is Status.DOWN
-    strikes = kind in _STRIKES and system.faults.strikes(system.ids[index])
-    return strikes and status is Status.UP and _is_strike(event, inbox, budget)
+    if kind in _STRIKES:
+        strikes = system.faults.strikes(system.ids[index])
+        return strikes and status is Status.UP and _is_strike(event, inbox, budget)
+    return event in own_events(system, index, hidden, inbox, budget)
 
 
 def _is_call(system: System, index: int, event: Event, hidden: Hidden) -> bool:
