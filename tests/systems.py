@@ -426,6 +426,9 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
     "three on streams": lambda: workers(
         3, network=wl.streams(), faults=_faults(resets=1, silent_resets=3)
     ),
+    "few deaf on streams": lambda: workers(
+        3, network=wl.streams(), faults=_faults(resets=1, silent_resets=3, deaf=1)
+    ),
     "crashes on streams": lambda: workers(network=wl.streams(buffer=1), faults=CRASHES),
     "crashes on datagrams": lambda: workers(
         3, network=wl.datagrams(loss=False), faults=_faults(crashes=2, restarts=1)

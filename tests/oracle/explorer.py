@@ -198,9 +198,11 @@ class Oracle:
             yield wl.Event(K.RESET, node, payload=())
         if self.affords(state, "silent_resets", charge=charge):
             peers = state.wire.deaf_candidates(node)
+            most = self.system.faults.deaf
             for size in range(1, len(peers) + 1):
                 for deaf in itertools.combinations(peers, size):
-                    yield wl.Event(K.RESET, node, payload=deaf)
+                    if most is None or not charge or len(deaf) <= most:
+                        yield wl.Event(K.RESET, node, payload=deaf)
         if self.affords(state, "crashes", charge=charge):
             yield wl.Event(K.CRASH, node)
 

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.annotations import check_type
@@ -22,6 +23,8 @@ from worldline.model.usercode import activity
 from worldline.model.usercode.user_errors import spelt
 
 T = TypeVar("T")
+
+_NOTHING_BELOW: Mapping[str, Any] = MappingProxyType({})
 
 NOTHING: Any = object()
 """Stands for a payload that was left out: None is one."""
@@ -58,6 +61,11 @@ class Door(Protocol):
 class Context:
     """What a handler can do beside changing its own node.
 
+    Parameters
+    ----------
+    members
+        Says which ids are of the system; one for all contexts, if it is given.
+
     Attributes
     ----------
     me
@@ -85,20 +93,37 @@ class Context:
         kind: NodeType,
         door: Door,
         *,
+        members: Container[NodeId] | None = None,
         part: str = "",
         above: Context | None = None,
     ) -> None:
         self.me = me
         self.nodes = nodes
-        self._members = frozenset(nodes)
+        self._members = members = frozenset(nodes) if members is None else members
         self._behind = door
         self._kind = kind
         self._part = part
         self._above = above
         self._service: Any = None
-        prefix = f"{part}." if part else ""
-        self._below = {
-            name: Context(me, nodes, inner, door, part=prefix + name, above=self)
+        # Most have no parts, and a dict for each would be waste.
+        self._below: Mapping[str, Context] = _NOTHING_BELOW
+        if kind.parts:
+            self._below = self._contexts_below(kind, door, members)
+
+    def _contexts_below(
+        self, kind: NodeType, door: Door, members: Container[NodeId]
+    ) -> dict[str, Context]:
+        prefix = f"{self._part}." if self._part else ""
+        return {
+            name: Context(
+                self.me,
+                self.nodes,
+                inner,
+                door,
+                members=members,
+                part=prefix + name,
+                above=self,
+            )
             for name, inner in kind.parts.items()
         }
 

@@ -32,6 +32,9 @@ class Faults:
         Crashes with an immediate restart, which peers learn of.
     silent_resets
         Resets that some of the connected peers do not learn of.
+    deaf
+        How many peers do not learn of one silent reset, at most; None means any of
+        them, and of k connected peers 2^k - 1 sets are tried.
     crashes, restarts
         Nodes that stop, and stopped nodes that come back. A datagram that arrives in
         between is lost, which is no drop.
@@ -54,6 +57,7 @@ class Faults:
     connection_errors: int | None = 0
     resets: int | None = 0
     silent_resets: int | None = 0
+    deaf: int | None = None
     crashes: int | None = 0
     restarts: int | None = 0
     partitions: int | None = 0
@@ -61,6 +65,9 @@ class Faults:
     cuts: tuple[tuple[NodeId, ...], ...] | None = None
     break_sockets: bool = False
     others: Mapping[str, int | None] = field(default_factory=dict, hash=False)
+    _struck: frozenset[NodeId] = field(
+        init=False, default=frozenset(), compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.others, Mapping):
@@ -82,9 +89,15 @@ class Faults:
                     f"Faults({name}={amount!r}) is not a number of times",
                     remedy="give an int of at least 0, or None for no limit",
                 )
+        if self.deaf is not None and (type(self.deaf) is not int or self.deaf < 1):
+            raise ModelError(
+                f"Faults(deaf={self.deaf!r}) is not a number of peers",
+                remedy="give an int of at least 1, or None for any of them",
+            )
         if self.nodes is not None:
             nodes = node_list("Faults(nodes=...)", self.nodes)
             object.__setattr__(self, "nodes", nodes)
+            object.__setattr__(self, "_struck", frozenset(nodes))
         if self.cuts is not None:
             sides = listed("Faults(cuts=...)", self.cuts)
             cuts = tuple(node_list("Faults(cuts=[...])", side) for side in sides)
@@ -108,7 +121,7 @@ class Faults:
 
     def strikes(self, node: NodeId) -> bool:
         """Say whether `node` may be reset or crash."""
-        return self.nodes is None or node in self.nodes
+        return self.nodes is None or node in self._struck
 
 
 _OWN_BUDGETS = frozenset(BUDGETS) & {field.name for field in fields(Faults)}
@@ -117,11 +130,18 @@ _OWN_BUDGETS = frozenset(BUDGETS) & {field.name for field in fields(Faults)}
 
 @final
 class Budget:
-    """The cell that counts what is left of each fault's budget."""
+    """The cell that counts what is left of each fault's budget.
 
-    __slots__ = ("left",)
+    Attributes
+    ----------
+    deaf
+        How many peers may not learn of a silent reset; that is never used up.
+    """
+
+    __slots__ = ("deaf", "left")
 
     def __init__(self, faults: Faults) -> None:
+        self.deaf = faults.deaf
         self.left: list[int | None] = [faults.limit(name) for name in BUDGETS]
 
     def allows(self, name: str) -> bool:

@@ -20,7 +20,7 @@ from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.usercode.user_errors import spelt
 from worldline.model.usercode.user_functions import check_function
-from worldline.model.workload import WAIT, Invocation, Script, Whenever, scripts_of
+from worldline.model.workload import WAIT, Invocation, Script, Whenever
 
 
 def validate(system: Declared) -> None:
@@ -124,7 +124,7 @@ def _check_options(system: Declared) -> None:
         if (function := getattr(system, name)) is not None:
             like = "a function of (view)"
             check_function(function, f"System({name}=...)", arguments=1, like=like)
-    for name in ("timed", "ignore_noops"):
+    for name in ("timed", "ignore_noops", "open_workload"):
         if not isinstance(getattr(system, name), bool):
             raise ModelError(
                 f"System({name}=...) is {named(getattr(system, name))}",
@@ -190,26 +190,27 @@ def _check_workload(system: Declared) -> None:
                 remedy="use wl.script(...) or wl.whenever(...); calls and "
                 "wl.wait_until(...) stand in a script",
             )
-    for node in system.ids:
-        _check_waits(system, node)
-        _check_scripts(system, node)
+    for index, scripts in enumerate(system.scripts):
+        if scripts:
+            _check_waits(system, index, scripts)
+            _check_scripts(system.ids[index], scripts)
 
 
-def _check_waits(system: Declared, node: NodeId) -> None:
+def _check_waits(system: Declared, index: int, scripts: tuple[Script, ...]) -> None:
     """Refuse waits of a node that cannot be told apart: a name is all that events say."""
     waits = [
         call.arguments[0]
-        for script in scripts_of(system.workload, node)
+        for script in scripts
         for call in script.calls
         if call.until is not None
     ]
+    node, kind = system.ids[index], system.types[index]
     for name, count in Counter(waits).items():
         if count > 1:
             raise ModelError(
                 f"two wl.wait_until(...) of {node} are named {name!r}",
                 remedy="tell them apart: wl.wait_until(..., name='...')",
             )
-    kind = system.types[system.index[node]]
     if waits and WAIT in kind.calls:
         raise ModelError(
             f"{kind.cls.__name__} has a call named {WAIT!r}, and a script of {node} "
@@ -218,13 +219,16 @@ def _check_waits(system: Declared, node: NodeId) -> None:
         )
 
 
-def _check_scripts(system: Declared, node: NodeId) -> None:
+def _check_scripts(node: NodeId, scripts: tuple[Script, ...]) -> None:
     """Refuse scripts of a node that could both be at the same call.
 
     Equal calls are one event, which advances one script: what follows in the other
     would never be tried first. Scripts that are equal throughout lose nothing.
     """
-    for one, other in itertools.combinations(scripts_of(system.workload, node), 2):
+    calls = [frozenset(call.key for call in script.calls) for script in scripts]
+    if sum(map(len, calls)) == len(frozenset[Any]().union(*calls)):
+        return
+    for one, other in itertools.combinations(scripts, 2):
         keys, others = ([call.key for call in s.calls] for s in (one, other))
         if (keys, one.on_reset) == (others, other.on_reset):
             continue
@@ -240,21 +244,19 @@ def _check_scripts(system: Declared, node: NodeId) -> None:
 def _check_whenever(system: Declared, entry: Whenever) -> None:
     for node in entry.nodes or ():
         _check_calls(system, node, (entry.call,))
-    able = [
-        node
-        for node, kind in zip(system.ids, system.types, strict=True)
-        if entry.concerns(node, kind)
-    ]
-    if not able:
+    able = {kind for kind in set(system.types) if entry.fits(kind)}
+    nodes = system.ids if entry.nodes is None else entry.nodes
+    where = [n for n in map(system.index.__getitem__, nodes) if system.types[n] in able]
+    if not where:
         raise ModelError(
             f"wl.whenever: no node of the system has the call {entry.call.name!r}",
             remedy="give a call of one of its classes",
         )
-    for node in able:
-        for script in scripts_of(system.workload, node):
-            if entry.call.key in [call.key for call in script.calls]:
+    for index in where:
+        for script in system.scripts[index]:
+            if script.call_of(entry.call.key) is not None:
                 raise ModelError(
-                    f"{node} has the call {entry.call.name!r} both in a script and in "
+                    f"{system.ids[index]} has the call {entry.call.name!r} both in a script and in "
                     "wl.whenever: the two are one event",
                     remedy="give them different arguments, put a guard on the handler, "
                     "or leave one of them out",

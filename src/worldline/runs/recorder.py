@@ -137,6 +137,8 @@ def _options(system: System) -> dict[str, Json]:
         "timed": system.timed,
         "ignore_noops": system.ignore_noops,
     }
+    if system.open_workload:
+        options["open_workload"] = True
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
@@ -168,4 +170,6 @@ def _faults(system: System) -> dict[str, Json]:
     record: dict[str, Json] = {name: faults.limit(name) for name in BUDGETS}
     record["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
     record["break_sockets"] = faults.break_sockets
+    if faults.deaf is not None:
+        record["deaf"] = faults.deaf
     return record

@@ -43,7 +43,11 @@ def assumptions(
         amount = faults.limit(name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
+        if name == "silent_resets" and faults.deaf is not None:
+            amounts.append(f"each unnoticed by at most {faults.deaf}")
     found = [*_networks(system), f"faults: {', '.join(amounts) or 'none'}"]
+    if system.open_workload:
+        found.append("calls: those of the workload alone, though that is open")
     if not search.options.exact:
         collision = search.statistics.states**2 / 2**65
         found.append(f"expected fingerprint collisions {collision:.1e}")

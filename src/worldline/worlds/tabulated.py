@@ -31,6 +31,7 @@ from worldline.model.node_template import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.semantics.offers import refuse_unlisted
 from worldline.model.semantics.transitions import (
     Change,
     ambient_events,
@@ -68,6 +69,7 @@ class TabulatedWorld:
     """
 
     def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
+        refuse_unlisted(system)
         self.system = system
         mail = collection_of(system)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]

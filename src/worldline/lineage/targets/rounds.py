@@ -20,6 +20,7 @@ from worldline.lineage.targets.target import Question, Report
 from worldline.model.errors import UsageError
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
+from worldline.model.semantics.offers import refuse_unlisted
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
@@ -52,6 +53,7 @@ class RoundsTarget:
     warnings: tuple[str, ...] = ()
 
     def __init__(self, system: System, properties: Sequence[str] | None = None) -> None:
+        refuse_unlisted(system)
         self.system = system if properties is None else _judging(system, properties)
         self.name = system.name
         self.nodes = tuple(node.name for node in system.ids)

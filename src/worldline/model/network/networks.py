@@ -233,7 +233,7 @@ class Compartments:
     def take(self, envelope: Envelope) -> None:
         self._box(envelope).take(envelope)
 
-    def sever(self, peers: tuple[NodeId, ...]) -> None:
+    def sever(self, peers: frozenset[NodeId]) -> None:
         """Break the open connections with all of `peers`."""
         for member, box in zip(self._network.members, self.boxes, strict=True):
             if Capability.DISCONNECT in member.capabilities:

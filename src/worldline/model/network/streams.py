@@ -151,11 +151,10 @@ class Sockets:
         """Change the connection to `peer` as an event of a kind at `peer` does."""
         _EFFECTS[kind][1](self._link(peer))
 
-    def sever(self, peers: tuple[NodeId, ...]) -> None:
+    def sever(self, peers: frozenset[NodeId]) -> None:
         """Break the open connections with all of `peers`."""
-        for peer in peers:
-            link = self.links.get(peer)
-            if link is not None and link.is_whole():
+        for peer, link in self.links.items():
+            if peer in peers and link.is_whole():
                 link.disconnect()
 
     def reset(self, deaf: tuple[NodeId, ...]) -> None:

@@ -76,7 +76,8 @@ Called, it may still answer ``UNHANDLED``: what it drew is not to happen.
 
 def make_context(system: System, index: int, door: Door) -> Context:
     """Return the context of a node, to be bound to a node object before use."""
-    return Context(system.ids[index], system.ids, system.types[index], door)
+    me, kind = system.ids[index], system.types[index]
+    return Context(me, system.ids, kind, door, members=system.index)
 
 
 def find(

@@ -80,11 +80,11 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
 
 def _severed(system: System, cut: int) -> list[Change]:
     side = system.cuts[cut]
-    effects: list[Change] = []
-    for index, node in enumerate(system.ids):
-        across = tuple(n for n in system.ids if (n in side) != (node in side))
-        effects.append((system.layout.inbox(index), ("sever", across)))
-    return effects
+    beyond = frozenset(system.ids) - side
+    return [
+        (system.layout.inbox(index), ("sever", beyond if node in side else side))
+        for index, node in enumerate(system.ids)
+    ]
 
 
 def arrivals(
@@ -170,9 +170,10 @@ def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
         events.append(Event(Kind.RESET, node, payload=()))
     if budget.allows("silent_resets"):
         peers = inbox.silent_peers()
+        most = len(peers) if budget.deaf is None else min(budget.deaf, len(peers))
         events += [
             Event(Kind.RESET, node, payload=deaf)
-            for size in range(1, len(peers) + 1)
+            for size in range(1, most + 1)
             for deaf in itertools.combinations(peers, size)
         ]
     if budget.allows("crashes"):
