@@ -45,7 +45,7 @@ class Ticker:
 
 @wl.safety
 def nobody_is_two_ahead(view: wl.View) -> bool:
-    return abs(view[A].ticks - view[B].ticks) < 2
+    return bool(abs(view[A].ticks - view[B].ticks) < 2)
 
 
 @wl.safety
