@@ -13,7 +13,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, register_tag, register_type, thaw
 from worldline.model.kinds import RANKED, Kind, Origin
-from worldline.model.message import Envelope
+from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.usercode.user_errors import spelt
 
 LOST, UNREACHABLE = "lost", "unreachable"
@@ -63,7 +63,7 @@ class Event:
         self.envelope = envelope
         self._key: Frozen = None
         if envelope is None and kind.is_about_message and peer is not None:
-            self.envelope = Envelope(peer, part, payload, freeze(payload))
+            self.envelope = OpenEnvelope(peer, part, payload)
 
     @property
     def key(self) -> Frozen:

@@ -25,7 +25,8 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning, Start
 from worldline.trace.format import write
 from worldline.trace.records import Trace
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import Snapshot
 
 DIRECTORY = Path("worldline-out")
 
@@ -228,7 +229,7 @@ class Evidence:
 
     def _recorded(self, start: Start, schedule: Schedule, ending: Ending) -> Trace:
         return record(
-            self._system,
+            DirectWorld(self._system),
             start.boot,
             start.prologue,
             schedule,
@@ -243,7 +244,7 @@ class Evidence:
         if ending.cycle is None:
             return
         objected = objection(
-            self._system,
+            DirectWorld(self._system),
             start.boot,
             start.prologue,
             schedule,

@@ -12,12 +12,12 @@ from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, carrier
 from worldline.model.semantics.outcome import Outcome
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 
 @final
 class Senders:
-    """Follows the messages of one direct world.
+    """Follows the messages of one world.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Senders:
         Asked, after a fault, what is still under way.
     """
 
-    def __init__(self, world: DirectWorld) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
         self._steps: dict[tuple[NodeId, Envelope], deque[int]] = {}
         self._network = world.system.network

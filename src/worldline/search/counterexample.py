@@ -18,8 +18,8 @@ from worldline.runs.evidence import DIRECTORY, Evidence, Witnessed
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
-from worldline.worlds.direct import Snapshot
 from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.world import Snapshot
 
 
 @final

@@ -22,6 +22,7 @@ from worldline.model.semantics.offers import guards_of, is_offered, is_over, loo
 from worldline.model.system import System
 from worldline.model.usercode import activity, running
 from worldline.model.usercode.divergence import Diverged
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import place_of
 from worldline.model.usercode.running import text_of
 from worldline.model.usercode.user_functions import check_ran
@@ -135,6 +136,7 @@ def waits(
 
     An event whose guard fails is enabled: running it gives the failure.
     """
+    claimed = claim()
     activity.guarding = True
     try:
         handler = running.run_pure(
@@ -149,6 +151,8 @@ def waits(
         return False
     finally:
         activity.guarding = False
+        if claimed:
+            release()
 
 
 def perform(
