@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_faults_goes_its_tour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_in_the_kernel_each_stop_names_the_next():
     stops = [stop for stop in tour("check") if not stop[0].endswith(".py")]
     assert len(stops) >= 3
-    for (file, name), (_, following) in zip(stops, stops[1:], strict=False):
+    for (file, name), (_, following) in itertools.pairwise(stops):
         text = (SOURCE / file).read_text("utf-8")
         body = text[re.search(rf"\b{name}\([^)]*\) \{{", text).start() :]  # type: ignore[union-attr]
         assert re.search(rf"\b{following}\(", body.split("\n\n", 1)[0]), (

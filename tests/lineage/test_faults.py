@@ -324,7 +324,8 @@ def test_no_trace_is_written_where_none_is_wanted(
 
 
 def test_what_was_expected_to_hold_and_does_not_is_an_assertion():
-    with pytest.raises(FaultsFound, match="simple-deliv: VIOLATED"):
+    assert issubclass(FaultsFound, wl.PropertyFailed)
+    with pytest.raises(wl.PropertyFailed, match="simple-deliv: VIOLATED"):
         wl.find_faults("zoo:simple-deliv", traces=False).expect_holds()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,13 +24,11 @@ from worldline.lineage.targets.target import Question, Report, Target
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
-from worldline.runs.loading import call, command
+from worldline.runs.evidence import file_of, with_file
 from worldline.runs.report import PropertyReport
 from worldline.show.diagram import diagram
-from worldline.trace.format import write
 from worldline.trace.records import Trace
 
-DIRECTORY = Path("worldline-out")
 _MOST_COMPARED = 10
 """How many falsifiers a page shows."""
 
@@ -58,15 +55,12 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     else:
         outcome = decide(target, scope, question, progress)
     runs, unaudited = _confirmed_runs(target, scope, outcome)
-    place = Path(options.out or DIRECTORY / f"{_stem(target.name)}-faults.wl")
+    place = Path(options.out or file_of(target.name, "faults"))
     trace: Trace | None = None
     shown: list[str] = []
-    written: dict[str, Any] = {}
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, options.seed)
         shown = _shown(target, question, scope, runs[0], trace)
-        if options.traces:
-            written = _written(target, trace, place)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     more: dict[str, Any] = {}
@@ -77,12 +71,15 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
         more["hardening"] = _hardening(target, question, scope, outcome)
 
     notes += _words_for(bound_that_ended(ask_more), outcome, question)
+    properties = _properties(target, scope, outcome, runs, trace)
+    if trace is not None and options.traces and properties:
+        properties[0] = with_file(properties[0], trace, place, target.command)
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,
         scope=scope,
         falsifiers=outcome.falsifiers,
-        properties=tuple(_properties(target, scope, outcome, runs, trace, written)),
+        properties=tuple(properties),
         executions=outcome.executions,
         seconds=outcome.seconds,
         engine=engine,
@@ -119,15 +116,6 @@ def _words_for(
         yield f"{used}: the verdict stands, but not all was found out"
     if "memory" in (outcome.bound, ended):
         yield question.budget.started().spent_words()
-
-
-def _written(target: Target, run: Trace, place: Path) -> dict[str, Any]:
-    """Write a trace; if that is impossible, say why: no verdict is lost by it."""
-    try:
-        write(run, place)
-    except UsageError as error:
-        return {"unwritten": error.what}
-    return {"trace": place, "replay": _replay(target, place)}
 
 
 def _refuse_in_vain(target: Target, options: FaultOptions, folder: Path | None) -> None:
@@ -243,7 +231,6 @@ def _properties(
     outcome: Outcome,
     runs: list[Run],
     trace: Trace | None,
-    written: dict[str, Any],
 ) -> list[PropertyReport]:
     """Return what is said of each property; a run is that of the one it breaks first."""
     unmet = {case.name for case in outcome.unmet}
@@ -266,7 +253,6 @@ def _properties(
         steps=len(trace.run),
         explanation="; ".join(sentences(runs[0].faults, scope.semantics)),
         run=trace,
-        **written,
     )
     return [first, *(row for row in rows if row.name != first.name)]
 
@@ -316,13 +302,3 @@ def _write_page(
         for bad in runs[:_MOST_COMPARED]
     ]
     write_report(folder, report, good, compared)
-
-
-def _replay(target: Target, trace: Path) -> str:
-    if target.command is None:
-        return call(trace, None)
-    return command("replay", trace, target.command)
-
-
-def _stem(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-")

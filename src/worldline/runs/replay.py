@@ -13,11 +13,13 @@ from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict
+from worldline.runs.evidence import replay_of
 from worldline.runs.explain import explain
 from worldline.runs.lasso import Cycle
 from worldline.runs.loading import Target, call, system_of
 from worldline.runs.record import DEADLOCK, declared
 from worldline.runs.replayed import Divergence, Replayed
+from worldline.runs.report import PropertyReport
 from worldline.runs.rerun import (
     Rerun,
     changes_since,
@@ -74,11 +76,15 @@ def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
         seconds = time.perf_counter() - begin
         if divergence is None:
             right, explanation = _judge(world, trace, cycle)
+    again = replay_of(Path(path), header.target)
+    verdict = None if end is None else _of_one_run(Verdict(end.verdict))
+    rows = _rows(trace, verdict, explanation, Path(path), again)
     return Replayed(
         system=header.system,
         verified=verified,
         steps=len(trace.steps),
-        verdict=None if end is None else _of_one_run(Verdict(end.verdict)),
+        verdict=verdict,
+        properties=rows,
         property_name=None if end is None else end.property,
         reproduced=right,
         divergence=divergence,
@@ -88,8 +94,30 @@ def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
         seconds=seconds,
         kind="" if end is None else end.kind or "",
         seed=header.seed,
-        trace=Path(path),
+        file=Path(path),
+        command=again,
     )
+
+
+def _rows(
+    trace: Trace, verdict: Verdict | None, explanation: str, file: Path, again: str
+) -> tuple[PropertyReport, ...]:
+    """Return what is said of the property that a run is about, if it is about one."""
+    end = trace.end
+    if end is None or end.property is None or verdict is None:
+        return ()
+    report = PropertyReport(
+        name=end.property,
+        kind=end.kind or "",
+        verdict=verdict,
+        trace=file,
+        steps=len(trace.steps),
+        replay=again,
+        explanation=explanation,
+        cycle=end.cycle,
+        run=trace,
+    )
+    return (report,)
 
 
 def _of_one_run(recorded: Verdict) -> Verdict:

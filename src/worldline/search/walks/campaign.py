@@ -20,8 +20,9 @@ from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended
 from worldline.model.system import System
+from worldline.runs.evidence import DIRECTORY
 from worldline.runs.start import Start
-from worldline.search.counterexample import DIRECTORY, Counterexamples
+from worldline.search.counterexample import Counterexamples
 from worldline.search.stages import Staged
 from worldline.search.walks.certify import without_faults
 from worldline.search.walks.dead_state import Dead, Spot, Suspects, Unresolved
