@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
     from worldline.trace import records
-    from worldline.worlds.direct import NotEnabled
+    from worldline.worlds.world import NotEnabled
 
 _LAZY = {
     "worldline.dedalus.problems": ("ProgramError",),
@@ -136,7 +136,7 @@ _LAZY = {
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
-    "worldline.worlds.direct": ("NotEnabled",),
+    "worldline.worlds.world": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""
 

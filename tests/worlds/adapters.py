@@ -15,8 +15,9 @@ from worldline.model.data.values import freeze
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.outcome import Outcome
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.world import Snapshot
 
 Plain = dict[str, Any]
 

@@ -21,7 +21,8 @@ from tests.worlds.driving import Driven
 
 import worldline as wl
 from worldline.model.semantics.execute import Result
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import NotEnabled
 
 A, B = wl.ids("a", "b")
 

@@ -17,7 +17,7 @@ from worldline.runs.explain import text_of
 from worldline.trace.json_text import Json, show
 from worldline.trace.json_values import encode
 from worldline.trace.records import STATUS
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 TIMERS, INBOX, LINKS, SCRIPTS, SEQUENCE = (
     "(timers)",
@@ -82,7 +82,7 @@ class NodeDifference:
     changes: tuple[Change, ...]
 
 
-def node_state(world: DirectWorld, index: int) -> NodeState:
+def node_state(world: World, index: int) -> NodeState:
     """Return the present state of the node of that index."""
     system, layout = world.system, world.system.layout
     kind = system.types[index]
@@ -112,7 +112,7 @@ def node_state(world: DirectWorld, index: int) -> NodeState:
     return NodeState(node=name, kind=kind.cls.__qualname__, fields=fields, owns=owns)
 
 
-def network_state(world: DirectWorld) -> NodeState:
+def network_state(world: World) -> NodeState:
     """Return what belongs to no node: partition, fault budgets, histories."""
     system, layout = world.system, world.system.layout
     budget: Budget = world.cells[Layout.BUDGET]

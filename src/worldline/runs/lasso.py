@@ -17,8 +17,7 @@ from typing import final
 from worldline.model.events import Event, Kind, Origin, Schedule
 from worldline.model.properties import Property
 from worldline.model.semantics.outcome import TimerChange
-from worldline.model.system import System
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.world import Snapshot, World
 
 
 @final
@@ -33,7 +32,7 @@ class Cycle:
         The property that is said to be violated.
     """
 
-    def __init__(self, world: DirectWorld, known: Property) -> None:
+    def __init__(self, world: World, known: Property) -> None:
         self._world = world
         self._known = known
         self._first: Snapshot | None = None
@@ -86,7 +85,7 @@ class Cycle:
 
 
 def objection(
-    system: System,
+    world: World,
     boot: Schedule,
     prologue: Schedule,
     schedule: Schedule,
@@ -98,10 +97,11 @@ def objection(
 
     Parameters
     ----------
+    world
+        A fresh world of the system.
     cycle
         The number of the step, from 1, with which the cycle begins.
     """
-    world = DirectWorld(system)
     for charge, part in ((True, boot), (False, prologue)):
         for event, choices in part:
             world.step(event, choices, charge=charge)

@@ -23,6 +23,7 @@ from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning, start_after
 from worldline.trace.format import Place, read
 from worldline.trace.records import BOOT, Header, Trace
+from worldline.worlds.direct import DirectWorld
 
 _WITH_STEP = re.compile(r"(?P<path>.+):(?P<step>-?[0-9]+)", re.DOTALL)
 
@@ -74,7 +75,7 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
     trace = read(prefix.path)
     _check_system(trace.header, system, prefix.path)
     whole = _cut(trace, prefix)
-    rerun = Rerun(trace.header, system)
+    rerun = Rerun(trace.header, DirectWorld(system))
     for step in whole.steps:
         happened = rerun.step(step)
         if isinstance(happened, Divergence):

@@ -23,7 +23,7 @@ from worldline.trace.records import (
     StepRecord,
     Trace,
 )
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
@@ -62,7 +62,7 @@ class Ending:
 
 
 def record(
-    system: System,
+    world: World,
     boot: Schedule,
     prologue: Schedule,
     schedule: Schedule,
@@ -71,10 +71,12 @@ def record(
     engine: str,
     seed: int | None,
 ) -> Trace:
-    """Run a schedule in a direct world and return its trace.
+    """Run a schedule in a world and return its trace.
 
     Parameters
     ----------
+    world
+        A fresh world of the system.
     boot, prologue
         What happened before the run; faults of the prologue are free.
     schedule
@@ -88,7 +90,7 @@ def record(
     Nondeterminism
         If a property that was violated is true at the end.
     """
-    recorder = Recorder(system)
+    recorder = Recorder(world)
     events = list(_numbered(boot, prologue, schedule))
     last = events[-1][0] if ending.property == DIVERGENCE and events else None
     steps = tuple(
@@ -102,9 +104,9 @@ def record(
         for number, phase, event, choices in events
     )
     return Trace(
-        header_of(system, engine=engine, seed=seed),
+        header_of(world.system, engine=engine, seed=seed),
         steps,
-        end_of(steps, ending, _explanation(recorder.world, ending)),
+        end_of(steps, ending, _explanation(world, ending)),
     )
 
 
@@ -145,7 +147,7 @@ def declared(system: System, name: str | None) -> Property | None:
     return next((known for known in system.properties if known.name == name), None)
 
 
-def _explanation(world: DirectWorld, ending: Ending) -> Explanation | None:
+def _explanation(world: World, ending: Ending) -> Explanation | None:
     known = declared(world.system, ending.property)
     if known is not None and ending.verdict is Verdict.VIOLATED:
         found = explain(world, known)

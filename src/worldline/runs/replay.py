@@ -29,6 +29,7 @@ from worldline.show.phrases import NO_PROOF
 from worldline.trace.format import Place, read
 from worldline.trace.records import End, Trace
 from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 
 def replay(
@@ -99,12 +100,12 @@ def _of_one_run(recorded: Verdict) -> Verdict:
 
 def _rerun(
     trace: Trace, system: System
-) -> tuple[DirectWorld, int, Divergence | None, Cycle | None]:
+) -> tuple[World, int, Divergence | None, Cycle | None]:
     """Run steps until one goes otherwise; return how many went as recorded.
 
     Of a run that never ends, the steps that it repeats for ever are watched.
     """
-    rerun, end = Rerun(trace.header, system), trace.end
+    rerun, end = Rerun(trace.header, DirectWorld(system)), trace.end
     known = None if end is None else declared(system, end.property)
     cycle = None
     if end is not None and end.cycle is not None and known is not None:
@@ -121,7 +122,7 @@ def _rerun(
     return rerun.world, len(trace.steps), None, cycle
 
 
-def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
+def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
     """Say whether the recorded verdict is right at the end of the run, and why."""
     end = trace.end
     if end is None:
@@ -146,7 +147,7 @@ def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool,
     return True, NO_PROOF
 
 
-def _judge_undeclared(world: DirectWorld, end: End) -> tuple[bool, str]:
+def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
     failure = world.failure
     if failure is not None:
         return failure.kind == end.property, str(failure)

@@ -18,7 +18,7 @@ from worldline.show.phrases import event_phrase, facet_phrases
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import PROLOGUE, Header, StepRecord
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.world import NotEnabled, World
 
 _WIDEST = 300
 
@@ -77,8 +77,8 @@ class Rerun:
     ----------
     header
         The trace's header.
-    system
-        Its system, as it is now.
+    world
+        A fresh world of its system, as that is now.
 
     Attributes
     ----------
@@ -86,13 +86,13 @@ class Rerun:
         The world, in the state after the last step.
     """
 
-    def __init__(self, header: Header, system: System) -> None:
+    def __init__(self, header: Header, world: World) -> None:
         self._header = header
-        self._recorder = Recorder(system)
-        self._events = Events(system)
+        self._recorder = Recorder(world)
+        self._events = Events(world.system)
 
     @property
-    def world(self) -> DirectWorld:
+    def world(self) -> World:
         return self._recorder.world
 
     def timers(self, step: StepRecord) -> list[TimerChange]:

@@ -11,7 +11,7 @@ from worldline.model.events import ENVELOPE_KINDS, Event, Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability
 from worldline.model.semantics.outcome import Outcome
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 _FLUSHING = frozenset(
     {
@@ -28,7 +28,7 @@ _FLUSHING = frozenset(
 
 @final
 class Senders:
-    """Follows the messages of one direct world.
+    """Follows the messages of one world.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Senders:
         Asked, after a fault, what is still under way.
     """
 
-    def __init__(self, world: DirectWorld) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
         self._steps: dict[tuple[NodeId, Envelope], deque[int]] = {}
         capabilities = world.system.network.capabilities

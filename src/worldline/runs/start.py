@@ -10,7 +10,8 @@ from typing import final
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import Snapshot
 
 
 @final

@@ -23,8 +23,9 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning, Start
 from worldline.trace.format import write
 from worldline.trace.records import Trace
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.world import Snapshot
 
 DIRECTORY = Path("worldline-out")
 
@@ -230,7 +231,7 @@ class Counterexamples:
 
     def _recorded(self, start: Start, schedule: Schedule, ending: Ending) -> Trace:
         return record(
-            self._system,
+            DirectWorld(self._system),
             start.boot,
             start.prologue,
             schedule,
@@ -245,7 +246,7 @@ class Counterexamples:
         if finding.cycle is None:
             return
         found = objection(
-            self._system,
+            DirectWorld(self._system),
             start.boot,
             start.prologue,
             schedule,

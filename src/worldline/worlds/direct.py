@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalFrozenset
-from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze, thaw
@@ -44,6 +43,7 @@ from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop
+from worldline.worlds.world import NotEnabled, Snapshot
 
 _OWN = frozenset({Kind.CALL, Kind.CRASH, Kind.RESTART, Kind.DISCONNECT})
 """Kinds of events for which it is enough to look at one node."""
@@ -52,20 +52,6 @@ _UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
-
-Snapshot = tuple[Frozen, ...]
-"""The frozen value of every column of a state."""
-
-
-class NotEnabled(ModelError):
-    """A schedule asks for an event that cannot happen."""
-
-    def __init__(self, event: Event, place: str) -> None:
-        super().__init__(
-            f"{event!r} is not enabled {place}",
-            remedy="the schedule does not fit this system or these parameters",
-        )
-        self.event = event
 
 
 @final

@@ -46,10 +46,10 @@ from worldline.worlds.columns import (
     interners,
     sites,
 )
-from worldline.worlds.direct import Snapshot
 from worldline.worlds.door import Query
 from worldline.worlds.remembered import Recall
 from worldline.worlds.trial import Trial, Trials, changes_nothing
+from worldline.worlds.world import Snapshot
 
 _MOST_MOULDS = 8_192
 """Local values whose moulds are kept, about 1 KiB each."""

@@ -24,7 +24,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event, Kind
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.worlds.direct import Snapshot
+from worldline.worlds.world import Snapshot
 
 Waiting: TypeAlias = tuple[tuple[int, int, Envelope, int, bool], ...]
 """What is under way: from, to, the message, for how many rounds, and if it is lost."""

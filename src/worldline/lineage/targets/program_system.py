@@ -185,7 +185,15 @@ class ProgramRun:
         # That one run keeps its promise proves nothing of the others.
         verdict = Verdict.VIOLATED if self._is_broken() else Verdict.UNKNOWN
         ending = Ending(what_is_owed_is_kept.name, "liveness", verdict)
-        return record(system, boot, [], run, ending=ending, engine=engine, seed=seed)
+        return record(
+            DirectWorld(system),
+            boot,
+            [],
+            run,
+            ending=ending,
+            engine=engine,
+            seed=seed,
+        )
 
     def _is_broken(self) -> bool:
         rows, eot = self._execution.rows, self.scope.eot

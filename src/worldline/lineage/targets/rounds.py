@@ -23,6 +23,7 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
 from worldline.trace.records import Trace
+from worldline.worlds.direct import DirectWorld
 
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""
@@ -104,7 +105,7 @@ class RoundsTarget:
             found.promise.property, found.kind, Verdict.VIOLATED, found.failure
         )
         return record(
-            found.system,
+            DirectWorld(found.system),
             found.boot,
             found.prologue,
             found.run,
