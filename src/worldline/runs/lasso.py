@@ -17,6 +17,8 @@ from typing import final
 from worldline.model.events import Event, Kind, Origin, Schedule
 from worldline.model.properties import Property
 from worldline.model.semantics.outcome import TimerChange
+from worldline.runs.start import lead
+from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.world import Snapshot, World
 
 
@@ -92,6 +94,7 @@ def objection(
     *,
     known: Property,
     cycle: int,
+    begins: Checkpoint | None = None,
 ) -> str:
     """Return why a run does not violate a liveness property, or ``""`` if it does.
 
@@ -101,10 +104,10 @@ def objection(
         A fresh world of the system.
     cycle
         The number of the step, from 1, with which the cycle begins.
+    begins
+        The state in which the run begins; None for the start.
     """
-    for charge, part in ((True, boot), (False, prologue)):
-        for event, choices in part:
-            world.step(event, choices, charge=charge)
+    lead(world, boot, prologue, begins)
     watched = Cycle(world, known)
     for number, (event, choices) in enumerate(schedule, 1):
         if number < cycle:

@@ -238,6 +238,7 @@ class Counterexamples:
             ending=ending,
             engine=self.engine,
             seed=self.seed,
+            begins=start.begins,
         )
 
     def _confirm_cycle(
@@ -252,6 +253,7 @@ class Counterexamples:
             schedule,
             known=known,
             cycle=finding.cycle,
+            begins=start.begins,
         )
         if found:
             what = f"the run for ever against {finding.name}"

@@ -118,8 +118,9 @@ class Question:
         self.searched = [
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
-        self.world = TabulatedWorld(system, self.profile or UNTIMED)
         self.staged = Staged(begun(system, from_))
+        anywhere = self.staged.beginning.anywhere
+        self.world = TabulatedWorld(system, self.profile or UNTIMED, anywhere=anywhere)
         self.is_staged = False
         self.cut = Cut(system, prune, assume)
         self.alike = Alike(self.world) if folded else None

@@ -27,7 +27,7 @@ from worldline.model.errors import ModelError
 from worldline.model.events import LOST, UNREACHABLE, Event, Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import concerning
-from worldline.model.network.link import HALF, Link
+from worldline.model.network.link import CLOSED, HALF, Link
 from worldline.model.network.mailbox import Capability, MailOperation
 
 
@@ -173,6 +173,25 @@ class Sockets:
         link = self.links.get(peer)
         if link is not None:
             link.reset_there(silent=silent)
+
+    def ends(self) -> dict[NodeId, tuple[int, bool]]:
+        """Return this node's ends of connections, and whether an error comes there.
+
+        Those that are closed, with no error under way, are left out.
+        """
+        found = {
+            peer: (self.links[peer].mine, self.links[peer].error_here)
+            for peer in sorted(self.links, key=BY_DECLARATION)
+        }
+        return {peer: end for peer, end in found.items() if end != (CLOSED, False)}
+
+    def join(
+        self, peer: NodeId, here: tuple[int, bool], there: tuple[int, bool]
+    ) -> None:
+        """Have a connection to `peer` with these ends, as `ends` gives them."""
+        link = self._link(peer)
+        link.mine, link.error_here = here
+        link.theirs, link.error_there = there
 
     def is_ready(self, envelope: Envelope) -> bool:
         link = self.links.get(envelope.src)

@@ -70,8 +70,9 @@ class Search:
     def __init__(self, system: System, plan: Plan) -> None:
         self._plan = plan
         self._meter = Meter(plan.bounds)
-        self._world = TabulatedWorld(system)
         self._staged = Staged(begun(system, plan.from_))
+        anywhere = self._staged.beginning.anywhere
+        self._world = TabulatedWorld(system, anywhere=anywhere)
         self._engine = choose("breadth-first", plan.engine)
         self._walkers = Walkers(
             self._world, plan, self._engine.engine, meter=self._meter

@@ -111,8 +111,9 @@ class RandomRuns:
         self._plan = plan
         self._meter = Meter(plan.bounds)
         self._tables_meter = _meter_of_tables(self._meter, plan.bounds)
-        self._world = TabulatedWorld(system)
         self._staged = Staged(begun(system, plan.from_))
+        anywhere = self._staged.beginning.anywhere
+        self._world = TabulatedWorld(system, anywhere=anywhere)
         self._engine = choose("breadth-first", plan.engine)
         self._counted = Counted(self._world)
         self._pace = Pace(self._counted)
@@ -291,7 +292,8 @@ class RandomRuns:
         if self._audit() == "interrupted":
             raise BoundHit("interrupted")
         self._walker.close()
-        self._world = TabulatedWorld(self._world.system)
+        anywhere = self._staged.beginning.anywhere
+        self._world = TabulatedWorld(self._world.system, anywhere=anywhere)
         self._counted = Counted(self._world)
         self._pace.begin_anew(self._counted)
         self._walker = self._new_walker()
