@@ -129,9 +129,9 @@ def test_a_bound_beyond_all_counting_is_none(engine: Any, most: int):
         {"max_depth": most},
         {"max_liveness_states": most},
         {"max_memory_mb": most},
-        {"max_depth": most, "strategy": "depth-first"},
+        {"max_depth": most, "strategy": "depth-first", "engine": "python"},
     ):
-        bound = wl.check(system, engine=engine, traces=False, **options)
+        bound = wl.check(system, traces=False, **{"engine": engine, **options})
         assert (bound.verdict, bound.states, bound.bound) == (
             free.verdict,
             free.states,

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.systems import FINITE
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import PropertyFailed
+from worldline.search.engines import choose
 from worldline.search.report import Progress
+
+ENGINE = choose("breadth-first", "auto").engine
 
 
 @wl.message
@@ -160,6 +166,29 @@ def test_depth_first_search_within_a_bound_misses_nothing() -> None:
 def test_depth_first_search_finds_a_violation_that_replays() -> None:
     report = wl.check(counters(never_three), strategy="depth-first", max_depth=12)
     assert report.expect_violated("never_three").steps is not None
+
+
+@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+def test_either_order_of_search_meets_the_same_states(
+    build: Callable[[], wl.System],
+) -> None:
+    options: dict[str, Any] = {"max_depth": 6, "keep_going": True, "traces": False}
+    breadth = wl.check(build(), engine="python", **options)
+    depth = wl.check(build(), strategy="depth-first", **options)
+    assert (depth.states, depth.bound) == (breadth.states, breadth.bound)
+    assert verdicts(depth) == verdicts(breadth)
+
+
+@pytest.mark.skipif(ENGINE == "python", reason="it is not the kernel that is asked")
+def test_the_native_engine_leaves_depth_first_search_to_the_reference() -> None:
+    options: dict[str, Any] = {"strategy": "depth-first", "max_depth": 9}
+    with pytest.raises(wl.UsageError, match="no depth-first search"):
+        wl.check(counters(), engine="native", **options)
+    report = wl.check(counters(), **options)
+    assert report.engine == "python"
+    assert report.notes[0] == (
+        "engine python: the native engine has no depth-first search"
+    )
 
 
 def test_depth_first_search_without_a_bound_is_refused() -> None:

@@ -31,7 +31,7 @@ from worldline.trace.schema import dump
 from worldline.trace.state import (
     LinkRecord,
     MessageRecord,
-    NodeState,
+    NodeStateRecord,
     PendingRecord,
     StateRecord,
 )
@@ -48,7 +48,7 @@ IN_STATE = StateRecord(
     cut=None,
     observers={"seen": {"$tuple": [1]}},
     nodes=(
-        NodeState(
+        NodeStateRecord(
             name=NAMES[0],
             ignored={"noise": 3},
             timers=(PendingRecord(part="", name="tick", payload=None, after=0.5),),
@@ -57,7 +57,7 @@ IN_STATE = StateRecord(
             **NO_FIELDS,
         ),
         *(
-            NodeState(name=name, timers=(), messages=(), links=(), **NO_FIELDS)
+            NodeStateRecord(name=name, timers=(), messages=(), links=(), **NO_FIELDS)
             for name in NAMES[1:-1]
         ),
     ),

@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depth-first",
         action="store_true",
-        help="search depth-first, with less memory; needs --max-depth",
+        help="search depth-first, in the Python engine; needs --max-depth",
     )
     parser.add_argument(
         "--keep-going",
@@ -173,12 +173,6 @@ def _configure_reductions(parser: argparse.ArgumentParser) -> None:
         "system declares symmetric (default: if it declares any)",
     )
     parser.add_argument(
-        "--partial-order",
-        action="store_true",
-        help="leave out steps that only repeat, in another order, what was done before; "
-        "python engine only, without symmetry",
-    )
-    parser.add_argument(
         "--exact",
         action="store_true",
         help="keep whole states and compare them, instead of 64 bits of each",
@@ -217,7 +211,6 @@ def run(arguments: argparse.Namespace) -> int:
             engine=arguments.engine,
             threads=arguments.threads,
             symmetry=arguments.symmetry is not False,
-            partial_order=arguments.partial_order,
             exact=arguments.exact,
             liveness=arguments.liveness,
             max_liveness_states=arguments.max_liveness_states,

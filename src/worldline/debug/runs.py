@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar, final
 from worldline.debug.timeline import Timeline
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Kind
-from worldline.model.system import System
-from worldline.model.view import Pure, Read, Reader, View, holds_for
+from worldline.model.structure import Structure
+from worldline.model.view import Pure, Read, Reader, View, holds_for, observed
 from worldline.trace.records import STATUS, StepRecord
 
 T = TypeVar("T")
@@ -88,16 +88,16 @@ class _Question(Generic[T]):
         if touched is not None and touched.isdisjoint(self._depends):
             self.answers.append((position, self.answers[-1][1]))
             return
-        tracked = Tracked(view._system, view._reader)
-        self.answers.append((position, self._question(View(view._system, tracked))))
-        self._depends = tracked.keys
+        tracked, reader = observed(view, Tracked)
+        self.answers.append((position, self._question(tracked)))
+        self._depends = reader.keys
 
 
 @final
 class Tracked:
     """Reads through another reader, and remembers what the answers depend on."""
 
-    def __init__(self, system: System, inner: Reader) -> None:
+    def __init__(self, system: Structure, inner: Reader) -> None:
         self._system = system
         self._inner = inner
         self.keys: set[Key] = set()

@@ -7,10 +7,11 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.arguments import listed
 from worldline.model.data.identity import NodeId
+from worldline.model.declared import Boot, Declared, Unhandled
 from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
 from worldline.model.network import (
@@ -20,7 +21,7 @@ from worldline.model.network import (
     datagrams,
     permits,
 )
-from worldline.model.node import NodeType, node_type
+from worldline.model.node import node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property, predicate_of
@@ -37,7 +38,6 @@ from worldline.model.view import View
 from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
 
 Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
-Unhandled: TypeAlias = Literal["drop", "wait", "error"]
 
 INJECTED = ("drops", "connection_errors", "crashes", "restarts")
 """The faults that can be injected, by their names in `Faults`."""
@@ -67,7 +67,7 @@ class Origin:
 
 
 @final
-class System:
+class System(Declared):
     """A distributed system and the question asked about it.
 
     Parameters
@@ -132,7 +132,7 @@ class System:
         properties: Sequence[Property] = (),
         observers: Sequence[Observer] = (),
         unhandled: Unhandled | None = None,
-        boot: Literal["before", "events"] = "before",
+        boot: Boot = "before",
         timed: bool = False,
         ignore_noops: bool = False,
         symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
@@ -146,28 +146,22 @@ class System:
         check_name(name)
         self.name = name
         self.nodes = dict(nodes)
-        self.ids: tuple[NodeId, ...] = tuple(self.nodes)
+        self.ids = tuple(self.nodes)
         self.index = {node: position for position, node in enumerate(self.ids)}
-        self.types: list[NodeType] = [node_type(type(n)) for n in self.nodes.values()]
-        self.network: Network = datagrams() if network is None else network
+        self.types = [node_type(type(n)) for n in self.nodes.values()]
+        self.network = datagrams() if network is None else network
         check_network(self.network)
-        self.workload: tuple[Script | Whenever, ...] = listed(
-            "System(workload=...)", workload
-        )
+        self.workload = listed("System(workload=...)", workload)
         self.faults = Faults() if faults is None else faults
-        self.properties: tuple[Property, ...] = listed(
-            "System(properties=...)", properties
-        )
-        self.observers: tuple[Observer, ...] = listed(
-            "System(observers=...)", observers
-        )
+        self.properties = listed("System(properties=...)", properties)
+        self.observers = listed("System(observers=...)", observers)
         holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
         self._unhandled = unhandled
-        self.unhandled: Unhandled = unhandled or ("wait" if holds else "drop")
+        self.unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
-        self.prologue: tuple[Pattern, ...] = listed("System(prologue=...)", prologue)
+        self.prologue = listed("System(prologue=...)", prologue)
         self.done = done
         self.assume = None if assume is None else predicate_of(assume)
         self.prune = None if prune is None else predicate_of(prune)

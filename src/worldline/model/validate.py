@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from worldline.model.arguments import named
 from worldline.model.data.identity import NodeId
+from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
 from worldline.model.network import Capability, permits
@@ -19,11 +20,8 @@ from worldline.model.usercode.user_errors import spelt
 from worldline.model.usercode.user_functions import check_function
 from worldline.model.workload import WAIT, Invocation, Script, Whenever, scripts_of
 
-if TYPE_CHECKING:
-    from worldline.model.system import System
 
-
-def validate(system: System) -> None:
+def validate(system: Declared) -> None:
     """Check that the pieces of a system fit together.
 
     Raises
@@ -90,11 +88,11 @@ def check_network(network: Any) -> None:
         )
 
 
-def _known_nodes(system: System) -> str:
+def _known_nodes(system: Declared) -> str:
     return f"its nodes are {', '.join(map(str, system.ids))}"
 
 
-def _check_prologue(system: System) -> None:
+def _check_prologue(system: Declared) -> None:
     for number, pattern in enumerate(system.prologue, 1):
         if not isinstance(pattern, Pattern):
             raise ModelError(
@@ -103,7 +101,7 @@ def _check_prologue(system: System) -> None:
             )
 
 
-def _check_options(system: System) -> None:
+def _check_options(system: Declared) -> None:
     for name in ("done", "assume", "prune"):
         if (function := getattr(system, name)) is not None:
             like = "a function of (view)"
@@ -136,7 +134,7 @@ def _check_options(system: System) -> None:
         )
 
 
-def _check_faults(system: System) -> None:
+def _check_faults(system: Declared) -> None:
     for name in system.faults.possible():
         if not permits(system.network, name):
             raise ModelError(
@@ -161,7 +159,7 @@ def _check_faults(system: System) -> None:
             )
 
 
-def _check_workload(system: System) -> None:
+def _check_workload(system: Declared) -> None:
     for entry in system.workload:
         if isinstance(entry, Whenever):
             _check_whenever(system, entry)
@@ -178,7 +176,7 @@ def _check_workload(system: System) -> None:
         _check_scripts(system, node)
 
 
-def _check_waits(system: System, node: NodeId) -> None:
+def _check_waits(system: Declared, node: NodeId) -> None:
     """Refuse waits of a node that cannot be told apart: a name is all that events say."""
     waits = [
         call.arguments[0]
@@ -201,7 +199,7 @@ def _check_waits(system: System, node: NodeId) -> None:
         )
 
 
-def _check_scripts(system: System, node: NodeId) -> None:
+def _check_scripts(system: Declared, node: NodeId) -> None:
     """Refuse scripts of a node that could both be at the same call.
 
     Equal calls are one event, which advances one script: what follows in the other
@@ -220,7 +218,7 @@ def _check_scripts(system: System, node: NodeId) -> None:
             )
 
 
-def _check_whenever(system: System, entry: Whenever) -> None:
+def _check_whenever(system: Declared, entry: Whenever) -> None:
     for node in entry.nodes or ():
         _check_calls(system, node, (entry.call,))
     able = [
@@ -244,7 +242,7 @@ def _check_whenever(system: System, entry: Whenever) -> None:
                 )
 
 
-def _check_calls(system: System, node: NodeId, calls: tuple[Invocation, ...]) -> None:
+def _check_calls(system: Declared, node: NodeId, calls: tuple[Invocation, ...]) -> None:
     if node not in system.index:
         raise ModelError(
             f"the workload drives {node!r}, which is no node of the system",

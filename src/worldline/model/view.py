@@ -11,20 +11,20 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.fields import Role
 from worldline.model.message import Envelope
+from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
+from worldline.model.structure import Structure
 from worldline.model.usercode import activity
 from worldline.model.usercode.user_functions import check_function, verdict, yes_or_no
 
-if TYPE_CHECKING:
-    from worldline.model.node import NodeType
-    from worldline.model.system import System
+R = TypeVar("R", bound="Reader")
 
 
 @final
@@ -105,7 +105,7 @@ class View:
 
     __slots__ = ("_reader", "_system")
 
-    def __init__(self, system: System, reader: Reader) -> None:
+    def __init__(self, system: Structure, reader: Reader) -> None:
         self._system = system
         self._reader = reader
 
@@ -236,6 +236,12 @@ class View:
             ) from None
 
 
+def observed(view: View, wrap: Callable[[Structure, Reader], R]) -> tuple[View, R]:
+    """Return a view of the same state, and the reader that its reads go through."""
+    reader = wrap(view._system, view._reader)
+    return View(view._system, reader), reader
+
+
 @final
 class NodeView:
     """One node's fields, read-only; its plain methods can be called too."""
@@ -244,7 +250,7 @@ class NodeView:
 
     def __init__(
         self,
-        system: System,
+        system: Structure,
         reader: Reader,
         index: int,
         kind: NodeType,

@@ -8,11 +8,10 @@ from typing import Any, final
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.message import Envelope
-from worldline.model.observers import Observer
 from worldline.model.properties import Property
 from worldline.model.semantics.hidden import PendingTimer, Status
-from worldline.model.system import System
-from worldline.model.view import Pure, Read, Reader, View, read_of
+from worldline.model.structure import Structure, Watcher
+from worldline.model.view import Pure, Read, Reader, View, observed, read_of
 from worldline.runs.condition import Condition, condition_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.json_values import encode_value
@@ -30,8 +29,8 @@ def explain(state: World | View, known: Property) -> Explanation | None:
     Of a ``for_each`` form only the reads of the element that fails are listed.
     """
     view = state if isinstance(state, View) else state.view
-    reader = _Recording(view._system, view._reader)
-    judgement = known.judge(View(view._system, reader))
+    recorded, reader = observed(view, _Recording)
+    judgement = known.judge(recorded)
     if judgement.holds:
         return None
     condition = condition_of(known.predicate, (view,))
@@ -57,7 +56,7 @@ def explain(state: World | View, known: Property) -> Explanation | None:
     )
 
 
-def _drawing(rejected: dict[Observer, Any]) -> tuple[str, ...] | None:
+def _drawing(rejected: dict[Watcher, Any]) -> tuple[str, ...] | None:
     """Return what observers say of the values that they reject."""
     lines = [line for one, value in rejected.items() for line in one.why(value)]
     return tuple(lines) or None
@@ -103,11 +102,11 @@ def _distinct(reads: list[tuple[str, str]]) -> tuple[Binding, ...]:
 class _Recording:
     """Reads through another reader, and remembers what was asked and answered."""
 
-    def __init__(self, system: System, inner: Reader) -> None:
+    def __init__(self, system: Structure, inner: Reader) -> None:
         self._system = system
         self._inner = inner
         self.reads: list[tuple[str, str]] = []
-        self.rejected: dict[Observer, Any] = {}
+        self.rejected: dict[Watcher, Any] = {}
         self.failing: tuple[Callable[..., Any], tuple[NodeId, ...]] | None = None
 
     def read(self, read: Read) -> Any:

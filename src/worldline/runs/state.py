@@ -34,7 +34,7 @@ from worldline.trace.state import (
     CONNECTION,
     LinkRecord,
     MessageRecord,
-    NodeState,
+    NodeStateRecord,
     PendingRecord,
     StateRecord,
 )
@@ -78,7 +78,7 @@ def state_record(system: System, state: Checkpoint) -> StateRecord:
     return record
 
 
-def _node(system: System, state: Checkpoint, index: int) -> NodeState:
+def _node(system: System, state: Checkpoint, index: int) -> NodeStateRecord:
     layout, kind, snapshot = system.layout, system.types[index], state.snapshot
     local = snapshot[layout.local(index)]
     hidden: Any = system.cell(layout.hidden(index))
@@ -87,7 +87,7 @@ def _node(system: System, state: Checkpoint, index: int) -> NodeState:
     inbox.restore(snapshot[layout.inbox(index)])
     values = state.ignored[index] if state.ignored else {}
     ignored = dict(_ignored(kind, system.prototypes[index], values))
-    return NodeState(
+    return NodeStateRecord(
         name=system.ids[index].name,
         status=hidden.status.value,
         fields={
@@ -271,7 +271,7 @@ class _Reader:
             found.append(self._local(inner, below))
         return tuple(found)
 
-    def _hidden(self, index: int, node: NodeState) -> Frozen:
+    def _hidden(self, index: int, node: NodeStateRecord) -> Frozen:
         system = self._system
         hidden: Any = system.cell(system.layout.hidden(index))
         hidden.status = Status(node.status)
@@ -300,7 +300,7 @@ class _Reader:
         hidden.counter = node.sequence
         return hidden.freeze()
 
-    def _inbox(self, index: int, node: NodeState) -> Frozen:
+    def _inbox(self, index: int, node: NodeStateRecord) -> Frozen:
         system = self._system
         inbox: Any = system.cell(system.layout.inbox(index))
         for one in node.messages:
@@ -326,7 +326,7 @@ class _Reader:
                 inbox.join(peer, here, there)
         return inbox.freeze()
 
-    def _ends_of(self, node: NodeState) -> dict[NodeId, tuple[int, bool]]:
+    def _ends_of(self, node: NodeStateRecord) -> dict[NodeId, tuple[int, bool]]:
         return {
             self._classes.node(link.peer): (CONNECTION.index(link.end), link.error)
             for link in node.links

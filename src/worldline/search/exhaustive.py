@@ -61,7 +61,6 @@ def check(
     engine: Engine = "auto",
     threads: int | None = None,
     symmetry: bool = True,
-    partial_order: bool = False,
     exact: bool = False,
     liveness: bool = True,
     max_liveness_states: int = MOST_STATES,
@@ -82,7 +81,8 @@ def check(
         And arguments for the function, as text. What names a function, or is one, is
         written into traces, so that it stands in the command that replays them.
     strategy
-        ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
+        ``breadth-first`` for shortest paths; ``depth-first``, which only the Python
+        engine has, needs `max_depth`.
     max_depth, max_states, max_seconds, max_memory_mb
         Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
     prune, assume
@@ -96,11 +96,10 @@ def check(
     engine
         ``native``, ``python``, or ``auto``: native where it was built.
     threads
-        How many the native engine may use in a breadth-first search; one for each
-        processor by default. No result depends on it.
-    symmetry, partial_order
-        Whether to visit one of all states that differ in names of symmetric nodes, and
-        to leave out steps that only repeat others in another order.
+        How many the native engine may use; one for each processor by default. No
+        result depends on it.
+    symmetry
+        Whether to visit one of all states that differ in names of symmetric nodes.
     exact
         Whether to keep whole states, not only 64 bits of each.
     liveness, max_liveness_states
@@ -129,9 +128,7 @@ def check(
     bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
     folded = symmetry and bool(system.symmetry)
     members = sum(map(len, system.symmetry)) if folded else 0
-    chosen = choose(
-        strategy, engine, symmetric=members, partial_order=partial_order, exact=exact
-    )
+    chosen = choose(strategy, engine, symmetric=members)
     if strategy == "depth-first" and max_depth is None:
         raise UsageError("depth-first search has no bound", remedy="give max_depth")
     with held(), without_order(system.symmetry if folded else ()):
@@ -147,11 +144,9 @@ def check(
         question = Question(
             system, properties, prune, assume, from_, folded=folded, profile=profile
         )
-        whole = choose("breadth-first", engine, exact=exact)
+        whole = choose("breadth-first", engine)
         question.stage(goals_of(system, until), limits, whole.run)
-        wish = Liveness(
-            liveness, max_liveness_states, progress, partial_order=partial_order
-        )
+        wish = Liveness(liveness, max_liveness_states, progress)
         return _answer(question, limits, chosen, wish, out, write=traces, seed=seed)
 
 
@@ -218,12 +213,12 @@ def _report(
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.cut.assumed)
     rest = conditions(question.system, rows)
-    premises += rest + chosen.assumptions + question.staged.beginning.scope
+    premises += rest + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
         scope = question.staged.beginning.scope
-        notes = (*folds, *chosen.assumptions, *scope, *notes, *rest)
+        notes = (*folds, *scope, *notes, *rest)
     return Report(
         system=question.system.name,
         verdict=verdict,

@@ -74,14 +74,11 @@ class Liveness:
         The most states of a space that is visited for them.
     progress
         Called now and then.
-    partial_order
-        Whether the search left out steps that repeat others in another order.
     """
 
     wanted: bool
     limit: int
     progress: Callable[[Progress], None] | None
-    partial_order: bool = False
 
     def judge(
         self,
@@ -133,11 +130,6 @@ class Liveness:
             return (
                 "symmetry is used, and a cycle of states up to names need not be one "
                 "of states; search without it (--no-symmetry, symmetry=False)"
-            )
-        if self.partial_order:
-            return (
-                "partial-order reduction is used, which is for safety; search without "
-                "it (no --partial-order, partial_order=False)"
             )
         if bound is not None:
             return f"the space was not exhausted (bound: {bound})"

@@ -38,7 +38,6 @@ from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import Place
 from worldline.worlds.alike import Alike
-from worldline.worlds.footprints import Footprints
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
@@ -210,7 +209,6 @@ class Question:
             progress=None if progress is None else reporter(progress),
             symmetry=symmetry,
             profile=self.profile or UNTIMED,
-            footprints=Footprints(world),
             meter=limits.meter,
         )
 

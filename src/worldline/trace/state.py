@@ -63,7 +63,7 @@ class LinkRecord:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeState:
+class NodeStateRecord:
     """What a node holds.
 
     Attributes
@@ -118,5 +118,5 @@ class StateRecord:
     budget: dict[str, int | None] = checked(mapping(optional(whole())))
     cut: int | None = checked(optional(whole()))
     observers: dict[str, Json] = checked(mapping(data))
-    nodes: tuple[NodeState, ...] = checked(many(nested(NodeState)))
+    nodes: tuple[NodeStateRecord, ...] = checked(many(nested(NodeStateRecord)))
     absent: tuple[str, ...] = checked(many(text))

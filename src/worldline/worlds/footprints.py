@@ -1,4 +1,8 @@
-"""What a step touches: whatever decides that it can happen, and what it reads or writes.
+"""The footprint of a step: whatever decides that it can happen, and what it changes.
+
+Two steps are *independent* in a state if each leaves the other possible with the same
+outcomes, and both orders lead to the same state. Steps whose footprints have nothing in
+common are independent in every state in which both can be taken.
 
 A *slot* stands for a piece of the state that one step at a time may touch, if the order
 of two steps is to make no difference. The slots are
@@ -22,18 +26,18 @@ delivered, so it touches both as well. That there is room stays true whatever ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import final
 
-from worldline.engine.tables import Entry, Leaf, Operations
 from worldline.model.data.identity import NodeId
 from worldline.model.events import UNREACHABLE, Event, Kind
 from worldline.model.faults import BUDGETS
 from worldline.model.message import Envelope
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.semantics.transitions import Operation
-from worldline.worlds.tabulated import TabulatedWorld
+from worldline.model.semantics.transitions import Change, Operation
+from worldline.model.system import System
+from worldline.worlds.columns import collection_of
 
 _OF_A_PEER = frozenset(
     {
@@ -47,26 +51,26 @@ _PER_LINK = 3
 
 @final
 class Footprints:
-    """Tells the slots of steps; see the module.
+    """Footprints of the steps of one system, as sets of slots; see the module."""
 
-    Parameters
-    ----------
-    world
-        Whose events and outcomes they are.
-    """
-
-    def __init__(self, world: TabulatedWorld) -> None:
-        system = world.system
+    def __init__(self, system: System) -> None:
         self._system = system
-        self._collections = world.tables.collections
+        self._has_links = collection_of(system) is None
         self._count = len(system.ids)
         self._first_observer = self._count
         self._first_budget = self._first_observer + len(system.observers)
         self._first_link = self._first_budget + len(BUDGETS)
 
-    def slots(self, entry: Entry, leaf: Leaf) -> tuple[int, ...] | None:
-        """Return what a step touches; None for everything."""
-        event: Event = entry.event
+    def slots(
+        self, event: Event, changes: Iterable[Change], outcome: Outcome
+    ) -> tuple[int, ...] | None:
+        """Return what a step touches; None for everything.
+
+        Parameters
+        ----------
+        changes
+            The operations that it did on columns.
+        """
         if event.node is None:
             # To split the network or to heal it decides what all nodes receive.
             return None
@@ -75,12 +79,12 @@ class Footprints:
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
             found.add(self._node(event.peer))
-        if event.kind is Kind.REFUSE and self._collections:
+        if event.kind is Kind.REFUSE and not self._has_links:
             # A datagram is lost only while the node can still start again.
             found.add(self._first_budget + BUDGETS.index("restarts"))
-        found.update(self._without_room(index, leaf.detail))
-        for operations in leaf.changes:
-            touched = self._of(operations)
+        found.update(self._without_room(index, outcome))
+        for number, operation in changes:
+            touched = self._of(number, operation)
             if touched is None:
                 return None
             found |= touched
@@ -100,10 +104,9 @@ class Footprints:
             if not sent.taken:
                 yield from self._link(index, self._node(sent.dst))
 
-    def _of(self, operations: Operations) -> set[int] | None:
+    def _of(self, number: int, operation: Operation) -> set[int] | None:
         """Return what one operation touches, beside the node it happens at."""
-        operation: Operation = operations.operation  # type: ignore[assignment]
-        column = self._system.layout.columns[operations.column]
+        column = self._system.layout.columns[number]
         match column.kind:
             case ColumnKind.HIDDEN | ColumnKind.LOCAL:
                 return {column.index}
@@ -114,13 +117,11 @@ class Footprints:
             case ColumnKind.PARTITION:
                 return None
             case ColumnKind.INBOX:
-                return self._of_mail(operations.column, column.index, operation)
+                return self._of_mail(column.index, operation)
 
-    def _of_mail(
-        self, column: int, index: int, operation: Operation
-    ) -> set[int] | None:
+    def _of_mail(self, index: int, operation: Operation) -> set[int] | None:
         name, first = operation[0], operation[1] if len(operation) > 1 else None
-        if column in self._collections:
+        if not self._has_links:
             return set() if name == "put" else {index}
         if name == "reset":
             return set(self._links(index))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from worldline.lineage.targets.files import files_of, program_file
 from worldline.lineage.targets.target import Target
 from worldline.loading import builtin
 from worldline.loading.loader import load
@@ -14,7 +15,7 @@ from worldline.loading.opening import Target as Given
 from worldline.loading.opening import open_system
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
-from worldline.runs.loading import PROGRAM_SUFFIX, is_program
+from worldline.runs.loading import PROGRAM_SUFFIX
 
 Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 
@@ -50,7 +51,7 @@ def open_target(
     for name in given:
         check_path("the target", name)
     names = [os.fspath(name) for name in given]
-    if len(names) != 1 or _program(names[0]) is not None:
+    if len(names) != 1 or program_file(names[0]) is not None:
         from worldline.lineage.targets.program import DedalusTarget
 
         if parameters:
@@ -63,38 +64,6 @@ def open_target(
     _refuse_nodes(nodes)
     _refuse_unknown(names[0])
     return RoundsTarget(load(names[0], parameters), properties)
-
-
-def files_of(names: Sequence[str]) -> list[Path]:
-    """Return the files of a program.
-
-    Raises
-    ------
-    UsageError
-        If one of them names something else.
-    """
-    files = [_program(name) for name in names]
-    if not files or None in files:
-        raise UsageError(
-            f"{', '.join(names) or 'nothing'} cannot be read as one program",
-            remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
-        )
-    return [file for file in files if file is not None]
-
-
-def name_of(names: Sequence[str]) -> str:
-    """Return what a program is called: the names of its files, without their folders."""
-    return "+".join(Path(name.removeprefix(builtin.PREFIX)).stem for name in names)
-
-
-def _program(name: str) -> Path | None:
-    """Return the file of a program; None for a Python system."""
-    if not is_program(name):
-        return None
-    if not name.startswith(builtin.PREFIX):
-        return Path(name)
-    path: Path = builtin.programs()[name.removeprefix(builtin.PREFIX)].path
-    return path
 
 
 def _refuse_unknown(name: str) -> None:

@@ -20,8 +20,8 @@ from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
+from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
-from worldline.lineage.targets.opening import name_of
 from worldline.lineage.targets.program_subject import OWED, DedalusSubject
 from worldline.lineage.targets.program_system import (
     ProgramRun,

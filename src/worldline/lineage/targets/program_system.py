@@ -24,6 +24,7 @@ from worldline.dedalus.syntax import Value, When
 from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Scope
 from worldline.lineage.explaining.words import names, parse
+from worldline.lineage.targets.files import files_of, name_of
 from worldline.lineage.targets.program_subject import DedalusSubject
 from worldline.loading.loader import find
 from worldline.model.data.identity import NodeId
@@ -246,8 +247,6 @@ def system(
     crash_nodes: str | None = None,
 ) -> System:
     """Return the system of a run, from its files and what its trace says beside."""
-    from worldline.lineage.targets.opening import files_of, name_of
-
     named = shlex.split(files)
     checked = load(files_of(named), tuple(nodes.split(",")))
     scope = Scope(

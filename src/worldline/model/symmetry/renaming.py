@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import (
     DICT,
@@ -36,9 +36,7 @@ from worldline.model.network.message_set import Pool
 from worldline.model.network.streams import Sockets
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.layout import ColumnKind
-
-if TYPE_CHECKING:
-    from worldline.model.system import System
+from worldline.model.structure import Structure
 
 Names: TypeAlias = Mapping[NodeId, NodeId]
 """The new name of each node whose name changes."""
@@ -180,7 +178,7 @@ class Renamer:
         Whose columns they are.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: Structure) -> None:
         self.system = system
         self._cuts = [split(side, system.ids) for side in system.cuts]
         self._numbers = {cut: number for number, cut in enumerate(self._cuts)}

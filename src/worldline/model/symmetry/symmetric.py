@@ -14,19 +14,17 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from worldline.model.arguments import listed, node_list
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, thaw
+from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.node import NodeType
 from worldline.model.symmetry.renaming import Names, exchange, renamed, split
 from worldline.model.workload import Invocation
-
-if TYPE_CHECKING:
-    from worldline.model.system import System
 
 _REMEDY = "make it the same for all of them, or leave them out of System(symmetry=...)"
 
@@ -96,7 +94,7 @@ def groups_of(
     return tuple(found)
 
 
-def check_symmetry(system: System) -> None:
+def check_symmetry(system: Declared) -> None:
     """Compare what the system says of nodes that are declared symmetric.
 
     Exchanging two neighbours of a group must change nothing; then no permutation
@@ -116,7 +114,7 @@ def check_symmetry(system: System) -> None:
             _check_faults(system, names)
 
 
-def _pairs(system: System, names: Names) -> Iterator[tuple[int, int]]:
+def _pairs(system: Declared, names: Names) -> Iterator[tuple[int, int]]:
     """Yield the index of each node, and of the node that gets its name."""
     for index, node in enumerate(system.ids):
         yield index, system.index[names.get(node, node)]
@@ -131,7 +129,7 @@ def _differ(names: Names, what: str, here: object, there: object) -> ModelError:
     )
 
 
-def _check_prototypes(system: System, names: Names) -> None:
+def _check_prototypes(system: Declared, names: Names) -> None:
     for index, image in _pairs(system, names):
         kind, other = system.types[index], system.types[image]
         if kind is not other:
@@ -160,7 +158,7 @@ def _fields(kind: NodeType, node: Any, path: str = "") -> Iterator[tuple[str, Fr
             yield f"{path}{name}", freeze(value)
 
 
-def _check_scripts(system: System, names: Names) -> None:
+def _check_scripts(system: Declared, names: Names) -> None:
     for index, image in _pairs(system, names):
         here = [
             (script.on_reset, [_scripted(call, names) for call in script.calls])
@@ -175,7 +173,7 @@ def _check_scripts(system: System, names: Names) -> None:
             raise _differ(names, what, _scripts(here), _scripts(there))
 
 
-def _check_whenevers(system: System, names: Names) -> None:
+def _check_whenevers(system: Declared, names: Names) -> None:
     for index, image in _pairs(system, names):
         here = [(_call(c, names), _code(w)) for c, w in system.whenevers[index]]
         there = [(_call(c, {}), _code(w)) for c, w in system.whenevers[image]]
@@ -221,7 +219,7 @@ def _code(when: Callable[..., bool] | None) -> object:
     return getattr(when, "__code__", when)
 
 
-def _check_faults(system: System, names: Names) -> None:
+def _check_faults(system: Declared, names: Names) -> None:
     one, other = names
     faults = system.faults
     if faults.strikes(one) != faults.strikes(other):
