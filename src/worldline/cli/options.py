@@ -60,7 +60,7 @@ def add_beginning(parser: argparse.ArgumentParser) -> None:
         dest="prefix",
         metavar="TRACE[:STEP]",
         help="search on from the state that a trace has after a step (default: its "
-        "last); TARGET must be that of the trace and is not needed for zoo:NAME; parameters "
+        "last; of one without steps, the state that it is); TARGET must be that of the trace and is not needed for zoo:NAME; parameters "
         "come from the trace",
     )
     group.add_argument(

@@ -19,7 +19,7 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, check_nodes
-from worldline.runs.state import world_of
+from worldline.runs.restoring import world_of
 from worldline.trace.records import PROLOGUE, StepRecord, Trace
 from worldline.worlds.checkpoint import Checkpoint, go_back, take
 from worldline.worlds.world import World

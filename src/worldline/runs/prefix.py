@@ -19,9 +19,9 @@ from worldline.model.errors import InputError, UsageError
 from worldline.model.system import System
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, changes_since, check_nodes
+from worldline.runs.restoring import beginning_state, world_of
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning, start_after
-from worldline.runs.state import beginning_state, world_of
 from worldline.trace.format import Place, read
 from worldline.trace.records import BOOT, Header, Trace
 

@@ -14,7 +14,7 @@ from worldline.model.usercode import divergence
 from worldline.model.verdicts import Verdict
 from worldline.runs.explain import explain, plain
 from worldline.runs.recorder import Recorder, header_of
-from worldline.runs.state import state_record
+from worldline.runs.state_record import state_record
 from worldline.trace.records import (
     BOOT,
     PROLOGUE,

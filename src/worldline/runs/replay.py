@@ -25,7 +25,7 @@ from worldline.runs.rerun import (
     check_nodes,
     source_changed,
 )
-from worldline.runs.state import world_of
+from worldline.runs.restoring import world_of
 from worldline.show.phrases import NO_PROOF
 from worldline.trace.format import Place, read
 from worldline.trace.records import End, Trace
