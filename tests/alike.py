@@ -11,7 +11,7 @@ from typing import Any
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.tables import Row
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, Network, permits
 from worldline.model.symmetry.renaming import Names, Renamer
 from worldline.runs.start import starts

@@ -32,7 +32,7 @@ from worldline.model.errors import (
     UsageError,
     WorldlineError,
 )
-from worldline.model.events import Event, Kind, Origin
+from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
 from worldline.model.handlers import (
@@ -45,6 +45,7 @@ from worldline.model.handlers import (
     upcall,
 )
 from worldline.model.histories import histories
+from worldline.model.kinds import Kind, Origin
 from worldline.model.message import Envelope, message
 from worldline.model.network import datagrams, message_set, streams
 from worldline.model.network.datagrams import Datagrams

@@ -20,7 +20,7 @@ from tests.zoo.walking import started, unsafe
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.prologue import Pattern
 from worldline.runs.record import Ending, record
 from worldline.trace.format import write

@@ -12,7 +12,8 @@ from tests.oracle.exploration import explore
 
 import worldline as wl
 from worldline.model.data.values import freeze, thaw
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.semantics.execute import Result
 from worldline.model.symmetry.renaming import renamed
 from worldline.runs.record import Ending, record

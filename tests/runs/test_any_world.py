@@ -12,7 +12,7 @@ from tests.worlds.table_world import TableWorld
 
 import worldline as wl
 from worldline.debug.state import network_state, node_state
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.node import node_type
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import Status

@@ -14,7 +14,7 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import Counts, explore
 
 import worldline as wl
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, permits
 from worldline.model.prologue import Pattern
 from worldline.model.verdicts import Verdict

@@ -20,6 +20,7 @@ from tests.systems import (
 from tests.worlds.driving import Driven
 
 import worldline as wl
+from worldline.model.kinds import KINDS
 from worldline.model.semantics.execute import Result
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import NotEnabled
@@ -334,12 +335,14 @@ def test_events_are_equal_by_value_across_systems():
 
 def test_events_know_who_brings_them_about():
     origins = {
-        wl.Kind.START: "external",
-        wl.Kind.CALL: "external",
+        wl.Kind.START: "application",
+        wl.Kind.CALL: "application",
         wl.Kind.DELIVER: "internal",
         wl.Kind.REFUSE: "internal",
         wl.Kind.TRANSPORT_ERROR: "internal",
         wl.Kind.TIMER: "internal",
     }
-    for kind in wl.Kind:
-        assert wl.Event(kind, A).origin.value == origins.get(kind, "fault")
+    for kind in KINDS.values():
+        event = wl.Event(kind, A)
+        assert event.origin.value == origins.get(kind, "fault")
+        assert event.is_external is (event.origin.value != "internal")

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, final
 
 from worldline.debug.timeline import Timeline
 from worldline.model.data.identity import NodeId
-from worldline.model.events import Kind
+from worldline.model.kinds import KINDS, Kind
 from worldline.model.structure import Structure
 from worldline.model.view import Pure, Read, Reader, View, holds_for, observed
 from worldline.trace.records import STATUS, StepRecord
@@ -23,8 +23,6 @@ Key = tuple[Any, ...]
 """What a read depends on: its sort, and where there is one, its node and field."""
 
 _HISTORY: Key = ("history",)
-_NO_MAIL = frozenset({Kind.START.value, Kind.TIMER.value, Kind.CALL.value})
-"""Kinds of events that take no message; those but these and deliveries may flush any."""
 
 
 @final
@@ -39,13 +37,13 @@ class Span(Generic[T]):
 
 def spans(values: Iterable[tuple[int, T]]) -> tuple[Span[T], ...]:
     """Run-length encode the values at consecutive steps."""
-    found: list[Span[T]] = []
+    encoded: list[Span[T]] = []
     for step, value in values:
-        if found and found[-1].value == value:
-            found[-1] = Span(found[-1].first, step, value)
+        if encoded and encoded[-1].value == value:
+            encoded[-1] = Span(encoded[-1].first, step, value)
         else:
-            found.append(Span(step, step, value))
-    return tuple(found)
+            encoded.append(Span(step, step, value))
+    return tuple(encoded)
 
 
 def along(
@@ -120,15 +118,16 @@ class Tracked:
 
 def touched_by(step: StepRecord, names: Iterable[str]) -> set[Key]:
     """Return what a step may have changed, as keys of reads; perhaps some too many."""
-    found: set[Key] = {_HISTORY}
-    found.update(("field", step.node, name) for name in step.changes)
-    found.update(("mail", send.to) for send in step.sends)
+    keys: set[Key] = {_HISTORY}
+    keys.update(("field", step.node, name) for name in step.changes)
+    keys.update(("mail", send.to) for send in step.sends)
     if STATUS in step.changes:
-        found.add(("status", step.node))
-    if step.timers or step.kind != Kind.DELIVER.value:
-        found |= {("timers", step.node), ("finished", step.node)}
-    if step.kind == Kind.DELIVER.value:
-        found.add(("mail", step.node))
-    elif step.kind not in _NO_MAIL:
-        found.update(("mail", name) for name in names)
-    return found
+        keys.add(("status", step.node))
+    kind = KINDS[step.kind]
+    if step.timers or kind is not Kind.DELIVER:
+        keys |= {("timers", step.node), ("finished", step.node)}
+    if kind.is_about_message:
+        keys.add(("mail", step.node))
+    if kind.flushes:
+        keys.update(("mail", name) for name in names)
+    return keys

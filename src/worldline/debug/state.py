@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.data.content import Frozen
-from worldline.model.faults import BUDGETS, Budget, Partition
+from worldline.model.faults import Budget, Partition
+from worldline.model.kinds import BUDGETS
 from worldline.model.network.link import CLOSED, HALF, Link
 from worldline.model.network.streams import Sockets
 from worldline.model.node import NodeType
@@ -126,7 +127,7 @@ def network_state(world: World) -> NodeState:
     faults = [
         f"{name}: {'any' if left is None else left}"
         for name, left in zip(BUDGETS, budget.left, strict=True)
-        if getattr(system.faults, name) != 0
+        if system.faults.limit(name) != 0
     ]
     if faults:
         owns["(faults left)"] = faults

@@ -12,10 +12,10 @@ from typing import Any, Protocol, TypeVar, final
 from worldline.model.annotations import check_type
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settled
-from worldline.model.data.time import Time
+from worldline.model.data.time import EPOCH, Time
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node
-from worldline.model.handlers import HandlerKind, mark_of
+from worldline.model.handler_marks import HandlerKind, mark_of
 from worldline.model.message import is_message, is_message_class
 from worldline.model.node import Handler, NodeType
 from worldline.model.usercode import activity
@@ -47,7 +47,7 @@ class Door(Protocol):
     def is_pending(self, part: str, name: str, payload: Any) -> bool: ...
     def choose(self, count: int, weights: Sequence[float] | None) -> int: ...
     def sequence(self) -> int: ...
-    def now(self) -> Time: ...
+    def now(self) -> float: ...
     def compare(
         self, value: float, other: float | None, *, less: bool, equal: bool
     ) -> bool: ...
@@ -213,7 +213,8 @@ class Context:
 
     def now(self) -> Time:
         """Return the time; comparing two times is a choice while checking."""
-        return self._door.now()
+        seconds = self._door.now()
+        return Time(seconds) if seconds else EPOCH
 
     def log(self, text: str) -> None:
         """Write a line into the trace."""

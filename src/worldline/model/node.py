@@ -28,7 +28,7 @@ from worldline.model.data.values import (
 )
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
-from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
+from worldline.model.handler_marks import HandlerKind, HandlerMark, mark_of
 from worldline.model.node_template import Mould, first_value
 from worldline.model.usercode.guards import allows
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -245,10 +244,7 @@ class System(Declared):
         changed.free_faults = tuple(free)
         if "partitions" in free:
             changed.cuts = all_cuts(self.ids, self.faults.cuts)
-        changed.faults = dataclasses.replace(
-            self.faults,
-            **dict.fromkeys(free),  # type: ignore[arg-type]
-        )
+        changed.faults = self.faults.freed(free)
         changed.injected = scope
         return changed
 

@@ -18,7 +18,7 @@ from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze
 from worldline.model.drawn import check_drawn
 from worldline.model.errors import ModelError
-from worldline.model.handlers import HandlerKind, mark_of
+from worldline.model.handler_marks import HandlerKind, mark_of
 from worldline.model.node import NodeType
 from worldline.model.usercode.user_functions import check_function, defined_at
 

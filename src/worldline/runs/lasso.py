@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import final
 
-from worldline.model.events import Event, Kind, Origin, Schedule
+from worldline.model.events import Event, Schedule
+from worldline.model.kinds import Kind
 from worldline.model.properties import Property
 from worldline.model.semantics.outcome import TimerChange
 from worldline.runs.start import lead
@@ -83,7 +84,7 @@ class Cycle:
         return ""
 
     def _enabled(self) -> list[Event]:
-        return [e for e in self._world.enabled() if e.origin is not Origin.FAULT]
+        return [e for e in self._world.enabled() if not e.kind.is_fault]
 
 
 def objection(

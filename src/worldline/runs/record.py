@@ -8,6 +8,7 @@ from typing import final
 
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
+from worldline.model.kinds import KINDS
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.usercode import divergence
@@ -32,7 +33,6 @@ DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
 
 _DELIVERIES = frozenset({"deliver", "timer", "call"})
-_NOT_EXTERNAL = frozenset({"deliver", "timer", "refuse", "transport_error"})
 
 
 @final
@@ -149,7 +149,7 @@ def end_of(
         explanation=explanation,
         steps=len(kinds),
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
-        externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        externals=sum(KINDS[kind].is_external for kind in kinds),
         cycle=ending.cycle,
         critical=ending.critical,
     )
@@ -157,20 +157,20 @@ def end_of(
 
 def declared(system: System, name: str | None) -> Property | None:
     """Return the property of a system by its name; None if there is none."""
-    return next((known for known in system.properties if known.name == name), None)
+    return next((prop for prop in system.properties if prop.name == name), None)
 
 
 def _explanation(world: World, ending: Ending) -> Explanation | None:
-    known = declared(world.system, ending.property)
-    if known is not None and ending.verdict is Verdict.VIOLATED:
-        found = explain(world, known)
-        if found is None:
+    prop = declared(world.system, ending.property)
+    if prop is not None and ending.verdict is Verdict.VIOLATED:
+        explanation = explain(world, prop)
+        if explanation is None:
             raise Nondeterminism(
-                f"property {known.name}",
+                f"property {prop.name}",
                 "was violated by this run",
                 "is true at its end",
             )
-        return found
+        return explanation
     if ending.explanation is None and world.failure is not None:
         return plain(str(world.failure))
     if isinstance(ending.explanation, str):

@@ -9,7 +9,7 @@ from worldline._version import __version__
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
@@ -130,16 +130,16 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
 
 
 def _options(system: System) -> dict[str, Json]:
-    found: dict[str, Json] = {
+    options: dict[str, Json] = {
         "unhandled": system.unhandled,
         "boot": system.boot,
         "timed": system.timed,
         "ignore_noops": system.ignore_noops,
     }
     if system.injected is not None:
-        found[INJECTED] = system.injected
-        found[FREE] = list(system.free_faults)
-    return found
+        options[INJECTED] = system.injected
+        options[FREE] = list(system.free_faults)
+    return options
 
 
 def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
@@ -161,7 +161,7 @@ def _network(network: Any) -> dict[str, Json]:
 
 def _faults(system: System) -> dict[str, Json]:
     faults = system.faults
-    found: dict[str, Json] = {name: getattr(faults, name) for name in BUDGETS}
-    found["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
-    found["break_sockets"] = faults.break_sockets
-    return found
+    record: dict[str, Json] = {name: faults.limit(name) for name in BUDGETS}
+    record["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
+    record["break_sockets"] = faults.break_sockets
+    return record

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from worldline.model.errors import refuse_no_asserts
-from worldline.model.events import Origin
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
@@ -152,7 +151,7 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
     if failure is not None:
         return failure.kind == end.property, str(failure)
     if end.property == DEADLOCK:
-        left = [e for e in world.enabled() if e.origin is not Origin.FAULT]
+        left = [e for e in world.enabled() if not e.kind.is_fault]
         found = "; ".join(map(repr, left))
         return not left, found and f"no deadlock: what can happen is {found}"
     return False, f"the system has no property {end.property!r}"

@@ -8,23 +8,12 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
-from worldline.model.events import ENVELOPE_KINDS, Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability
 from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.world import World
-
-_FLUSHING = frozenset(
-    {
-        Kind.RESET,
-        Kind.CRASH,
-        Kind.TRANSPORT_ERROR,
-        Kind.REFUSE,
-        Kind.DISCONNECT,
-        Kind.PARTITION,
-    }
-)
-"""Kinds of events by which a connection may lose what is under way on it."""
 
 
 @final
@@ -49,7 +38,7 @@ class Senders:
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
         if (
-            event.kind not in ENVELOPE_KINDS
+            not event.kind.is_about_message
             or event.node is None
             or event.envelope is None
         ):
@@ -61,7 +50,7 @@ class Senders:
         """Note what `event`, which has happened as `step`, sent, took and lost."""
         if event.node is not None and event.envelope is not None:
             self._take(event.kind, event.node, event.envelope)
-        if event.kind in _FLUSHING:
+        if event.kind.flushes:
             self._forget_lost(outcome)
         for sent in outcome.sends:
             if sent.taken:
@@ -76,7 +65,7 @@ class Senders:
             return
         if kind is Kind.DUPLICATE:
             steps.appendleft(steps[0])
-        elif kind in (Kind.DELIVER, Kind.DROP):
+        elif kind.takes_message:
             steps.popleft()
             if not steps:
                 del self._steps[node, envelope]

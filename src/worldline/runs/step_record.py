@@ -10,7 +10,7 @@ import dataclasses
 from typing import NamedTuple, final
 
 from worldline.model.data.content import Frozen
-from worldline.model.events import ENVELOPE_KINDS, Event
+from worldline.model.events import Event
 from worldline.model.node import NodeType
 from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Failure
@@ -146,7 +146,7 @@ def event_record(event: Event) -> EventRecord:
 
 
 def _payload(event: Event) -> Json:
-    if event.kind in ENVELOPE_KINDS and event.envelope is not None:
+    if event.kind.is_about_message and event.envelope is not None:
         return encode(event.envelope.key[3])
     return encode_value(event.payload)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from worldline.engine.exploration import Exploration
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.network import Capability
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
@@ -41,7 +40,7 @@ def assumptions(
     faults = system.faults
     amounts: list[str] = []
     for name in faults.possible():
-        amount: Any = getattr(faults, name)
+        amount = faults.limit(name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
     found = [

@@ -19,7 +19,8 @@ from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
 from worldline.engine.room import memory_mb
 from worldline.engine.tables import Leaf
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.interrupts import heard, pending

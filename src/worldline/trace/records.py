@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.events import Kind
+from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json
 from worldline.trace.schema import (
+    among,
     checked,
     data,
     dump,
@@ -201,7 +202,7 @@ class StepRecord:
     step: int = checked(whole(_LOWEST))
     phase: str = checked(one_of(BOOT, PROLOGUE, RUN))
     node: str | None = checked(optional(text))
-    kind: str = checked(one_of(*[kind.value for kind in Kind]))
+    kind: str = checked(among(KINDS))
     part: str = checked(text)
     name: str = checked(text)
     peer: str | None = checked(optional(text))

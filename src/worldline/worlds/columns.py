@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 from worldline.engine.collections import Collection, Shape
@@ -10,7 +11,7 @@ from worldline.engine.interner import Interner
 from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
 from worldline.model.data.content import fingerprint, order_key
-from worldline.model.events import Kind
+from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_KINDS, RANKED, Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.message_set import Pool
@@ -20,12 +21,6 @@ from worldline.model.system import System
 PER_NODE = 2
 """Sites of each node: what arrives, and what it does of its own."""
 
-ARRIVALS = (Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE)
-"""What can happen to one envelope under way, in canonical order."""
-
-_STRIKES = frozenset(
-    {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
-)
 _SHAPES = {Bag: Shape.BAG, Pool: Shape.SET, Queues: Shape.QUEUES}
 _SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
 
@@ -50,7 +45,7 @@ def interners(
     """Return the interner of each column; columns of one kind share theirs."""
     columns = system.layout.columns
     shared: dict[object, Interner] = {}
-    found: list[Interner] = []
+    each: list[Interner] = []
     for column in columns:
         key = _shelf(column)
         if key not in shared:
@@ -60,8 +55,8 @@ def interners(
             is_mail = mail is not None and column.kind is ColumnKind.INBOX
             content = mail.content if mail is not None and is_mail else fingerprint
             shared[key] = Interner(profile.timed(FREEZING, content), members)
-        found.append(shared[key])
-    return found
+        each.append(shared[key])
+    return each
 
 
 def sites(
@@ -80,11 +75,12 @@ def sites(
     # What arrives at a node that is down is lost as long as a restart is left.
     loses = mail is not None and mail.shape is not Shape.SET
     refusing = loses and stops and bool(system.faults.restarts)
-    losing = [Layout.BUDGET] if refusing or may & {"drops", "duplicates"} else []
+    lossy = may & _budgets(kind for kind in RANKED if kind.arrives)
+    losing = [Layout.BUDGET] if refusing or lossy else []
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
-    breaking = may & {"connection_errors", "silent_resets"}
-    striking = [Layout.BUDGET] if may & _STRIKES else []
-    found: list[Site] = []
+    breaking = may & (_budgets(CONNECTION_FAULTS) | {"silent_resets"})
+    striking = [Layout.BUDGET] if may & _budgets(_at_nodes()) else []
+    groups: list[Site] = []
     for index in range(len(system.ids)):
         local, hidden, inbox = (
             layout.local(index),
@@ -95,16 +91,25 @@ def sites(
         own = [hidden, *([inbox] if breaking else []), *striking]
         envelopes = None if mail is None else inbox
         arrival = Site(
-            len(found),
+            len(groups),
             tuple(arriving),
             local=local,
             collection=envelopes,
-            kinds=len(ARRIVALS),
+            kinds=len(MESSAGE_KINDS),
         )
-        found.append(arrival)
-        found.append(Site(len(found), tuple(own), local=local))
-    found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
-    return tuple(found)
+        groups.append(arrival)
+        groups.append(Site(len(groups), tuple(own), local=local))
+    groups.append(Site(len(groups), (Layout.BUDGET, Layout.PARTITION)))
+    return tuple(groups)
+
+
+def _at_nodes() -> list[Kind]:
+    """Return the kinds of what a node and its environment do at the node."""
+    return [k for k in RANKED if not k.arrives and k is not Kind.PARTITION]
+
+
+def _budgets(kinds: Iterable[Kind]) -> set[str]:
+    return {budget for kind in kinds for budget in kind.budgets}
 
 
 def _shelf(column: Column) -> object:

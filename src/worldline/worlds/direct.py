@@ -16,8 +16,9 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import ModelError
-from worldline.model.events import Choices, Event, Kind, Schedule
-from worldline.model.faults import BUDGETS, Budget, Faults, Partition
+from worldline.model.events import Choices, Event, Schedule
+from worldline.model.faults import Budget, Faults, Partition
+from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
 from worldline.model.semantics.execute import (
@@ -44,11 +45,6 @@ from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.trial import Trials, is_noop
 from worldline.worlds.world import NotEnabled, Snapshot
-
-_OWN = frozenset({Kind.CALL, Kind.CRASH, Kind.RESTART, Kind.DISCONNECT})
-"""Kinds of events for which it is enough to look at one node."""
-
-_UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
@@ -134,6 +130,7 @@ class DirectWorld:
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._trials = Trials(system) if system.ignore_noops else None
+        self._unlimited = Budget(Faults().freed(BUDGETS))
 
     def boot_events(self) -> list[Event]:
         """Return the events that happen before state 0."""
@@ -159,7 +156,7 @@ class DirectWorld:
     def enabled_at(self, index: int, *, charge: bool = True) -> list[Event]:
         """Return those of a node; its own columns, budget and partition decide."""
         hidden, inbox = self._hidden[index], self._inboxes[index]
-        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         partition = self.cells[Layout.PARTITION]
         found = arrivals(self.system, index, hidden, inbox, budget, partition)
         found += own_events(self.system, index, hidden, inbox, budget)
@@ -167,7 +164,7 @@ class DirectWorld:
 
     def enabled_around(self, *, charge: bool = True) -> list[Event]:
         """Return those of the network as a whole."""
-        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         return ambient_events(self.system, budget, self.cells[Layout.PARTITION])
 
     def step(
@@ -231,7 +228,7 @@ class DirectWorld:
             raise NotEnabled(event, "in this state")
         system, door = self.system, self.door
         index = 0 if event.node is None else system.index[event.node]
-        door.begin(index)
+        door.begin(system.ids[index])
         door.given, door.source = iter(choices), source
         for column, operation in changes(system, event, charge=charge):
             door.emit(column, operation)
@@ -309,14 +306,14 @@ class DirectWorld:
             return hidden.status is Status.NEW
         if event.kind is Kind.TIMER and not hidden.timed:
             return PendingTimer(event.part, event.name, event.payload) in hidden.timers
-        budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget: Budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         if event.kind is Kind.REFUSE:
             partition = self.cells[Layout.PARTITION]
             known = arrivals(self.system, index, hidden, inbox, budget, partition)
             return event in known
         if event.kind is Kind.DROP and event.envelope is not None:
             return budget.allows("drops") and event.envelope in inbox.losable()
-        if event.kind in _OWN:
+        if not event.kind.arrives:
             own = own_events(self.system, index, hidden, inbox, budget)
             return event in own and not self._is_idle(event)
         return event in self.enabled(charge=charge)

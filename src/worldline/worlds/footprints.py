@@ -30,8 +30,8 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.events import UNREACHABLE, Event, Kind
-from worldline.model.faults import BUDGETS
+from worldline.model.events import UNREACHABLE, Event
+from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.message import Envelope
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
@@ -39,12 +39,7 @@ from worldline.model.semantics.transitions import Change, Operation
 from worldline.model.system import System
 from worldline.worlds.columns import collection_of
 
-_OF_A_PEER = frozenset(
-    {
-        *("refuse", "refused", "fail", "failed", "give_up", "given_up"),
-        *("disconnect", "peer_reset"),
-    }
-)
+_OF_A_PEER = frozenset({"befall", "befall_peer", "peer_reset"})
 _PER_LINK = 3
 """Slots of a link: its state, and the queues to its later and to its earlier node."""
 
@@ -75,20 +70,20 @@ class Footprints:
             # To split the network or to heal it decides what all nodes receive.
             return None
         index = self._system.index[event.node]
-        found = {index}
+        slots = {index}
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
-            found.add(self._node(event.peer))
+            slots.add(self._node(event.peer))
         if event.kind is Kind.REFUSE and not self._has_links:
             # A datagram is lost only while the node can still start again.
-            found.add(self._first_budget + BUDGETS.index("restarts"))
-        found.update(self._without_room(index, outcome))
+            slots.add(self._first_budget + BUDGETS.index("restarts"))
+        slots.update(self._without_room(index, outcome))
         for number, operation in changes:
             touched = self._of(number, operation)
             if touched is None:
                 return None
-            found |= touched
-        return tuple(sorted(found))
+            slots |= touched
+        return tuple(sorted(slots))
 
     def _node(self, node: NodeId | None) -> int:
         return self._system.index[node]  # type: ignore[index]

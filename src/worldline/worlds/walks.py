@@ -16,7 +16,8 @@ from worldline.engine.schedulers.turns import WORDS, Turns, random_at
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, Reached
 from worldline.model.drawn import is_drawn
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.node_template import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics.transitions import changes

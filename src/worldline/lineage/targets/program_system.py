@@ -28,10 +28,11 @@ from worldline.lineage.targets.files import files_of, name_of
 from worldline.lineage.targets.program_subject import DedalusSubject
 from worldline.loading.loader import find
 from worldline.model.data.identity import NodeId
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import field
 from worldline.model.handlers import call, on
+from worldline.model.kinds import Kind
 from worldline.model.message import message
 from worldline.model.network import datagrams
 from worldline.model.node import node

@@ -9,7 +9,8 @@ from typing import final
 from worldline.model.data.content import TUPLE, Frozen, order_key
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.errors import ModelError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.mailbox import Capability, MailOperation
 
@@ -71,7 +72,7 @@ def envelope_operations(event: Event) -> list[MailOperation]:
     """Return the operations of the events that concern one message alone."""
     if event.node is None or event.envelope is None:
         return []
-    if event.kind in (Kind.DELIVER, Kind.REFUSE, Kind.DROP):
+    if event.kind.takes_message:
         return [(event.node, ("take", event.envelope))]
     if event.kind is Kind.DUPLICATE:
         return [(event.node, ("copy", event.envelope))]

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.kinds import CONNECTION_FAULTS
 from worldline.model.message import Envelope
 
 MailOperation: TypeAlias = tuple[NodeId, tuple[Any, ...]]
@@ -96,7 +97,10 @@ class Network(Protocol):
 def permits(network: Network, fault: str) -> bool:
     """Say whether a fault, by its name in `Faults`, can happen on a network.
 
-    Faults that no network has to know of, such as crashes, can happen on all.
+    Faults that no network has to know of, such as crashes, can happen on all; those
+    that befall a connection only where there are connections that can break.
     """
     needs = {capability.value: capability for capability in Capability}
+    if any(fault in kind.budgets for kind in CONNECTION_FAULTS):
+        needs.setdefault(fault, Capability.DISCONNECT)
     return fault not in needs or needs[fault] in network.capabilities

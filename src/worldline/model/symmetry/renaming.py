@@ -28,8 +28,9 @@ from worldline.model.data.content import (
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.data.values import freeze, thaw
 from worldline.model.drawn import OneOf
-from worldline.model.events import RANK, Event, Kind
+from worldline.model.events import Event
 from worldline.model.histories.deeds import Deeds
+from worldline.model.kinds import RANKED, Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.message_set import Pool
@@ -92,11 +93,12 @@ def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
 
 
 def _tidy_event(items: list[Any]) -> None:
-    """Bring into order the two ends of a break, and the deaf peers of a reset."""
+    """Bring into order the two ends of a connection, and the deaf peers of a reset."""
     rank, node, _, peer, _, payload = items
-    if rank == RANK[Kind.DISCONNECT] and order_key(peer) < order_key(node):
+    kind = RANKED[rank]
+    if kind.is_about_connection and order_key(peer) < order_key(node):
         items[1], items[3] = peer, node
-    elif rank == RANK[Kind.RESET]:
+    elif kind is Kind.RESET:
         items[5] = (TUPLE, *sorted(payload[1:], key=order_key))
 
 

@@ -16,7 +16,7 @@ from worldline.engine.schedulers.protocol import Scheduler
 from worldline.loading.opening import Target, open_system
 from worldline.model.arguments import named
 from worldline.model.errors import UsageError
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
