@@ -47,10 +47,11 @@ from worldline.model.handlers import (
 from worldline.model.histories import histories
 from worldline.model.kinds import Kind, Origin
 from worldline.model.message import Envelope, message
-from worldline.model.network import datagrams, message_set, streams
+from worldline.model.network import datagrams, message_set, networks, streams
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.network.mailbox import Capability, Network
 from worldline.model.network.message_set import MessageSet
+from worldline.model.network.networks import Networks
 from worldline.model.network.streams import Streams
 from worldline.model.node import node
 from worldline.model.observers import Observer, Sent, Step
@@ -174,6 +175,7 @@ __all__ = [
     "MessageSet",
     "ModelError",
     "Network",
+    "Networks",
     "NodeId",
     "NodeView",
     "Nondeterminism",
@@ -231,6 +233,7 @@ __all__ = [
     "liveness",
     "message",
     "message_set",
+    "networks",
     "node",
     "on",
     "one_of",

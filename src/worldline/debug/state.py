@@ -9,8 +9,8 @@ from typing import Any, final
 from worldline.model.data.content import Frozen
 from worldline.model.faults import Budget, Partition
 from worldline.model.kinds import BUDGETS
+from worldline.model.network import Capability, Mailbox
 from worldline.model.network.link import CLOSED, HALF, Link
-from worldline.model.network.streams import Sockets
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import Layout
@@ -90,17 +90,16 @@ def node_state(world: World, index: int) -> NodeState:
     fields: dict[str, Json] = {}
     _collect(kind, kind.freeze(world.nodes[index]), "", fields)
     hidden: Hidden = world.cells[layout.hidden(index)]
-    inbox = world.cells[layout.inbox(index)]
+    inbox: Mailbox = world.cells[layout.inbox(index)]
     owns: dict[str, str | list[str]] = {
         STATUS: hidden.status.value,
         TIMERS: [str(text_of(timer)) for timer in hidden.pending()],
         INBOX: [str(text_of(envelope)) for envelope in inbox.envelopes()],
     }
-    if isinstance(inbox, Sockets):
+    if Capability.DISCONNECT in system.network.capabilities:
+        links = inbox.connections()
         owns[LINKS] = [
-            f"{peer}: {text}"
-            for peer in sorted(inbox.links)
-            if (text := _link(inbox.links[peer]))
+            f"{peer}: {text}" for peer in sorted(links) if (text := _link(links[peer]))
         ]
     if hidden.scripts:
         owns[SCRIPTS] = [

@@ -74,7 +74,7 @@ class System(Declared):
     nodes
         The node of each id, in order; its values are what a reset returns to.
     network
-        `datagrams`, `streams` or `message_set`.
+        `datagrams`, `streams` or `message_set`; or `networks`, for several at once.
     workload
         `script` and `whenever` entries.
     faults
@@ -117,6 +117,8 @@ class System(Declared):
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    loses_when_down
+        Whether something that arrives at a node that is down may be lost.
     stuck
         For the worlds to remember what did not return.
     """
@@ -154,7 +156,9 @@ class System(Declared):
         self.faults = Faults() if faults is None else faults
         self.properties = listed("System(properties=...)", properties)
         self.observers = listed("System(observers=...)", observers)
-        holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        able = self.network.capabilities
+        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
+        holds = Capability.HOLDS_FOR_EVER in able
         self._unhandled = unhandled
         self.unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot

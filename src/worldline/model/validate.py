@@ -12,7 +12,9 @@ from worldline.model.data.identity import NodeId
 from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
-from worldline.model.network import Capability, permits
+from worldline.model.network import Capability, Networks, members_of, permits
+from worldline.model.network.keys import check_keys
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
@@ -34,6 +36,9 @@ def validate(system: Declared) -> None:
             f"System(faults=...) is {named(system.faults)}",
             remedy="write faults=wl.Faults(...)",
         )
+    _check_mailboxes(system)
+    if isinstance(system.network, Networks):
+        check_keys(system.network, system.types)
     _check_faults(system)
     _check_workload(system)
     _check_prologue(system)
@@ -82,10 +87,23 @@ def check_network(network: Any) -> None:
         remedy = "write wl.datagrams(), wl.streams(...) or wl.message_set()"
         if name in ("datagrams", "streams", "message_set"):
             remedy = f"call it: network=wl.{name}()"
+        elif isinstance(network, Mapping):
+            remedy = "write network=wl.networks({...}, otherwise=...)"
         raise ModelError(
             f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
         )
+
+
+def _check_mailboxes(system: Declared) -> None:
+    # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
+    for network in members_of(system.network):
+        found = type(network.mailbox(system.ids[0], system.ids))
+        if found not in SHAPES:
+            raise ModelError(
+                f"{found.__name__}, the mailbox of {network.name}, is not declared",
+                remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
+            )
 
 
 def _known_nodes(system: Declared) -> str:
@@ -127,11 +145,12 @@ def _check_options(system: Declared) -> None:
             f"System(unhandled={system.unhandled!r}) with a message set",
             remedy="leave unhandled out: messages stay until a guard takes them",
         )
-    if system.ignore_noops and Capability.ORDERED in capabilities:
-        raise ModelError(
-            f"System(ignore_noops=True) with the ordered network {system.network.name}",
-            remedy="use it with datagrams(reordering=True) or a message set",
-        )
+    for network in members_of(system.network):
+        if system.ignore_noops and Capability.ORDERED in network.capabilities:
+            raise ModelError(
+                f"System(ignore_noops=True) with the ordered network {network.name}",
+                remedy="use it with datagrams(reordering=True) or a message set",
+            )
 
 
 def _check_faults(system: Declared) -> None:

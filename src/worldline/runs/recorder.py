@@ -10,6 +10,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import BUDGETS
+from worldline.model.network import Networks
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
@@ -151,6 +152,9 @@ def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
 
 
 def _network(network: Any) -> dict[str, Json]:
+    if isinstance(network, Networks):
+        members = zip(network.labels, network.members, strict=True)
+        return {"name": network.name, **{what: _network(one) for what, one in members}}
     options = {
         field.name: encode(freeze(getattr(network, field.name)))
         for field in dataclasses.fields(network)

@@ -15,11 +15,11 @@ from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import InputError, ModelError, UsageError
-from worldline.model.faults import BUDGETS
 from worldline.model.fields import is_node
+from worldline.model.kinds import BUDGETS
 from worldline.model.message import Envelope, is_message
+from worldline.model.network import Mailbox
 from worldline.model.network.link import CLOSED
-from worldline.model.network.streams import Sockets
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.system import System
@@ -199,21 +199,25 @@ class _Reader:
                 raise InputError(f"{_shown(one.message)} is under way, and no message")
             src = self._classes.node(one.src)
             inbox.put(Envelope(src, one.part, message, self._frozen(one.message)))
-        if not isinstance(inbox, Sockets):
-            if node.links:
-                name = system.network.name
-                raise InputError(
-                    f"it has connections, which {name} does not know",
-                    remedy=_AS_RECORDED,
-                )
-            return inbox.freeze()
-        me, unknown = system.ids[index], (CLOSED, False)
-        mine = self._ends[me]
+        self._connect(system.ids[index], inbox)
+        return inbox.freeze()
+
+    def _connect(self, me: NodeId, inbox: Mailbox) -> None:
+        """Make the connections of a node, each of two ends."""
+        mine, unknown = self._ends[me], (CLOSED, False)
         for peer, ends in self._ends.items():
             here, there = mine.get(peer, unknown), ends.get(me, unknown)
-            if peer != me and (here, there) != (unknown, unknown):
-                inbox.join(peer, here, there)
-        return inbox.freeze()
+            if peer == me or here == there == unknown:
+                continue
+            link = inbox.connection(peer)
+            if link is None:
+                raise InputError(
+                    f"it has a connection with {peer}, which "
+                    f"{self._system.network.name} does not know",
+                    remedy=_AS_RECORDED,
+                )
+            link.mine, link.error_here = here
+            link.theirs, link.error_there = there
 
     def _ends_of(self, node: NodeStateRecord) -> dict[NodeId, tuple[int, bool]]:
         return {

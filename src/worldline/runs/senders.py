@@ -11,7 +11,7 @@ from worldline.model.data.values import freeze
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability
+from worldline.model.network import Capability, carrier
 from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.world import World
 
@@ -32,8 +32,7 @@ class Senders:
         self._steps: dict[tuple[NodeId, Envelope], deque[int | None]] = {}
         for node, envelope in self._under_way():
             self._steps.setdefault((node, envelope), deque()).append(None)
-        capabilities = world.system.network.capabilities
-        self._stays = Capability.HOLDS_FOR_EVER in capabilities
+        self._network = world.system.network
 
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
@@ -61,7 +60,7 @@ class Senders:
 
     def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
         steps = self._steps.get((node, envelope))
-        if not steps or self._stays:
+        if not steps or self._stays(envelope):
             return
         if kind is Kind.DUPLICATE:
             steps.appendleft(steps[0])
@@ -69,6 +68,10 @@ class Senders:
             steps.popleft()
             if not steps:
                 del self._steps[node, envelope]
+
+    def _stays(self, envelope: Envelope) -> bool:
+        network = carrier(self._network, envelope.part, type(envelope.message))
+        return Capability.HOLDS_FOR_EVER in network.capabilities
 
     def _forget_lost(self, outcome: Outcome) -> None:
         """Drop the entries of messages that were flushed; those just sent count not."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from worldline.model.data.identity import BY_DECLARATION
 from worldline.model.data.values import freeze
 from worldline.model.errors import InputError, ModelError
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.message import Envelope
 from worldline.model.network import Mailbox
-from worldline.model.network.streams import Sockets
+from worldline.model.network.link import CLOSED
 from worldline.model.node import NodeType
 from worldline.model.node_template import first_value
 from worldline.model.semantics.hidden import Hidden
@@ -119,6 +120,8 @@ def _message(envelope: Envelope) -> MessageRecord:
 
 
 def _links(inbox: Mailbox) -> Iterator[LinkRecord]:
-    if isinstance(inbox, Sockets):
-        for peer, (end, error) in inbox.ends().items():
+    links = inbox.connections()
+    for peer in sorted(links, key=BY_DECLARATION):
+        end, error = links[peer].mine, links[peer].error_here
+        if end != CLOSED or error:
             yield LinkRecord(peer=peer.name, end=CONNECTION[end], error=error)

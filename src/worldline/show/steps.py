@@ -16,7 +16,7 @@ from worldline.show.phrases import (
     verdict_phrase,
 )
 from worldline.show.still import still_steps
-from worldline.trace.json_text import shorten, show
+from worldline.trace.json_text import Json, shorten, show
 from worldline.trace.records import (
     BOOT,
     INJECTED,
@@ -133,9 +133,17 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def _network(header: Header) -> str:
-    options = [f"{k}={show(v)}" for k, v in header.network.items() if k != "name"]
-    name = header.network.get("name", "unknown")
-    return f"{name}({', '.join(options)})"
+    return _declared(header.network)
+
+
+def _declared(network: dict[str, Json]) -> str:
+    """Return how a network was declared; that of several names each of them."""
+    options = [
+        f"{key}={_declared(value) if isinstance(value, dict) else show(value)}"
+        for key, value in network.items()
+        if key != "name"
+    ]
+    return f"{network.get('name', 'unknown')}({', '.join(options)})"
 
 
 def _faults(header: Header) -> str:

@@ -76,6 +76,10 @@ class CollectingDoor(ABC):
     def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
         """Return which of `count` options is taken."""
 
+    def is_buffered(self, part: str, message: Any) -> bool:
+        """Say whether a send buffer takes the messages of this class, of a part."""
+        return True
+
     @abstractmethod
     def is_full(self, dst: NodeId, taken: int) -> bool:
         """Say whether the buffer to a node is full, that took so many messages here."""
@@ -91,7 +95,7 @@ class CollectingDoor(ABC):
     # --------------------------------------------------------- what the handler does
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool:
-        if self.bounded:
+        if self.bounded and self.is_buffered(part, message):
             count = self._taken.get(dst, 0)
             if self.is_full(dst, count):
                 self._sends.append((dst, part, message, False))

@@ -13,22 +13,21 @@ from worldline.engine.tables import Site
 from worldline.model.data.content import fingerprint, order_key
 from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_KINDS, RANKED, Kind
 from worldline.model.message import Envelope
-from worldline.model.network.datagrams import Bag, Queues
-from worldline.model.network.message_set import Pool
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.layout import Column, ColumnKind, Layout
 from worldline.model.system import System
 
 PER_NODE = 2
 """Sites of each node: what arrives, and what it does of its own."""
 
-_SHAPES = {Bag: Shape.BAG, Pool: Shape.SET, Queues: Shape.QUEUES}
 _SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
 
 
 def collection_of(system: System) -> Collection | None:
     """Return how a mailbox is made of envelopes; None if it is more than envelopes."""
     cls: Any = type(system.network.mailbox(system.ids[0], system.ids))
-    if cls not in _SHAPES:
+    shape = SHAPES[cls]
+    if shape is None:
         return None
 
     def sender(envelope: Envelope) -> int:
@@ -36,7 +35,8 @@ def collection_of(system: System) -> Collection | None:
 
     # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
-    return Collection(_SHAPES[cls], cls.split, cls.join, contents, sender, order_key)
+    known = Shape[shape.upper()]
+    return Collection(known, cls.split, cls.join, contents, sender, order_key)
 
 
 def interners(
@@ -73,8 +73,7 @@ def sites(
     odd_start = anywhere or bool(system.prologue)
     stops = odd_start or system.boot == "events" or "crashes" in may
     # What arrives at a node that is down is lost as long as a restart is left.
-    loses = mail is not None and mail.shape is not Shape.SET
-    refusing = loses and stops and bool(system.faults.restarts)
+    refusing = system.loses_when_down and stops and bool(system.faults.restarts)
     lossy = may & _budgets(kind for kind in RANKED if kind.arrives)
     losing = [Layout.BUDGET] if refusing or lossy else []
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []

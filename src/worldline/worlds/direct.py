@@ -312,7 +312,9 @@ class DirectWorld:
             known = arrivals(self.system, index, hidden, inbox, budget, partition)
             return event in known
         if event.kind is Kind.DROP and event.envelope is not None:
-            return budget.allows("drops") and event.envelope in inbox.losable()
+            return budget.allows("drops") and event.envelope in inbox.befallen(
+                event.kind
+            )
         if not event.kind.arrives:
             own = own_events(self.system, index, hidden, inbox, budget)
             return event in own and not self._is_idle(event)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.message import Envelope
+from worldline.model.network import carrier
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.transitions import Operation
 from worldline.model.system import System
@@ -70,6 +71,9 @@ class HandlerDoor(CollectingDoor):
         envelope = Envelope(self.me, part, message, self.freeze(message))
         self.emit(self._inbox(self._index[dst]), ("put", envelope))
         return True
+
+    def is_buffered(self, part: str, message: Any) -> bool:
+        return carrier(self.system.network, part, type(message)).buffer is not None
 
     def change(self, timer: PendingTimer, after: float | None) -> None:
         super().change(timer, after)

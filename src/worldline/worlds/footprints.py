@@ -33,11 +33,12 @@ from worldline.model.data.identity import NodeId
 from worldline.model.events import UNREACHABLE, Event
 from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.message import Envelope
+from worldline.model.network import Capability, members_of, number_of
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import Change, Operation
 from worldline.model.system import System
-from worldline.worlds.columns import collection_of
 
 _OF_A_PEER = frozenset({"befall", "befall_peer", "peer_reset"})
 _PER_LINK = 3
@@ -50,7 +51,9 @@ class Footprints:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._has_links = collection_of(system) is None
+        members, first = members_of(system.network), system.ids[0]
+        self._shapes = [SHAPES[type(m.mailbox(first, system.ids))] for m in members]
+        self._have_links = [Capability.DISCONNECT in m.capabilities for m in members]
         self._count = len(system.ids)
         self._first_observer = self._count
         self._first_budget = self._first_observer + len(system.observers)
@@ -74,7 +77,7 @@ class Footprints:
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
             slots.add(self._node(event.peer))
-        if event.kind is Kind.REFUSE and not self._has_links:
+        if event.kind is Kind.REFUSE and self._system.loses_when_down:
             # A datagram is lost only while the node can still start again.
             slots.add(self._first_budget + BUDGETS.index("restarts"))
         slots.update(self._without_room(index, outcome))
@@ -115,9 +118,14 @@ class Footprints:
                 return self._of_mail(column.index, operation)
 
     def _of_mail(self, index: int, operation: Operation) -> set[int] | None:
+        member = self._member(operation)
+        if operation[0] == "within":
+            operation = operation[2:]
         name, first = operation[0], operation[1] if len(operation) > 1 else None
-        if not self._has_links:
+        if self._shapes[member] is not None:
             return set() if name == "put" else {index}
+        if not self._have_links[member]:
+            return None
         if name == "reset":
             return set(self._links(index))
         if isinstance(first, Envelope) and name in ("put", "take"):
@@ -131,6 +139,16 @@ class Footprints:
         if isinstance(first, NodeId) and name in _OF_A_PEER:
             return set(self._link(index, self._node(first)))
         return None
+
+    def _member(self, operation: Operation) -> int:
+        """Return which of several networks an operation belongs to."""
+        if operation[0] == "within":
+            return int(operation[1])
+        if operation[0] == "put":
+            envelope: Envelope = operation[1]
+            network = self._system.network
+            return number_of(network, envelope.part, type(envelope.message))
+        return 0
 
     def _links(self, index: int) -> Iterator[int]:
         for other in range(self._count):

@@ -17,7 +17,7 @@ There are no incarnation counters: two runs that end in the same situation meet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -28,8 +28,8 @@ from worldline.model.events import LOST, UNREACHABLE, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import concerning
-from worldline.model.network.link import CLOSED, HALF, Link
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.link import HALF, Link
+from worldline.model.network.mailbox import Capability, MailOperation, mailbox
 
 Effect: TypeAlias = Callable[[Link], None]
 """What an event does to a connection, seen from one end."""
@@ -114,6 +114,7 @@ def streams(*, buffer: int | None = 20) -> Streams:
 
 
 @final
+@mailbox(unordered=True)
 class Sockets:
     """A mailbox of links, one for each peer that this node has to do with."""
 
@@ -123,32 +124,32 @@ class Sockets:
         self.node = node
         self.links: dict[NodeId, Link] = {}
 
-    def _link(self, peer: NodeId) -> Link:
+    def connection(self, peer: NodeId) -> Link:
         link = self.links.get(peer)
         if link is None:
             link = self.links[peer] = Link()
         return link
 
     def put(self, envelope: Envelope) -> None:
-        self._link(envelope.src).queue.append(envelope)
+        self.connection(envelope.src).queue.append(envelope)
 
     def take(self, envelope: Envelope) -> None:
-        link = self._link(envelope.src)
+        link = self.connection(envelope.src)
         link.queue.remove(envelope)
         if envelope.src != self.node:
             link.connect()
 
     def heard(self, peer: NodeId) -> None:
         """Learn that a message to `peer` has arrived there."""
-        self._link(peer).connect()
+        self.connection(peer).connect()
 
     def befall(self, peer: NodeId, kind: str) -> None:
         """Change the connection to `peer` as an event of a kind at this node does."""
-        _EFFECTS[kind][0](self._link(peer))
+        _EFFECTS[kind][0](self.connection(peer))
 
     def befall_peer(self, peer: NodeId, kind: str) -> None:
         """Change the connection to `peer` as an event of a kind at `peer` does."""
-        _EFFECTS[kind][1](self._link(peer))
+        _EFFECTS[kind][1](self.connection(peer))
 
     def sever(self, peers: tuple[NodeId, ...]) -> None:
         """Break the open connections with all of `peers`."""
@@ -169,25 +170,6 @@ class Sockets:
         link = self.links.get(peer)
         if link is not None:
             link.reset_there(silent=silent)
-
-    def ends(self) -> dict[NodeId, tuple[int, bool]]:
-        """Return this node's ends of connections, and whether an error comes there.
-
-        Those that are closed, with no error under way, are left out.
-        """
-        found = {
-            peer: (self.links[peer].mine, self.links[peer].error_here)
-            for peer in sorted(self.links, key=BY_DECLARATION)
-        }
-        return {peer: end for peer, end in found.items() if end != (CLOSED, False)}
-
-    def join(
-        self, peer: NodeId, here: tuple[int, bool], there: tuple[int, bool]
-    ) -> None:
-        """Have a connection to `peer` with these ends, as `ends` gives them."""
-        link = self._link(peer)
-        link.mine, link.error_here = here
-        link.theirs, link.error_there = there
 
     def is_ready(self, envelope: Envelope) -> bool:
         link = self.links.get(envelope.src)
@@ -228,7 +210,7 @@ class Sockets:
             return Event(Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node)
         return None
 
-    def losable(self) -> list[Envelope]:
+    def befallen(self, kind: Kind) -> list[Envelope]:
         return []
 
     def silent_peers(self) -> list[NodeId]:
@@ -244,6 +226,9 @@ class Sockets:
             for p in sorted(self.links, key=BY_DECLARATION)
             if self.links[p].is_whole()
         ]
+
+    def connections(self) -> Mapping[NodeId, Link]:
+        return self.links
 
     def freeze(self) -> Frozen:
         return (

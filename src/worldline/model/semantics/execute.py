@@ -16,7 +16,7 @@ from worldline.model.drawn import OneOf, alternatives, is_drawn
 from worldline.model.errors import name_of
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.model.network import Capability
+from worldline.model.network import Capability, carrier
 from worldline.model.node import NodeType
 from worldline.model.semantics.offers import guards_of, is_offered, is_over, looking
 from worldline.model.system import System
@@ -256,7 +256,8 @@ def _find_message(
             raise unknown_message(kind, type(message))
         # It is consumed whatever becomes of unhandled messages: one that waited would
         # hold up all behind it for ever. Where nothing is consumed, nothing happens.
-        stays = Capability.HOLDS_FOR_EVER in system.network.capabilities
+        network = carrier(system.network, event.part, type(message))
+        stays = Capability.HOLDS_FOR_EVER in network.capabilities
         return Result.WAITS if stays else Result.UNHANDLED
     function, src = handler.function, event.peer
     if handler.takes(service, src, message):

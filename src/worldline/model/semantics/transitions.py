@@ -101,7 +101,8 @@ def arrivals(
     """
     node = system.ids[index]
     up = hidden.status is Status.UP
-    returns = hidden.status is Status.DOWN and budget.allows("restarts")
+    down = hidden.status is Status.DOWN
+    returns = down and system.loses_when_down and budget.allows("restarts")
     events = [
         event
         for event in inbox.arrivals(up=up, returns=returns)
@@ -109,7 +110,7 @@ def arrivals(
     ]
     for kind in MESSAGE_FAULTS:
         if budget.allows(kind.budgets[0]):
-            events += [concerning(kind, node, one) for one in inbox.losable()]
+            events += [concerning(kind, node, one) for one in inbox.befallen(kind)]
     return events
 
 

@@ -18,6 +18,7 @@ from worldline.model.data.content import fingerprint
 from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.kinds import KINDS, Kind, WeightClass
+from worldline.model.network import number_of
 from worldline.model.system import System
 
 Usual: TypeAlias = Mapping[WeightClass, int]
@@ -110,13 +111,14 @@ def describer(
     weigh
         Gives them their weights.
     """
-    index, count = system.index, len(system.ids)
+    index, count, network = system.index, len(system.ids), system.network
 
     def describe(event: Event) -> Traits:
         node = AROUND if event.node is None else index[event.node]
         pair = NO_PAIR
         if event.kind is Kind.DELIVER and event.peer is not None:
-            pair = index[event.peer] * count + node
+            carried = number_of(network, event.part, type(event.payload))
+            pair = (carried * count + index[event.peer]) * count + node
         kind = event.kind
         handler = fingerprint((kind.rank, event.part, event.name))
         return Traits(weigh(event), kind.is_fault, node, pair, kind.rank, handler)
