@@ -79,12 +79,12 @@ class Timeline:
         self.stride = stride_of(len(trace.steps))
         self.replayed = 0
         self.divergence: Divergence | None = None
-        self._rerun = Rerun(trace.header, world_of(trace, system))
         self._events: list[Event] = []
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
         with listening(), watched():
+            self._rerun = Rerun(trace.header, world_of(trace, system))
             self._open(report)
         self.last = self.first + len(self._events)
 

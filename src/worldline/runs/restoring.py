@@ -13,7 +13,7 @@ from typing import Any, final
 
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import freeze
+from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import InputError, ModelError, UsageError
 from worldline.model.fields import is_node
 from worldline.model.kinds import BUDGETS
@@ -134,10 +134,14 @@ class _Reader:
 
     def _observers(self) -> list[Frozen]:
         values = self._record.observers
-        names = [observer.name for observer in self._system.observers]
+        observers = self._system.observers
         with _at("the observers"):
-            _expect_names(values, names, "observers")
-            return [self._frozen(values[name]) for name in names]
+            _expect_names(values, [one.name for one in observers], "observers")
+            # As a value is arranged after renaming: histories have records of their own.
+            return [
+                freeze(one.arranged(thaw(self._frozen(values[one.name]))))
+                for one in observers
+            ]
 
     def _local(self, kind: NodeType, fields: dict[str, Json]) -> Frozen:
         _expect_names(fields, kind.identity, "fields")

@@ -133,10 +133,6 @@ def _is_list(value: Json) -> bool:
     return isinstance(value, list)
 
 
-def _is_three(value: Json) -> bool:
-    return isinstance(value, list) and len(value) == 3
-
-
 def _is_pairs(value: Json) -> bool:
     return isinstance(value, list) and all(
         isinstance(pair, list) and len(pair) == 2 for pair in value
@@ -153,7 +149,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Json], bool]]] = {
         "Class.MEMBER",
         lambda value: isinstance(value, str) and all(value.rpartition(".")),
     ),
-    "$deeds": ("a list of three", _is_three),
     "$tuple": ("a list", _is_list),
     "$set": ("a list", _is_list),
     "$frozenset": ("a list", _is_list),

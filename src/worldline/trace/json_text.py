@@ -49,7 +49,6 @@ _SHOWERS: dict[str, Callable[[Json], str]] = {
     "$float": str,
     "$enum": lambda value: ".".join(value.split(".")[-2:]),
     "$tuple": lambda items: f"({_join(items)}{',' * (len(items) == 1)})",
-    "$deeds": lambda items: f"({_join(items)})",
     "$set": _show_set,
     "$frozenset": _show_set,
     "$map": _show_pairs,

@@ -30,7 +30,6 @@ from worldline.model.data.time import EPOCH, Duration
 from worldline.model.data.values import freeze
 from worldline.model.drawn import OneOf
 from worldline.model.errors import InputError, ModelError
-from worldline.model.histories.deeds import Deeds
 from worldline.model.node import NodeType
 from worldline.trace.json_checks import MAX_DEPTH
 from worldline.trace.json_text import Json, shorten, show, surrogates
@@ -78,8 +77,6 @@ def encode(frozen: Frozen, depth: int = 0) -> Json:
         )
     # What is sealed is written as what it is known by.
     tag, *items = frozen if cls is tuple else frozen.key
-    if cls is Deeds:
-        return {"$deeds": _encode_list(items, depth)}
     if isinstance(tag, type):
         return _encode_record(tag, items, depth)
     return _ENCODERS[tag.name](items, depth)
@@ -195,23 +192,6 @@ def _decode_draw(value: dict[str, Json], classes: Classes) -> OneOf:
         raise InputError(f"the trace has a draw that is none: {error.what}") from None
 
 
-def _deeds(client: Any, completed: Any, flying: Any) -> Deeds:
-    """Return what a client did; it is ours, and relies on its form."""
-    begun = completed if flying is None else (*completed, (*flying, None))
-    if type(completed) is not tuple or not all(map(_is_operation, begun)):
-        raise TypeError("these are no operations")
-    return Deeds.of(client, completed, flying)
-
-
-def _is_operation(entry: Any) -> bool:
-    return (
-        type(entry) is tuple
-        and len(entry) == 3
-        and type(entry[0]) is tuple
-        and all(type(last) is tuple and len(last) == 2 for last in entry[0])
-    )
-
-
 def _items(value: list[Json], classes: Classes) -> list[Any]:
     return [decode(item, classes) for item in value]
 
@@ -227,7 +207,6 @@ _DECODERS: dict[str, Callable[[Json, Classes], Any]] = {
     "$int": lambda value, classes: int(value, 16),
     "$float": lambda value, classes: float(value),
     "$enum": lambda value, classes: classes.member(value),
-    "$deeds": lambda value, classes: _deeds(*_items(value, classes)),
     "$tuple": lambda value, classes: tuple(_items(value, classes)),
     "$set": lambda value, classes: CanonicalSet(_items(value, classes)),
     "$frozenset": lambda value, classes: CanonicalFrozenset(_items(value, classes)),
