@@ -29,8 +29,8 @@ system = load(target, parameters)
 search = getattr(wl, verb)  # imports it: that is no part of what is measured
 more = options.pop("more", None)
 if more is not None:
-    options["max_memory_mb"] = int(memory_mb() + more)
-most = options.get("max_memory_mb") or Room().ceiling / 2**20
+    options["max_memory"] = int(memory_mb() + more)
+most = options.get("max_memory") or Room().ceiling / 2**20
 report = search(system, traces=False, **options)
 notes = [note for note in report.notes if "--max-memory" in note]
 print(report.verdict, report.bound, peak_memory_mb() / most, notes)
@@ -43,7 +43,7 @@ DEEP = (
     "check",
     "zoo:randtree",
     {"bugs": "rt14"},
-    {"strategy": "depth-first", "max_depth": 90},
+    {"depth_first": True, "max_depth": 90},
 )
 PLAIN = ("check", "zoo:randtree", {"bugs": "rt14"}, {"engine": "python"})
 WALKED = ("walk", "zoo:randtree", {"size": "5", "resets": "2"}, {"depth": 40})

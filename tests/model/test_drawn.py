@@ -18,7 +18,7 @@ from worldline.model.semantics.execute import Result
 from worldline.model.symmetry.renaming import renamed
 from worldline.runs.record import Ending, record
 from worldline.runs.step_record import event_record
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import steps
 from worldline.worlds.direct import DirectWorld

@@ -14,7 +14,7 @@ from worldline.lineage.rounds.plan import Plan
 from worldline.lineage.rounds.scheduler import RoundWorld
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 from worldline.worlds.direct import DirectWorld
 
 A, B = wl.ids("a", "b")

@@ -18,7 +18,7 @@ from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, permits
 from worldline.model.prologue import Pattern
 from worldline.model.verdicts import Verdict
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 from worldline.worlds.direct import DirectWorld
 
 LARGEST = 400

@@ -77,7 +77,7 @@ def restored(system: System, record: StateRecord) -> Checkpoint:
     """
     if record.absent:
         raise UsageError(
-            f"the state has no value of {', '.join(record.absent)}",
+            f"the state has no value of {shorten(', '.join(record.absent), 200)}",
             remedy="a run can begin in it when all nodes have one; until then "
             "worldline show prints what there is",
         )

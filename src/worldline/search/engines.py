@@ -9,26 +9,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import final
 
 from worldline.engine.breadth_first import breadth_first
-from worldline.engine.depth_first import depth_first
+from worldline.engine.depth_first import depth_first as depth_first_search
 from worldline.engine.exploration import Exploration
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.native.symmetry import MOST_MEMBERS
 from worldline.model.amounts import refuse_other_than_whole, short
 from worldline.model.errors import UsageError
 
-Strategy = Literal["breadth-first", "depth-first"]
-Engine = Literal["auto", "native", "python"]
-
 ENVIRONMENT = "WORLDLINE_ENGINE"
 """The environment variable that says which engine ``auto`` means."""
 
 MOST_THREADS = 64
 """So many threads may be asked for, and more only where there are more processors."""
-
-_REFERENCE = {"breadth-first": breadth_first, "depth-first": depth_first}
 
 
 @final
@@ -49,35 +44,32 @@ class Chosen:
     note: str = ""
 
 
-def choose(strategy: str, engine: str, *, symmetric: int = 0) -> Chosen:
-    """Return the loop for a strategy and an engine.
+def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Chosen:
+    """Return the loop for a way of searching and an engine.
 
     Parameters
     ----------
+    depth_first
+        Whether it goes deep before it goes wide.
     symmetric
         Of how many nodes it has to exchange the names.
 
     Raises
     ------
     UsageError
-        If either is unknown, or they cannot be combined.
+        If the engine is unknown, or cannot do that.
     KernelMissing
         If the native engine is demanded and there is none.
     """
-    if strategy not in _REFERENCE:
-        raise UsageError(
-            f"strategy {strategy!r} is unknown",
-            remedy=f"use one of {', '.join(_REFERENCE)}",
-        )
     wanted = os.environ.get(ENVIRONMENT, "auto") if engine == "auto" else engine
     if wanted not in ("auto", "native", "python"):
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
-    reference = Chosen(_REFERENCE[strategy], "python")
+    reference = Chosen(depth_first_search if depth_first else breadth_first, "python")
     if wanted == "python":
         return reference
-    limit = _limit(strategy, symmetric)
+    limit = _limit(symmetric, depth_first=depth_first)
     if limit:
         if engine == "native":
             raise UsageError(limit, remedy="use the engine 'python', or do without")
@@ -93,10 +85,10 @@ def choose(strategy: str, engine: str, *, symmetric: int = 0) -> Chosen:
     return Chosen(compiled, "native")
 
 
-def _limit(strategy: str, symmetric: int) -> str:
+def _limit(symmetric: int, *, depth_first: bool) -> str:
     """Say what the native engine cannot do of all this; empty if nothing."""
-    if strategy != "breadth-first":
-        return f"the native engine has no {strategy} search"
+    if depth_first:
+        return "the native engine has no depth-first search"
     if symmetric > MOST_MEMBERS:
         return (
             f"the native engine knows at most {MOST_MEMBERS} symmetric nodes, "

@@ -33,10 +33,6 @@ from worldline.worlds.tabulated import TabulatedWorld
 _BYTES_PER_STATE = 24
 """What the components of a graph take, about."""
 
-MOST_STATES = 2_000_000
-"""States, by default, of the largest space that is visited for liveness."""
-
-
 UNJUDGED = "liveness"
 """The bound of a search that was exhausted, but too large to judge liveness or so."""
 

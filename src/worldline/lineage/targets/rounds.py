@@ -11,11 +11,12 @@ from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
 from worldline.lineage.rounds.promises import Promise
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
-from worldline.lineage.targets.target import IGNORE, Question, Report
+from worldline.lineage.targets.target import Question, Report
 from worldline.model.errors import UsageError
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
