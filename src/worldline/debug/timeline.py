@@ -19,9 +19,9 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, check_nodes
+from worldline.runs.restoring import world_of
 from worldline.trace.records import PROLOGUE, StepRecord, Trace
 from worldline.worlds.checkpoint import Checkpoint, go_back, take
-from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import World
 
 CHECKPOINTS = 256
@@ -79,12 +79,12 @@ class Timeline:
         self.stride = stride_of(len(trace.steps))
         self.replayed = 0
         self.divergence: Divergence | None = None
-        self._rerun = Rerun(trace.header, DirectWorld(system))
         self._events: list[Event] = []
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
         with listening(), watched():
+            self._rerun = Rerun(trace.header, world_of(trace, system))
             self._open(report)
         self.last = self.first + len(self._events)
 

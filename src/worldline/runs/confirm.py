@@ -14,7 +14,7 @@ from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode import divergence
-from worldline.runs.start import Start
+from worldline.runs.start import Start, lead
 from worldline.worlds.world import NotEnabled, Snapshot, World
 
 Expected = Sequence[tuple[Event, Outcome]]
@@ -41,10 +41,7 @@ def confirm(
     Nondeterminism
         At the first step that goes otherwise; it names both observations.
     """
-    for event, choices in start.boot:
-        world.step(event, choices)
-    for event, choices in start.prologue:
-        world.step(event, choices, charge=False)
+    lead(world, start.boot, start.prologue, start.begins)
     schedule: list[tuple[Event, Choices]] = []
     for number, (event, outcome) in enumerate(expected, 1):
         where = f"step {number}, {event!r},"

@@ -236,6 +236,7 @@ class Evidence:
             ending=ending,
             engine=self.engine,
             seed=self.seed,
+            begins=start.begins,
         )
 
     def _confirm_cycle(
@@ -250,6 +251,7 @@ class Evidence:
             schedule,
             known=broken,
             cycle=ending.cycle,
+            begins=start.begins,
         )
         if objected:
             what = f"the run for ever against {broken.name}"

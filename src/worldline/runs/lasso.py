@@ -18,6 +18,8 @@ from worldline.model.events import Event, Schedule
 from worldline.model.kinds import Kind
 from worldline.model.properties import Property
 from worldline.model.semantics.outcome import TimerChange
+from worldline.runs.start import lead
+from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.world import Snapshot, World
 
 
@@ -93,6 +95,7 @@ def objection(
     *,
     known: Property,
     cycle: int,
+    begins: Checkpoint | None = None,
 ) -> str:
     """Return why a run does not violate a liveness property, or ``""`` if it does.
 
@@ -102,10 +105,10 @@ def objection(
         A fresh world of the system.
     cycle
         The number of the step, from 1, with which the cycle begins.
+    begins
+        The state in which the run begins; None for the start.
     """
-    for charge, part in ((True, boot), (False, prologue)):
-        for event, choices in part:
-            world.step(event, choices, charge=charge)
+    lead(world, boot, prologue, begins)
     watched = Cycle(world, known)
     for number, (event, choices) in enumerate(schedule, 1):
         if number < cycle:

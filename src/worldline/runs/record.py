@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from worldline.model.errors import Nondeterminism
@@ -15,15 +15,18 @@ from worldline.model.usercode import divergence
 from worldline.model.verdicts import Verdict
 from worldline.runs.explain import explain, plain
 from worldline.runs.recorder import Recorder, header_of
+from worldline.runs.state_record import state_record
 from worldline.trace.records import (
     BOOT,
     PROLOGUE,
     RUN,
+    STATE,
     End,
     Explanation,
     StepRecord,
     Trace,
 )
+from worldline.worlds.checkpoint import Checkpoint, go_back
 from worldline.worlds.world import World
 
 DIVERGENCE = "divergence"
@@ -70,6 +73,7 @@ def record(
     ending: Ending,
     engine: str,
     seed: int | None,
+    begins: Checkpoint | None = None,
 ) -> Trace:
     """Run a schedule in a world and return its trace.
 
@@ -82,6 +86,9 @@ def record(
     schedule
         The run itself. If it ends in a divergence, the last handler is stopped by its
         budget of lines.
+    begins
+        The state in which all of this begins, which the trace then has; None for the
+        start. Without any steps, the trace is that state as a file.
 
     Raises
     ------
@@ -89,7 +96,13 @@ def record(
         If an event cannot happen.
     Nondeterminism
         If a property that was violated is true at the end.
+    ModelError
+        If the state holds something that no file can keep.
     """
+    state = None
+    if begins is not None:
+        state = state_record(world.system, begins)
+        go_back(world, begins)
     recorder = Recorder(world)
     events = list(_numbered(boot, prologue, schedule))
     last = events[-1][0] if ending.property == DIVERGENCE and events else None
@@ -103,11 +116,11 @@ def record(
         )
         for number, phase, event, choices in events
     )
-    return Trace(
-        header_of(world.system, engine=engine, seed=seed),
-        steps,
-        end_of(steps, ending, _explanation(world, ending)),
-    )
+    header = header_of(world.system, engine=engine, seed=seed)
+    if state is not None:
+        header = replace(header, begins=STATE)
+    end = end_of(steps, ending, _explanation(world, ending))
+    return Trace(header, steps, end, state)
 
 
 def _numbered(

@@ -26,10 +26,10 @@ from worldline.runs.rerun import (
     check_nodes,
     source_changed,
 )
+from worldline.runs.restoring import world_of
 from worldline.show.phrases import NO_PROOF
 from worldline.trace.format import Place, read
 from worldline.trace.records import End, Trace
-from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import World
 
 
@@ -132,7 +132,7 @@ def _rerun(
 
     Of a run that never ends, the steps that it repeats for ever are watched.
     """
-    rerun, end = Rerun(trace.header, DirectWorld(system)), trace.end
+    rerun, end = Rerun(trace.header, world_of(trace, system)), trace.end
     known = None if end is None else declared(system, end.property)
     cycle = None
     if end is not None and end.cycle is not None and known is not None:

@@ -78,7 +78,8 @@ class Rerun:
     header
         The trace's header.
     world
-        A fresh world of its system, as that is now.
+        A world of its system, as that is now, in the state in which the trace begins;
+        see `world_of`.
 
     Attributes
     ----------
@@ -140,11 +141,16 @@ class Rerun:
 
 
 def _essence(step: StepRecord) -> StepRecord:
-    """Return a step without the limit that ended a divergence: the machine's part."""
+    """Return a step without its time, which no world knows.
+
+    Nor has it the limit that ended a divergence: that is the machine's part.
+    """
     failure = step.failure
-    if failure is None or failure.kind != DIVERGENCE:
+    if failure is not None and failure.kind == DIVERGENCE:
+        failure = dataclasses.replace(failure, where="")
+    elif step.time is None:
         return step
-    return dataclasses.replace(step, failure=dataclasses.replace(failure, where=""))
+    return dataclasses.replace(step, failure=failure, time=None)
 
 
 def difference(recorded: StepRecord, happened: StepRecord) -> tuple[str, str, str]:

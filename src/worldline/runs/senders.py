@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 from typing import final
 
 from worldline.model.data.identity import NodeId
@@ -22,12 +23,15 @@ class Senders:
     Parameters
     ----------
     world
-        Asked, after a fault, what is still under way.
+        Asked, at first and after a fault, what is under way.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._steps: dict[tuple[NodeId, Envelope], deque[int]] = {}
+        # None stands for a time before the first step.
+        self._steps: dict[tuple[NodeId, Envelope], deque[int | None]] = {}
+        for node, envelope in self._under_way():
+            self._steps.setdefault((node, envelope), deque()).append(None)
         self._network = world.system.network
 
     def find(self, event: Event) -> int | None:
@@ -71,7 +75,6 @@ class Senders:
 
     def _forget_lost(self, outcome: Outcome) -> None:
         """Drop the entries of messages that were flushed; those just sent count not."""
-        system, cells = self._world.system, self._world.cells
         new = Counter(
             (
                 sent.dst,
@@ -80,12 +83,15 @@ class Senders:
             for sent in outcome.sends
             if sent.taken
         )
-        left: Counter[tuple[NodeId, Envelope]] = Counter()
-        for index, node in enumerate(system.ids):
-            inbox = cells[system.layout.inbox(index)]
-            left.update((node, envelope) for envelope in inbox.envelopes())
+        left = Counter(self._under_way())
         for key, steps in list(self._steps.items()):
             while len(steps) > left[key] - new[key]:
                 steps.popleft()
             if not steps:
                 del self._steps[key]
+
+    def _under_way(self) -> Iterator[tuple[NodeId, Envelope]]:
+        system, cells = self._world.system, self._world.cells
+        for index, node in enumerate(system.ids):
+            for envelope in cells[system.layout.inbox(index)].envelopes():
+                yield node, envelope

@@ -47,8 +47,8 @@ class SearchOptions(SystemOptions):
         "search on from the state that a trace has after a step (default: its last)",
         Text("TRACE[:STEP]"),
         flag="--from",
-        written="TARGET must be that of the trace and is not needed for zoo:NAME; "
-        "parameters come from the trace",
+        written="a trace without steps is a state; TARGET must be that of the trace and "
+        "is not needed for zoo:NAME; parameters come from the trace",
     )
     until: Iterable[Goal] = option(
         (),

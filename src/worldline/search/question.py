@@ -97,8 +97,9 @@ class Question:
         self.searched = [
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
-        self.world = TabulatedWorld(system, self.profile or UNTIMED)
         self.staged = Staged(begun(system, options.from_))
+        anywhere = self.staged.beginning.anywhere
+        self.world = TabulatedWorld(system, self.profile or UNTIMED, anywhere=anywhere)
         self.is_staged = False
         self.cut = Cut(system, options.prune, options.assume)
         self.alike = Alike(self.world) if folded else None

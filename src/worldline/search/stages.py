@@ -137,7 +137,7 @@ def _moved(
     steps = "at once" if not way else f"{len(way)} steps on"
     scope = f"then from the first state where {goal.name} is true, {steps}"
     return Beginning(
-        [start_after(system, start.boot, [*start.prologue, *way])],
+        [start_after(system, start.boot, [*start.prologue, *way], start.begins)],
         (*beginning.scope, scope),
         beginning.trace,
     )

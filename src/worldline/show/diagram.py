@@ -95,6 +95,8 @@ class _Lanes:
         self._lanes = frozenset(self._at.values())
         self._width = min(len(names) * self._pitch, room)
         self._up = dict.fromkeys(trace.header.names, False)
+        if trace.state is not None:
+            self._up |= {n.name: n.status == "up" for n in trace.state.nodes}
 
     def title(self) -> str:
         line = [" "] * self._width

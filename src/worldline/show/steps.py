@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from worldline.show.opening_state import state_lines
 from worldline.show.phrases import (
     change_phrases,
     cycle_phrase,
@@ -20,6 +21,7 @@ from worldline.trace.records import (
     BOOT,
     INJECTED,
     RUN,
+    STATE,
     STATUS,
     End,
     Header,
@@ -34,9 +36,12 @@ _WIDEST = 120
 def steps(trace: Trace) -> Iterator[str]:
     """Yield the lines of a trace, for a reader."""
     yield from header_lines(trace)
+    if trace.state is not None:
+        yield ""
+        yield from state_lines(trace.state, trace.header)
     number = max((len(str(step.step)) for step in trace.steps), default=1)
     lane = max(len(name) for name in trace.header.names)
-    still, phase = still_steps(trace), RUN
+    still, phase = still_steps(trace), RUN if trace.state is None else STATE
     for is_still, together in itertools.groupby(
         trace.steps, key=lambda step: step.step in still
     ):
@@ -184,9 +189,10 @@ def step_lines(
     """
     sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
     unhandled = "  no handler took it" if step.result == "unhandled" else ""
+    time = "" if step.time is None else f"  (at {step.time:.6g} s)"
     where = step.node or "*"
     phrase = event_phrase(step, header)
-    yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{unhandled}"
+    yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{time}{unhandled}"
     margin = " " * (number + lane + 6)
     chosen = own_choice_phrase(step)
     if chosen:

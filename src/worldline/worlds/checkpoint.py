@@ -18,10 +18,13 @@ from worldline.worlds.world import Snapshot, World
 @final
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A state, with the ignored fields of each node."""
+    """A state, with the ignored fields of each node.
+
+    Those that are not there have their first values.
+    """
 
     snapshot: Snapshot
-    ignored: tuple[dict[str, Any], ...]
+    ignored: tuple[dict[str, Any], ...] = ()
 
 
 def take(world: World, like: Checkpoint | None = None) -> Checkpoint:
@@ -52,7 +55,7 @@ def go_back(world: World, checkpoint: Checkpoint) -> None:
     """Bring the world into the state of a checkpoint."""
     world.restore(checkpoint.snapshot)
     kinds = world.system.types
-    for kind, node, values in zip(kinds, world.nodes, checkpoint.ignored, strict=True):
+    for kind, node, values in zip(kinds, world.nodes, checkpoint.ignored, strict=False):
         _put_back(kind, node, values)
 
 

@@ -59,10 +59,18 @@ def interners(
     return each
 
 
-def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
-    """Return the groups of events, each with only the columns that can matter."""
+def sites(
+    system: System, mail: Collection | None, *, anywhere: bool = False
+) -> tuple[Site, ...]:
+    """Return the groups of events, each with only the columns that can matter.
+
+    Parameters
+    ----------
+    anywhere
+        Whether states that no run leads to are met, too.
+    """
     layout, may = system.layout, set(system.faults.possible())
-    odd_start = bool(system.prologue)
+    odd_start = anywhere or bool(system.prologue)
     stops = odd_start or system.boot == "events" or "crashes" in may
     # What arrives at a node that is down is lost as long as a restart is left.
     refusing = system.loses_when_down and stops and bool(system.faults.restarts)

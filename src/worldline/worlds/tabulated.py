@@ -66,16 +66,21 @@ class TabulatedWorld:
         The system to explore.
     profile
         Times what is done inside the answers of the service.
+    anywhere
+        Whether it may be in states to which no run leads, such as one with a node down
+        where none crashes.
     """
 
-    def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
+    def __init__(
+        self, system: System, profile: Untimed = UNTIMED, *, anywhere: bool = False
+    ) -> None:
         refuse_unlisted(system)
         self.system = system
         mail = collection_of(system)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
         self.tables = Tables(
             interners(system, mail, profile),
-            sites(system, mail),
+            sites(system, mail, anywhere=anywhere),
             {} if mail is None else dict.fromkeys(inboxes, mail),
         )
         self._trials = Trials(system, profile)

@@ -116,6 +116,9 @@ class Mailbox(Protocol):
     def connections(self) -> Mapping[NodeId, Link]:
         """Return the connections of this node, by the other end."""
 
+    def connection(self, peer: NodeId) -> Link | None:
+        """Return the connection with `peer`, made if it is new; None if there are none."""
+
     def freeze(self) -> Frozen: ...
     def restore(self, frozen: Frozen) -> None: ...
 
@@ -133,6 +136,9 @@ class Unconnected:
 
     def connections(self) -> Mapping[NodeId, Link]:
         return {}
+
+    def connection(self, peer: NodeId) -> Link | None:
+        return None
 
 
 class Network(Protocol):

@@ -281,6 +281,10 @@ class Compartments:
             peer: link for box in self.boxes for peer, link in box.connections().items()
         }
 
+    def connection(self, peer: NodeId) -> Link | None:
+        known = (box.connection(peer) for box in self.boxes)
+        return next((link for link in known if link is not None), None)
+
     def freeze(self) -> Frozen:
         return (Compartments, *[box.freeze() for box in self.boxes])
 

@@ -124,32 +124,32 @@ class Sockets:
         self.node = node
         self.links: dict[NodeId, Link] = {}
 
-    def _link(self, peer: NodeId) -> Link:
+    def connection(self, peer: NodeId) -> Link:
         link = self.links.get(peer)
         if link is None:
             link = self.links[peer] = Link()
         return link
 
     def put(self, envelope: Envelope) -> None:
-        self._link(envelope.src).queue.append(envelope)
+        self.connection(envelope.src).queue.append(envelope)
 
     def take(self, envelope: Envelope) -> None:
-        link = self._link(envelope.src)
+        link = self.connection(envelope.src)
         link.queue.remove(envelope)
         if envelope.src != self.node:
             link.connect()
 
     def heard(self, peer: NodeId) -> None:
         """Learn that a message to `peer` has arrived there."""
-        self._link(peer).connect()
+        self.connection(peer).connect()
 
     def befall(self, peer: NodeId, kind: str) -> None:
         """Change the connection to `peer` as an event of a kind at this node does."""
-        _EFFECTS[kind][0](self._link(peer))
+        _EFFECTS[kind][0](self.connection(peer))
 
     def befall_peer(self, peer: NodeId, kind: str) -> None:
         """Change the connection to `peer` as an event of a kind at `peer` does."""
-        _EFFECTS[kind][1](self._link(peer))
+        _EFFECTS[kind][1](self.connection(peer))
 
     def sever(self, peers: frozenset[NodeId]) -> None:
         """Break the open connections with all of `peers`."""

@@ -225,7 +225,8 @@ class RandomRuns(WalkSearch[RunsPlan]):
         if self._audit_tables() == "interrupted":
             raise BoundHit("interrupted")
         self._walker.close()
-        self._world = TabulatedWorld(self._world.system)
+        anywhere = self._staged.beginning.anywhere
+        self._world = TabulatedWorld(self._world.system, anywhere=anywhere)
         self._counted = Counted(self._world)
         self._pace.begin_anew(self._counted)
         self._walker = self._new_walker()

@@ -29,8 +29,9 @@ class WalkSearch(Generic[PlanT]):
             check_function(plan.options.progress, "progress", arguments=1, like=like)
         self._plan = plan
         self._meter = Meter(plan.bounds)
-        self._world = TabulatedWorld(system)
         self._staged = Staged(begun(system, plan.options.from_))
+        anywhere = self._staged.beginning.anywhere
+        self._world = TabulatedWorld(system, anywhere=anywhere)
         self._engine = choose(plan.options.engine)
 
     def _stage(self, explore: Explore) -> Exploration | None:
