@@ -25,12 +25,13 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from worldline.injection.scope import Scope
-from worldline.lineage.deciding import decide, question_of, scope_of
+from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.randomly import randomly
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.words import names
+from worldline.lineage.options import IGNORE, FaultOptions
 from worldline.lineage.targets.opening import open_target
-from worldline.lineage.targets.target import IGNORE, Target
+from worldline.lineage.targets.target import Question, Target
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS
 
@@ -55,11 +56,13 @@ FEW = 10**6
 """Every fault set is run only where there are no more, by the paper's formula."""
 
 MODES = {
-    "symbolic": question_of(),
-    "conservative": question_of(engine="ldfi"),
-    "ignore": question_of(engine="ldfi", negation=IGNORE),
-    "published": question_of(engine="ldfi", negation=IGNORE, goals="failure-free"),
-    "exhaustive": question_of(engine="exhaustive"),
+    "symbolic": Question.of(FaultOptions()),
+    "conservative": Question.of(FaultOptions(engine="ldfi")),
+    "ignore": Question.of(FaultOptions(engine="ldfi", negation=IGNORE)),
+    "published": Question.of(
+        FaultOptions(engine="ldfi", negation=IGNORE, goals="failure-free")
+    ),
+    "exhaustive": Question.of(FaultOptions(engine="exhaustive")),
 }
 """The searches, by the heads of their columns."""
 

@@ -22,7 +22,8 @@ from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry
 from worldline.engine.walks import Ended, WalkOptions
 from worldline.loading.loader import load
-from worldline.model.events import Event, Origin
+from worldline.model.events import Event
+from worldline.model.kinds import Origin
 from worldline.model.properties import Property, PropertyKind
 from worldline.runs.start import starts
 from worldline.search.walks.handover import Counted

@@ -11,7 +11,7 @@ from typing import Any
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.tables import Row
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, Network, permits
 from worldline.model.symmetry.renaming import Names, Renamer
 from worldline.runs.start import starts
@@ -25,6 +25,11 @@ class Word:
     kind: int
     about: wl.NodeId | None = None
     among: frozenset[wl.NodeId] = frozenset()
+
+
+@wl.message
+class Secret(Word):
+    """A word that may have a network of its own."""
 
 
 @wl.node
@@ -68,7 +73,7 @@ class Peer:
         self._send(ctx, self.hub, Word(argument % 2, src))
 
     def confide(self, ctx: wl.Context, src: wl.NodeId | None, argument: int) -> None:
-        self._send(ctx, self.friend, Word(argument % 2, src))
+        self._send(ctx, self.friend, Secret(argument % 2, src))
 
     def _send(self, ctx: wl.Context, to: wl.NodeId | None, word: Word) -> None:
         if self.fuel and to is not None:
@@ -124,6 +129,10 @@ class Peer:
     def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
         self.run(ctx, 1 + msg.kind, msg.about or src)
 
+    @wl.on(Secret)
+    def secret(self, ctx: wl.Context, src: wl.NodeId, msg: Secret) -> None:
+        self.word(ctx, src, msg)
+
     @wl.timer
     def ring(self, ctx: wl.Context, payload: wl.NodeId | None) -> None:
         self.run(ctx, 3, payload)
@@ -176,6 +185,15 @@ NETWORKS: dict[str, Network] = {
     "wide streams": wl.streams(),
     "message set": wl.message_set(),
 }
+SEVERAL: dict[str, Network] = {
+    **NETWORKS,
+    "streams beside datagrams": wl.networks(
+        {Secret: wl.streams(buffer=1)}, otherwise=wl.datagrams()
+    ),
+    "queues beside a message set": wl.networks(
+        {Secret: wl.message_set()}, otherwise=wl.datagrams(reordering=False)
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -193,7 +211,7 @@ class Plan:
     observed: bool
 
     def build(self, *, symmetry: bool) -> wl.System:
-        network = NETWORKS[self.network]
+        network = SEVERAL[self.network]
         options = dict(self.options)
         if Capability.HOLDS_FOR_EVER in network.capabilities:
             options.pop("unhandled", None)
@@ -251,7 +269,7 @@ def plan_of(seed: int) -> Plan:
         sizes=random.choice([(2,), (3,), (3,), (4,), (2, 2)]),
         hub=random.random() < 0.5,
         fuel=random.randint(1, 2),
-        network=random.choice(list(NETWORKS)),
+        network=random.choice(list(SEVERAL)),
         faults=tuple(random.sample(BUDGETS, random.randint(0, 2))),
         options=tuple(sorted(options.items())),
         calls=tuple(random.randrange(2) for _ in range(random.randint(0, 2))),

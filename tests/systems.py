@@ -13,6 +13,7 @@ from typing import Any
 from tests.drawing import shelves
 
 import worldline as wl
+from worldline.model.network import Network
 
 
 class Mode(enum.Enum):
@@ -350,6 +351,61 @@ def gamblers(**options: Any) -> wl.System:
     return wl.System({a: Gambler(), b: Gambler()}, name="gamblers", **options)
 
 
+@wl.message
+class Note:
+    """Is to arrive; a ball need not."""
+
+    number: int
+
+
+@wl.node
+class Courier:
+    """Throws a ball and sends notes, of which one may be refused."""
+
+    balls: int = 0
+    notes: tuple[int, ...] = ()
+    refused: int = 0
+    lost: int = 0
+
+    @wl.call
+    def post(self, ctx: wl.Context, to: wl.NodeId) -> None:
+        ctx.send(to, Ball(1))
+        for number in range(2):
+            self.refused += not ctx.send(to, Note(number))
+
+    @wl.on(Ball)
+    def ball(self, ctx: wl.Context, src: wl.NodeId, msg: Ball) -> None:
+        self.balls = min(self.balls + 1, 2)
+        if msg.bounces:
+            ctx.send(src, Ball(0))
+
+    @wl.on(Note, when=lambda self, src, msg: self.balls < 2)
+    def note(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None:
+        self.notes += (msg.number,)
+
+    @wl.transport_error
+    def failed(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        self.lost = min(self.lost + 1, 2)
+
+
+@wl.safety
+def notes_are_in_order(view: wl.View) -> bool:
+    return view.for_each_node(lambda view, node: view[node].notes in ((), (0,), (0, 1)))
+
+
+def couriers(network: Network, **options: Any) -> wl.System:
+    """Two couriers, of which one has something to post."""
+    a, b = wl.ids("a", "b")
+    return wl.System(
+        {a: Courier(), b: Courier()},
+        network=network,
+        workload=[wl.script(a, [wl.invoke(Courier.post, b)])],
+        properties=[notes_are_in_order],
+        name="couriers",
+        **options,
+    )
+
+
 def _faults(**budgets: Any) -> wl.Faults:
     return wl.Faults(**budgets)
 
@@ -369,6 +425,9 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
     "streams": lambda: workers(network=wl.streams(buffer=2), faults=STREAM_FAULTS),
     "three on streams": lambda: workers(
         3, network=wl.streams(), faults=_faults(resets=1, silent_resets=3)
+    ),
+    "few deaf on streams": lambda: workers(
+        3, network=wl.streams(), faults=_faults(resets=1, silent_resets=3, deaf=1)
     ),
     "crashes on streams": lambda: workers(network=wl.streams(buffer=1), faults=CRASHES),
     "crashes on datagrams": lambda: workers(
@@ -417,6 +476,31 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
         network=wl.streams(),
         faults=_faults(connection_errors=2, resets=3, silent_resets=3, crashes=1),
     ),
+    "datagrams beside streams": lambda: workers(
+        network=wl.networks({Data: wl.datagrams()}, otherwise=wl.streams(buffer=1)),
+        faults=_faults(drops=1, duplicates=1, connection_errors=1, silent_resets=1),
+    ),
+    "three on queues beside a bag": lambda: workers(
+        3,
+        network=wl.networks(
+            {(Hello, Stray): wl.datagrams(duplication=False, reordering=False)},
+            otherwise=wl.datagrams(loss=False),
+        ),
+        faults=_faults(drops=2, duplicates=2, crashes=2, restarts=1, partitions=1),
+    ),
+    "crashes on streams beside a message set": lambda: eager_workers(
+        network=wl.networks({Hello: wl.message_set()}, otherwise=wl.streams(buffer=2)),
+        faults=_faults(crashes=2, restarts=1, resets=1),
+    ),
+    "severed streams beside datagrams": lambda: workers(
+        3,
+        network=wl.networks({Data: wl.streams(buffer=2)}, otherwise=wl.datagrams()),
+        faults=_faults(partitions=None, break_sockets=True, resets=1, drops=1),
+    ),
+    "stack on streams beside datagrams": lambda: stack(
+        network=wl.networks({Ack: wl.datagrams()}, otherwise=wl.streams(buffer=2)),
+        faults=_faults(crashes=2, restarts=None, drops=1, silent_resets=1),
+    ),
     "gamblers": lambda: gamblers(faults=_faults(resets=1, crashes=1, restarts=1)),
     "shelves": lambda: shelves(faults=_faults(resets=1, drops=1)),
 }
@@ -452,6 +536,25 @@ FINITE: dict[str, Callable[[], wl.System]] = {
     ),
     "players on a message set": lambda: players(network=wl.message_set()),
     "players without no-ops": lambda: players(ignore_noops=True),
+    "couriers by streams and datagrams": lambda: couriers(
+        wl.networks({Note: wl.streams(buffer=1)}, otherwise=wl.datagrams()),
+        faults=_faults(drops=1, duplicates=1, resets=1),
+    ),
+    "couriers with silent resets": lambda: couriers(
+        wl.networks({Ball: wl.datagrams()}, otherwise=wl.streams()),
+        faults=_faults(silent_resets=1, connection_errors=1),
+    ),
+    "couriers with crashes": lambda: couriers(
+        wl.networks(
+            {Ball: wl.datagrams(reordering=False), Note: wl.streams(buffer=1)},
+            otherwise=wl.message_set(),
+        ),
+        faults=_faults(crashes=1, restarts=1, drops=1, partitions=1),
+    ),
+    "couriers by a message set and datagrams": lambda: couriers(
+        wl.networks({Ball: wl.message_set()}, otherwise=wl.datagrams(loss=False)),
+        faults=_faults(crashes=1, restarts=1, duplicates=1),
+    ),
     "gamblers": lambda: gamblers(faults=_faults(resets=1)),
     "gamblers booting": lambda: gamblers(boot="events"),
     "shelves": shelves,

@@ -26,6 +26,19 @@ def modules(folder: Path = SOURCE) -> list[Path]:
     return sorted(folder.rglob("*.py"))
 
 
+def kernel_sources() -> list[Path]:
+    """The compiled kernel: its headers, and the C functions over them."""
+    return sorted((SOURCE / "engine" / "native").rglob("*.[ch]pp"))
+
+
+def undescribed(source: str) -> bool:
+    """Whether a C++ file does not begin with what it is, in a sentence of its own."""
+    first = source.partition("#")[0].splitlines()
+    text = " ".join(line.removeprefix("//").strip() for line in first).strip()
+    is_comment = all(line.startswith("//") or not line for line in first)
+    return not (first and is_comment and text.endswith("."))
+
+
 def long_functions(source: str) -> Iterator[tuple[str, int]]:
     """Functions with too many lines; those of the docstring do not count."""
     for item in ast.walk(ast.parse(source)):
@@ -82,9 +95,44 @@ def test_the_source_is_found():
 def test_no_module_is_too_long():
     sizes = {
         str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines())
-        for path in modules()
+        for path in [*modules(), *kernel_sources()]
     }
     assert {p: n for p, n in sizes.items() if n > MAX_MODULE_LINES} == {}
+
+
+def test_every_source_of_the_kernel_begins_with_what_it_is():
+    sources = kernel_sources()
+    assert SOURCE / "engine" / "native" / "kernel.cpp" in sources
+    assert SOURCE / "engine" / "native" / "kernel" / "tables.hpp" in sources
+    found = [p.name for p in sources if undescribed(p.read_text("utf-8"))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "source", ["#pragma once\n// Tables.\n", "// Tables\n#pragma once\n", "int x;\n"]
+)
+def test_a_header_without_a_description_is_noticed(source: str):
+    assert undescribed(source)
+
+
+def test_every_header_of_the_kernel_is_read_once_and_used():
+    headers = [path for path in kernel_sources() if path.suffix == ".hpp"]
+    texts = {path.name: path.read_text("utf-8") for path in kernel_sources()}
+    assert [p.name for p in headers if "\n#pragma once\n" not in texts[p.name]] == []
+    included = {
+        name.rpartition("/")[2]
+        for text in texts.values()
+        for name in re.findall(r'^#include "(.*)"$', text, re.MULTILINE)
+    }
+    assert {path.name for path in headers} == included
+
+
+def test_the_kernel_and_its_library_agree_on_every_function():
+    native = SOURCE / "engine" / "native"
+    kernel = (native / "kernel.cpp").read_text("utf-8")
+    defined = set(re.findall(r"^\S.*?\b(wl_\w+)\(", kernel, re.MULTILINE))
+    declared = re.findall(r'"(wl_\w+)":', (native / "library.py").read_text("utf-8"))
+    assert sorted(declared) == sorted(defined)
 
 
 def test_no_function_is_too_long():
@@ -175,7 +223,9 @@ def test_the_public_names_are_complete_and_resolve():
 
 
 def test_no_loose_ends():
-    texts = [p for p in SOURCE.rglob("*") if p.suffix in {".py", ".cpp", ".h", ".ded"}]
+    texts = [
+        p for p in SOURCE.rglob("*") if p.suffix in {".py", ".cpp", ".hpp", ".ded"}
+    ]
     texts += (ROOT / "docs").rglob("*.md")
     texts.append(ROOT / "README.md")
     found = [

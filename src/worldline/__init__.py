@@ -32,7 +32,7 @@ from worldline.model.errors import (
     UsageError,
     WorldlineError,
 )
-from worldline.model.events import Event, Kind, Origin
+from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
 from worldline.model.handlers import (
@@ -45,11 +45,13 @@ from worldline.model.handlers import (
     upcall,
 )
 from worldline.model.histories import histories
+from worldline.model.kinds import Kind, Origin
 from worldline.model.message import Envelope, message
-from worldline.model.network import datagrams, message_set, streams
+from worldline.model.network import datagrams, message_set, networks, streams
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.network.mailbox import Capability, Network
 from worldline.model.network.message_set import MessageSet
+from worldline.model.network.networks import Networks
 from worldline.model.network.streams import Streams
 from worldline.model.node import node
 from worldline.model.observers import Observer, Sent, Step
@@ -105,7 +107,7 @@ if TYPE_CHECKING:
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
     from worldline.trace import records
-    from worldline.worlds.direct import NotEnabled
+    from worldline.worlds.world import NotEnabled
 
 _LAZY = {
     "worldline.dedalus.problems": ("ProgramError",),
@@ -136,7 +138,7 @@ _LAZY = {
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
-    "worldline.worlds.direct": ("NotEnabled",),
+    "worldline.worlds.world": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""
 
@@ -173,6 +175,7 @@ __all__ = [
     "MessageSet",
     "ModelError",
     "Network",
+    "Networks",
     "NodeId",
     "NodeView",
     "Nondeterminism",
@@ -230,6 +233,7 @@ __all__ = [
     "liveness",
     "message",
     "message_set",
+    "networks",
     "node",
     "on",
     "one_of",

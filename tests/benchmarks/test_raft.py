@@ -20,7 +20,7 @@ from tests.zoo.walking import started, unsafe
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.prologue import Pattern
 from worldline.runs.record import Ending, record
 from worldline.trace.format import write
@@ -132,7 +132,9 @@ def test_after_the_commit_of_figure_8_nine_steps_are_the_fewest(tmp_path: Path):
     boot = [(event, world.step(event).choices) for event in world.boot_events()]
     run = world.prepare(FIGURE_8[:COMMITTED])
     ending = Ending(None, None, wl.Verdict.UNKNOWN)
-    trace = record(system, boot, [], run, ending=ending, engine="test", seed=0)
+    trace = record(
+        DirectWorld(system), boot, [], run, ending=ending, engine="test", seed=0
+    )
     write(trace, tmp_path / "figure8.wl")
     report = wl.check(system, from_=tmp_path / "figure8.wl", traces=False)
     assert report.expect_violated(DURABLE).steps == 9

@@ -30,6 +30,21 @@ def test_a_search_goes_on_from_a_step():
     assert run("replay", "again.wl", "lossy.py").status == 1
 
 
+@pytest.mark.parametrize("verb", ["check", "walk"])
+def test_a_search_goes_on_from_a_state_that_was_kept(verb: str):
+    kept = run("debug", "lost.wl", "lossy.py", "-c", "jump 1; save here.wl")
+    assert "the state of step 1 is in here.wl" in kept.out
+    result = run(verb, "lossy.py", "--from", "here.wl", "--out", "again.wl")
+    assert result.status == 1
+    assert "from the state in here.wl on, with every fault as often" in result.out
+    assert run("replay", "again.wl", "lossy.py").status == 1
+    shown = run("show", "again.wl").out
+    assert "the state in which the run begins\n  a  up" in shown
+    assert "Request() from a is under way" in shown
+    asked = run("debug", "again.wl", "lossy.py", "-c", "jump first; state b")
+    assert "Request() from a" in asked.out
+
+
 def test_a_target_may_be_spelt_otherwise():
     place = str(Path("lossy.py").resolve())
     assert run("check", f"{place}:system", "--from", "lost.wl:1").status == 1

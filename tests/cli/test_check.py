@@ -207,6 +207,13 @@ def test_depth_first_search_needs_a_depth():
     assert result.status == 1
 
 
+def test_depth_first_search_is_refused_to_the_native_engine():
+    bounded = ("check", "counter.py", "--depth-first", "--max-depth", "9")
+    text = refusal(run(*bounded, "--engine", "native"))
+    assert "the native engine has no depth-first search" in text
+    assert "use the engine 'python'" in text
+
+
 def test_a_deadlock_counts_only_if_asked_for(folder: Path):
     source = COUNTER.replace(
         "    @wl.call\n", "    @wl.call(when=lambda self, amount: self.total < 1)\n"

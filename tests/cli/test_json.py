@@ -120,3 +120,5 @@ def test_a_replay_says_what_applies_of_it():
     assert found["trace"] == "bad.wl"
     assert found["seed"] == 3
     assert found["steps"] == row["steps"]
+    assert tuple(found)[: len(BASE)] == BASE
+    assert found["replay"] == row["replay"] == "worldline replay bad.wl counter.py"

@@ -14,7 +14,8 @@ from worldline.debug.timeline import CHECKPOINTS, SHORTEST, Timeline, stride_of
 from worldline.runs.record import Ending, record
 from worldline.runs.schedule import schedule_of
 from worldline.trace.records import Trace
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import Snapshot
 
 
 def states(trace: Trace, system: wl.System) -> list[Snapshot]:
@@ -77,7 +78,9 @@ def ticking(steps: int) -> Trace:
     tick = wl.Event(wl.Kind.TIMER, node, name="tick")
     ending = Ending(None, None, wl.Verdict.UNKNOWN)
     run = [(tick, ())] * steps
-    return record(system, boot, [], run, ending=ending, engine="test", seed=None)
+    return record(
+        DirectWorld(system), boot, [], run, ending=ending, engine="test", seed=None
+    )
 
 
 def test_ignored_fields_go_on_from_a_checkpoint_as_they_were():
@@ -128,7 +131,9 @@ def test_checkpoints_share_what_has_not_changed():
     boot = [(wl.Event(wl.Kind.START, node), ()) for node in nodes]
     ending = Ending(None, None, wl.Verdict.UNKNOWN)
     run = [(tick, ())] * 100
-    trace = record(system, boot, [], run, ending=ending, engine="test", seed=None)
+    trace = record(
+        DirectWorld(system), boot, [], run, ending=ending, engine="test", seed=None
+    )
     kept = list(Timeline(trace, system)._checkpoints.values())
     column = system.layout.local(1)
     assert len(kept) == 7

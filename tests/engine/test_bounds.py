@@ -16,12 +16,11 @@ from worldline.loading.loader import load
 AT_ONCE = 1e-9
 
 
-@pytest.mark.parametrize("strategy", ["breadth-first", "depth-first"])
 def test_where_the_kernel_comes_back_makes_no_difference(
-    monkeypatch: pytest.MonkeyPatch, strategy: Any
+    monkeypatch: pytest.MonkeyPatch,
 ):
     system = load("zoo:twophase", {"n": "6"})
-    options: dict[str, Any] = {"strategy": strategy, "max_depth": 30, "traces": False}
+    options: dict[str, Any] = {"max_depth": 30, "traces": False}
     whole = wl.check(system, engine="native", **options)
     opened = []
 
@@ -40,13 +39,14 @@ def test_where_the_kernel_comes_back_makes_no_difference(
     )
 
 
-@pytest.mark.parametrize("strategy", ["breadth-first", "depth-first"])
-@pytest.mark.parametrize("engine", ["native", "python"])
-def test_a_search_without_time_sees_next_to_nothing(strategy: Any, engine: Any):
+@pytest.mark.parametrize(
+    ("engine", "depth_first"), [("native", False), ("python", False), ("python", True)]
+)
+def test_a_search_without_time_sees_next_to_nothing(engine: Any, depth_first: bool):
     found = wl.check(
         load("zoo:twophase", {"n": "7"}),
         engine=engine,
-        strategy=strategy,
+        depth_first=depth_first,
         max_depth=50,
         max_seconds=AT_ONCE,
         traces=False,
@@ -65,7 +65,7 @@ def test_walks_look_at_the_clock_inside_a_walk(engine: Any):
 
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_a_process_that_has_too_much_from_the_beginning_says_so(engine: Any):
-    found = wl.check(load("zoo:toy", {}), engine=engine, max_memory_mb=1, traces=False)
+    found = wl.check(load("zoo:toy", {}), engine=engine, max_memory=1, traces=False)
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "memory")
     (note,) = [note for note in found.notes if "--max-memory" in note]
     assert "before the search began" in note
@@ -74,7 +74,7 @@ def test_a_process_that_has_too_much_from_the_beginning_says_so(engine: Any):
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_walks_have_a_bound_on_memory(engine: Any):
     found = wl.walk(
-        load("zoo:brokentree", {}), engine=engine, max_memory_mb=1, traces=False
+        load("zoo:brokentree", {}), engine=engine, max_memory=1, traces=False
     )
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "memory")
     assert any("--max-memory" in note for note in found.notes)
@@ -82,15 +82,13 @@ def test_walks_have_a_bound_on_memory(engine: Any):
 
 @pytest.mark.parametrize("engine", [None, "ldfi", "random", "exhaustive"])
 def test_searches_for_faults_have_a_bound_on_memory(engine: str | None):
-    found = wl.find_faults(
-        "zoo:redun-deliv", engine=engine, max_memory_mb=1, traces=False
-    )
+    found = wl.find_faults("zoo:redun-deliv", engine=engine, max_memory=1, traces=False)
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "memory")
     assert any("--max-memory" in note for note in found.notes)
 
 
 def test_python_nodes_in_rounds_have_a_bound_on_memory():
-    found = wl.find_faults("zoo:broadcast", max_memory_mb=1, traces=False)
+    found = wl.find_faults("zoo:broadcast", max_memory=1, traces=False)
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "memory")
 
 
@@ -98,7 +96,7 @@ def test_a_stage_has_a_bound_on_memory():
     found = wl.check(
         load("zoo:toy", {}),
         until=[lambda view: False],
-        max_memory_mb=1,
+        max_memory=1,
         traces=False,
     )
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "memory")

@@ -127,11 +127,10 @@ def test_a_bound_beyond_all_counting_is_none(engine: Any, most: int):
     for options in (
         {"max_states": most},
         {"max_depth": most},
-        {"max_liveness_states": most},
-        {"max_memory_mb": most},
-        {"max_depth": most, "strategy": "depth-first"},
+        {"max_memory": most},
+        {"max_depth": most, "depth_first": True, "engine": "python"},
     ):
-        bound = wl.check(system, engine=engine, traces=False, **options)
+        bound = wl.check(system, traces=False, **{"engine": engine, **options})
         assert (bound.verdict, bound.states, bound.bound) == (
             free.verdict,
             free.states,
@@ -154,7 +153,7 @@ def test_a_walk_without_a_bound_on_its_steps_is_not_cut_short(engine: Any, most:
         {"max_states": True},
         {"max_states": 2.5},
         {"max_depth": -1},
-        {"max_memory_mb": 0},
+        {"max_memory": 0},
         {"max_seconds": float("nan")},
         {"max_seconds": float("inf")},
         {"max_seconds": -1},

@@ -30,9 +30,21 @@ MADE = (
     ("check", "zoo:brokentree", "-p", "bugs=bt2"),
     ("faults", "zoo:simple-deliv"),
     ("check", "lamp.py"),
+    ("check", "zoo:single-copy", "-p", "servers=2"),
 )
-TARGETS: tuple[list[str], ...] = (["counter.py"], ["lossy.py"], [], [], ["lamp.py"])
+TARGETS: tuple[list[str], ...] = (
+    *(["counter.py"], ["lossy.py"], [], [], ["lamp.py"], []),
+    *(["counter.py"], [], [], ["lamp.py"]),
+)
 """What loads the system of each; those of the zoo are loaded by themselves."""
+
+KEPT = (
+    (0, ("counter.py",), "jump 1"),
+    (2, ("zoo:brokentree", "-p", "bugs=bt2"), "jump 8"),
+    (5, ("zoo:single-copy", "-p", "servers=2"), "jump 3"),
+    (4, ("lamp.py",), "jump 1"),
+)
+"""Runs of which a state is kept: it begins other traces."""
 
 COMMANDS = (
     ("show", "x.wl"),
@@ -69,8 +81,14 @@ def bases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[byte
     (tmp_path / "lamp.py").write_text(LAMP, "utf-8")
     for number, command in enumerate(MADE):
         assert run(*command, "--out", f"{number}.wl").status == 1
+    for number, (source, words, jump) in enumerate(KEPT, len(MADE)):
+        given = TARGETS[source]
+        assert run("debug", f"{source}.wl", *given, "-c", f"{jump}; save state").out
+        status = run("check", *words, "--from", "state", "--out", f"{number}.wl").status
+        assert status == 1
+        Path("state").unlink()
     before = signal.signal(signal.SIGVTALRM, _too_long)
-    yield [Path(f"{number}.wl").read_bytes() for number in range(len(MADE))]
+    yield [Path(f"{number}.wl").read_bytes() for number in range(len(TARGETS))]
     signal.signal(signal.SIGVTALRM, before)
 
 
@@ -85,8 +103,8 @@ def peak_mib() -> float:
 def answered(number: int, bases: list[bytes]) -> Result:
     """Let a command read the trace of a number, and check the answer."""
     Path("x.wl").write_bytes(mutated(number, bases))
-    targets = TARGETS[number % len(MADE)]
-    words = COMMANDS[number // len(MADE) % len(COMMANDS)]
+    targets = TARGETS[number % len(TARGETS)]
+    words = COMMANDS[number // len(TARGETS) % len(COMMANDS)]
     command = [w for word in words for w in (targets if word == "TARGET" else [word])]
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:

@@ -8,16 +8,18 @@ import pytest
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.lineage import deciding
-from worldline.lineage.deciding import decide, question_of, scope_of
+from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.options import FaultOptions
 from worldline.lineage.targets.opening import open_target
+from worldline.lineage.targets.target import Question
 from worldline.model.verdicts import Verdict
 
 
 def asked(name: str, **options: object) -> tuple[Outcome, float]:
     """Return an outcome, and the seconds that the user waited for it."""
     target = open_target(f"zoo:{name}", {}, None)
-    question = question_of(**options)  # type: ignore[arg-type]
+    question = Question.of(FaultOptions(**options))  # type: ignore[arg-type]
     began = time.monotonic()
     found = decide(target, scope_of(target, question), question)
     return found, time.monotonic() - began

@@ -69,7 +69,7 @@ def test_the_files_of_a_program():
 
 def test_a_system(tmp_path: Path):
     file = tmp_path / "bad.wl"
-    report = wl.find_faults(greeting(), eot=3, eff=2, crashes=0, every=True, out=file)
+    report = wl.find_faults(greeting(), eot=3, eff=2, crashes=0, all=True, out=file)
     assert [set(one) for one in report.falsifiers] == [
         {Loss(1, "a", "b")},
         {Loss(1, "a", "c")},
@@ -108,7 +108,7 @@ def promising(**options: Any) -> wl.System:
 
 
 def test_only_the_chosen_properties_are_judged():
-    options: Any = {"eot": 3, "eff": 2, "crashes": 1, "every": True, "traces": False}
+    options: Any = {"eot": 3, "eff": 2, "crashes": 1, "all": True, "traces": False}
     chosen = wl.find_faults(promising(), properties=["a_is_up"], **options)
     assert [set(one) for one in chosen.falsifiers] == [
         {Crash(time, "a")} for time in (1, 2, 3)
@@ -137,7 +137,7 @@ def test_a_run_that_breaks_a_chosen_property_replays_with_the_whole_system(
         (["a_is_down"], "its properties are a_is_up, all_or_none, b_knows"),
         (["b_knows"], "b_knows is no promise .* promises a_is_up, all_or_none"),
         ([], "nothing is no promise"),
-        ("a_is_up", "no list of names"),
+        ("a_is_up", "properties is 'a_is_up', which is no list"),
     ],
 )
 def test_a_choice_of_properties_that_makes_no_sense_is_refused(names: Any, said: str):
@@ -184,7 +184,7 @@ def test_nodes_that_a_system_spares_do_not_crash():
 
 @pytest.mark.parametrize("engine", ["symbolic", "ldfi", "exhaustive"])
 def test_only_the_chosen_nodes_of_a_program_crash(engine: str, tmp_path: Path):
-    options: Any = {"eot": 4, "eff": 2, "crashes": 1, "every": True, "engine": engine}
+    options: Any = {"eot": 4, "eff": 2, "crashes": 1, "all": True, "engine": engine}
     options["out"] = tmp_path / "bad.wl"
     either = wl.find_faults("zoo:retry-deliv", **options).falsifiers
     assert {fault.node for one in either for fault in one if isinstance(fault, Crash)}
@@ -200,7 +200,7 @@ def test_only_the_chosen_nodes_of_a_program_crash(engine: str, tmp_path: Path):
 
 
 def test_alike_nodes_of_which_one_may_crash_are_not_alike():
-    options: Any = {"eot": 4, "eff": 3, "crashes": 1, "every": True, "traces": False}
+    options: Any = {"eot": 4, "eff": 3, "crashes": 1, "all": True, "traces": False}
     for one in ("b", "c"):
         by_loop, by_solver = (
             wl.find_faults(
@@ -281,7 +281,7 @@ def test_a_crash_in_the_last_round_is_told_where_no_other_one_does(engine: str):
 
 def test_of_equally_small_falsifiers_those_with_a_crash_in_the_last_round_come_last():
     system = pinging(a_is_up_at_last)
-    report = wl.find_faults(system, eot=4, eff=0, crashes=2, every=True, traces=False)
+    report = wl.find_faults(system, eot=4, eff=0, crashes=2, all=True, traces=False)
     times = [fault.time for one in report.falsifiers for fault in one]
     assert times == [1, 2, 3, 4]
     order = list(fault_sets(report.scope))
@@ -301,7 +301,7 @@ def test_a_program_is_not_told_to_crash_a_node_in_the_last_round(
     ((crash,),) = report.falsifiers
     assert isinstance(crash, Crash)
     assert crash.time < 5
-    everything = wl.find_faults(f"zoo:{name}", every=True, traces=False, **options)
+    everything = wl.find_faults(f"zoo:{name}", all=True, traces=False, **options)
     assert any(crash.time == 5 for one in everything.falsifiers for crash in one)
 
 
@@ -324,7 +324,8 @@ def test_no_trace_is_written_where_none_is_wanted(
 
 
 def test_what_was_expected_to_hold_and_does_not_is_an_assertion():
-    with pytest.raises(FaultsFound, match="simple-deliv: VIOLATED"):
+    assert issubclass(FaultsFound, wl.PropertyFailed)
+    with pytest.raises(wl.PropertyFailed, match="simple-deliv: VIOLATED"):
         wl.find_faults("zoo:simple-deliv", traces=False).expect_holds()
 
 
@@ -367,10 +368,10 @@ def test_losses_are_named_where_crashes_are_excluded():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"negation": "maybe"}, "choose conservative or ignore"),
-        ({"goals": "none"}, "choose all or failure-free"),
-        ({"crash_semantics": "boom"}, "choose mute or halt or partial"),
-        ({"engine": "magic"}, "choose one of symbolic, ldfi, random, exhaustive"),
+        ({"negation": "maybe"}, "use 'conservative' or 'ignore'"),
+        ({"goals": "none"}, "use 'all' or 'failure-free'"),
+        ({"crash_semantics": "boom"}, "use 'mute', 'halt' or 'partial'"),
+        ({"engine": "magic"}, "'symbolic', 'states', 'ldfi', 'random' or 'exhaustive'"),
         ({"parameters": {"n": "3"}}, "no parameters"),
     ],
 )

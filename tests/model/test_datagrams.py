@@ -10,7 +10,7 @@ from tests.model.test_faults import DELIVER, A, B, C, Item, Shop, shop
 from tests.worlds.driving import Driven
 
 import worldline as wl
-from worldline.model.events import Origin
+from worldline.model.kinds import Origin
 from worldline.show.diagram import diagram
 from worldline.trace.causality import causal_past
 from worldline.trace.format import read

@@ -12,15 +12,17 @@ from tests.oracle.exploration import explore
 
 import worldline as wl
 from worldline.model.data.values import freeze, thaw
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.semantics.execute import Result
 from worldline.model.symmetry.renaming import renamed
 from worldline.runs.record import Ending, record
-from worldline.runs.recorder import event_record
-from worldline.search.engines import Engine
+from worldline.runs.step_record import event_record
+from worldline.search.options import Engine
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import steps
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import NotEnabled
 
 A, B = wl.ids("a", "b")
 ENDING: dict[str, Any] = {
@@ -248,7 +250,7 @@ def test_a_draw_is_written_in_short(drawn: wl.OneOf, text: str):
     event = Event(Kind.CALL, A, name="put", payload=(drawn, 3))
     assert repr(event) == f"call at a put with {text}, 3"
     system = store(wl.script(A, [wl.invoke(Store.put, "x", 3)]))
-    trace = record(system, [], [], [], **ENDING)
+    trace = record(DirectWorld(system), [], [], [], **ENDING)
     assert event_phrase(event_record(event), trace.header) == f"call put({text}, 3)"
 
 
@@ -260,7 +262,7 @@ def test_a_step_is_told_with_what_was_drawn():
         (Event(Kind.CALL, A, name="odd", payload=(wl.integers(0, 1),)), (0,)),
     ]
     start = [(Event(Kind.START, A), ())]
-    trace = record(system, start, [], run, **ENDING)
+    trace = record(DirectWorld(system), start, [], run, **ENDING)
     lines = list(steps(trace))
     assert any(line.endswith("call put('y', 6)") for line in lines)
     assert any(line.endswith("call odd(0)  no handler took it") for line in lines)

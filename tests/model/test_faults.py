@@ -284,6 +284,11 @@ MISTAKES: list[tuple[Any, str, str]] = [
         "leave the fault out",
     ),
     (
+        lambda: wl.Faults(silent_resets=1, deaf=0),
+        "Faults(deaf=0) is not a number of peers",
+        "give an int of at least 1",
+    ),
+    (
         lambda: made(network=wl.message_set(), faults=wl.Faults(silent_resets=1)),
         "Faults(silent_resets=...) cannot happen on message_set",
         "leave the fault out",

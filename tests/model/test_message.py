@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.model.data.content import order_key
 from worldline.model.data.values import freeze, thaw
-from worldline.model.message import Envelope, is_message
+from worldline.model.kinds import Kind
+from worldline.model.message import Envelope, OpenEnvelope, is_message
 
 
 @wl.message
@@ -107,3 +109,27 @@ def test_envelopes_compare_by_source_part_and_content():
         envelope(a, "", Wrap(True)),
     ):
         assert envelope(a, "", Wrap(1)) != other
+
+
+def test_what_an_envelope_says_is_frozen_when_its_key_is_asked_for():
+    a, b = wl.ids("a", "b")
+    event = wl.Event(Kind.DELIVER, a, peer=b, name="Wrap", payload=Wrap(object()))
+    assert event.envelope is not None
+    assert repr(event.envelope).startswith("Wrap(inner=<object")
+    with pytest.raises(wl.ModelError, match=r"Wrap\.inner holds <object"):
+        _ = event.key
+    late, early = (
+        OpenEnvelope(b, "", Wrap(1)),
+        Envelope(b, "", Wrap(1), freeze(Wrap(1))),
+    )
+    assert late == early
+    assert {late} == {early}
+    assert type(late) is Envelope
+    assert order_key(OpenEnvelope(b, "", Wrap(1))) == order_key(early)
+    assert freeze((OpenEnvelope(b, "", Wrap(1)),)) == freeze((early,))
+
+
+def test_an_envelope_has_no_other_attributes():
+    (a,) = wl.ids("a")
+    with pytest.raises(AttributeError, match="an envelope has no 'dst'"):
+        _ = OpenEnvelope(a, "", Wrap(1)).dst  # type: ignore[attr-defined]

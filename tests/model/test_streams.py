@@ -309,6 +309,27 @@ def test_the_peers_that_do_not_notice_are_chosen():
     assert "transport_error at b lost about a" not in driven.offers()
 
 
+@pytest.mark.parametrize(("deaf", "sets"), [(1, 3), (2, 6), (3, 7), (9, 7), (None, 7)])
+def test_how_many_peers_miss_a_silent_reset_can_be_bounded(deaf: int | None, sets: int):
+    peers = wl.ids("b", "c", "d")
+    system = wl.System(
+        {node: Talker() for node in (A, *peers)},
+        network=wl.streams(),
+        workload=[wl.whenever(wl.invoke(Talker.say, A, "x"), nodes=peers)],
+        faults=wl.Faults(silent_resets=1, nodes=(A,), deaf=deaf),
+    )
+    driven = Driven(system)
+    for node in peers:
+        driven.do(wl.events.call(node, Talker.say))
+        driven.do(wl.events.deliver(A, Line))
+    resets = [e for e in driven.world.enabled() if e.kind is wl.Kind.RESET]
+    assert len(resets) == sets
+    every = wl.Event(wl.Kind.RESET, A, payload=peers)
+    assert driven.world.is_enabled(every) == (every in resets)
+    # A prologue draws on no budget, and has no such bound either.
+    assert driven.world.is_enabled(every, charge=False)
+
+
 def test_a_half_open_end_can_still_hear_a_new_connection():
     talk = Talk()
     talk.connect()

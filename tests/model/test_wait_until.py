@@ -12,8 +12,9 @@ import worldline as wl
 from worldline.injection.scope import Scope
 from worldline.lineage.rounds.plan import Plan
 from worldline.lineage.rounds.scheduler import RoundWorld
-from worldline.model.events import Event, Kind
-from worldline.search.engines import Engine
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.search.options import Engine
 from worldline.worlds.direct import DirectWorld
 
 A, B = wl.ids("a", "b")

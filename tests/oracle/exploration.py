@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.oracle.explorer import Oracle
 
-from worldline.model.events import Origin
+from worldline.model.kinds import Origin
 from worldline.model.properties import PropertyKind
 from worldline.model.semantics.execute import Failure
 

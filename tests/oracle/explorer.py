@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import Any
 
 from tests.oracle.door import OracleDoor, next_choices
-from tests.oracle.networks import Forever
 from tests.oracle.reader import StateReader
 from tests.oracle.state import NodeState, State, canonical, describe, identity
 
@@ -133,17 +132,15 @@ class Oracle:
         self, state: State, index: int, *, charge: bool
     ) -> Iterator[wl.Event]:
         node, status = self.system.ids[index], state.nodes[index].status
-        arriving = state.wire.arrivals(node, up=status == "up")
-        if status == "down" and self.affords(state, "restarts", charge=charge):
-            arriving += state.wire.missed(node)
-        for event in arriving:
+        returns = status == "down" and self.affords(state, "restarts", charge=charge)
+        for event in state.wire.next(node, up=status == "up", returns=returns):
             side = state.cut or frozenset()
             apart = (event.node in side) != (event.peer in side)
             if not (apart and event.kind in (K.DELIVER, K.REFUSE)):
                 yield event
         for kind in (K.DROP, K.DUPLICATE):
             if self.affords(state, SPENDS[kind], charge=charge):
-                for parcel in state.wire.losable(node):
+                for parcel in state.wire.struck(node, kind):
                     yield parcel.as_event(kind)
 
     def from_node(
@@ -201,9 +198,11 @@ class Oracle:
             yield wl.Event(K.RESET, node, payload=())
         if self.affords(state, "silent_resets", charge=charge):
             peers = state.wire.deaf_candidates(node)
+            most = self.system.faults.deaf
             for size in range(1, len(peers) + 1):
                 for deaf in itertools.combinations(peers, size):
-                    yield wl.Event(K.RESET, node, payload=deaf)
+                    if most is None or not charge or len(deaf) <= most:
+                        yield wl.Event(K.RESET, node, payload=deaf)
         if self.affords(state, "crashes", charge=charge):
             yield wl.Event(K.CRASH, node)
 
@@ -350,7 +349,7 @@ class Oracle:
         else:
             if type(message) not in kind.ignores:
                 raise unknown_message(kind, type(message))
-            keeps = isinstance(state.wire, Forever)
+            keeps = state.wire.keeps(event.part, message)
         return Result.WAITS if keeps else Result.UNHANDLED
 
     def context(self, door: OracleDoor, state: State, index: int) -> Context:

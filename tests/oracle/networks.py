@@ -14,7 +14,9 @@ from worldline.model.data.content import order_key
 from worldline.model.data.values import freeze
 from worldline.model.events import LOST, UNREACHABLE
 from worldline.model.network.datagrams import Datagrams
+from worldline.model.network.mailbox import Network
 from worldline.model.network.message_set import MessageSet
+from worldline.model.network.networks import Networks
 from worldline.model.network.streams import Streams
 
 Pair = tuple[wl.NodeId, wl.NodeId]
@@ -74,6 +76,18 @@ class Wire:
         kind = wl.Kind.DELIVER
         return [parcel.as_event(kind) for parcel in self.losable(node)] if up else []
 
+    def next(self, node: wl.NodeId, *, up: bool, returns: bool) -> list[wl.Event]:
+        """What can come of what is under way to a node."""
+        return self.arrivals(node, up=up) + (self.missed(node) if returns else [])
+
+    def struck(self, node: wl.NodeId, kind: wl.Kind) -> list[Parcel]:
+        """The parcels for `node` that a fault can hit next."""
+        return self.losable(node)
+
+    def keeps(self, part: str, message: Any) -> bool:
+        """Whether a message stays when it was delivered."""
+        return False
+
     def missed(self, node: wl.NodeId) -> list[wl.Event]:
         """What is lost for a node that crashed and may start again."""
         return [parcel.as_event(wl.Kind.REFUSE) for parcel in self.losable(node)]
@@ -84,7 +98,8 @@ class Wire:
     def sever(self, side: frozenset[wl.NodeId]) -> None:
         """Break the open connections between `side` and the rest."""
 
-    def is_full(self, src: wl.NodeId, dst: wl.NodeId) -> bool:
+    def is_full(self, parcel: Parcel) -> bool:
+        """Whether the sender's buffer has no room for a parcel."""
         return False
 
     def breakable(self, node: wl.NodeId) -> list[wl.NodeId]:
@@ -136,6 +151,9 @@ class Multiset(Wire):
 
 class Forever(Multiset):
     """A message set: delivery does not remove, sending again adds nothing."""
+
+    def keeps(self, part: str, message: Any) -> bool:
+        return True
 
     def send(self, parcel: Parcel) -> None:
         if all(parcel.key != known.key for known in self.under_way):
@@ -280,8 +298,8 @@ class Connected(Fifo):
                 if one in side and other not in side and self.is_whole(one, other):
                     self.error[one, other] = self.error[other, one] = True
 
-    def is_full(self, src: wl.NodeId, dst: wl.NodeId) -> bool:
-        held = len(self.queues.get((src, dst), ()))
+    def is_full(self, parcel: Parcel) -> bool:
+        held = len(self.queues.get((parcel.src, parcel.dst), ()))
         return self.buffer is not None and held >= self.buffer
 
     def connections(self) -> dict[Pair, Any]:
@@ -292,9 +310,77 @@ class Connected(Fifo):
         }
 
 
+class Several(Wire):
+    """A wire for each entry of what was declared, and one for the rest."""
+
+    def __init__(self, network: Networks, nodes: tuple[wl.NodeId, ...]) -> None:
+        super().__init__(nodes)
+        declared = [*network.carried, ((), network.otherwise)]
+        self.wires = [(keys, one, wire(one, nodes)) for keys, one in declared]
+
+    def of(self, part: str, message: Any) -> Wire:
+        """The wire that a message takes."""
+        for keys, _, one in self.wires:
+            if part in keys or type(message) in keys:
+                return one
+        return self.wires[-1][2]
+
+    def send(self, parcel: Parcel) -> None:
+        self.of(parcel.part, parcel.message).send(parcel)
+
+    def keeps(self, part: str, message: Any) -> bool:
+        return self.of(part, message).keeps(part, message)
+
+    def is_full(self, parcel: Parcel) -> bool:
+        return self.of(parcel.part, parcel.message).is_full(parcel)
+
+    def parcels(self, node: wl.NodeId) -> list[Parcel]:
+        return [parcel for *_, one in self.wires for parcel in one.parcels(node)]
+
+    def next(self, node: wl.NodeId, *, up: bool, returns: bool) -> list[wl.Event]:
+        found = [one.next(node, up=up, returns=returns) for *_, one in self.wires]
+        return [event for events in found for event in events]
+
+    def struck(self, node: wl.NodeId, kind: wl.Kind) -> list[Parcel]:
+        word = "loss" if kind is wl.Kind.DROP else "duplication"
+        return [
+            parcel
+            for _, network, one in self.wires
+            if getattr(network, word, False)
+            for parcel in one.losable(node)
+        ]
+
+    def happen(self, event: wl.Event) -> None:
+        if event.kind in (*TAKING, wl.Kind.DUPLICATE):
+            self.of(event.part, event.payload).happen(event)
+        else:
+            for *_, one in self.wires:
+                one.happen(event)
+
+    def sever(self, side: frozenset[wl.NodeId]) -> None:
+        for *_, one in self.wires:
+            one.sever(side)
+
+    def breakable(self, node: wl.NodeId) -> list[wl.NodeId]:
+        return [peer for *_, one in self.wires for peer in one.breakable(node)]
+
+    def deaf_candidates(self, node: wl.NodeId) -> list[wl.NodeId]:
+        return [peer for *_, one in self.wires for peer in one.deaf_candidates(node)]
+
+    def connections(self) -> dict[Pair, Any]:
+        found = [one.connections() for *_, one in self.wires]
+        return {pair: state for known in found for pair, state in known.items()}
+
+
 def wire_of(system: wl.System) -> Wire:
     """The empty network of a system."""
-    network, nodes = system.network, system.ids
+    return wire(system.network, system.ids)
+
+
+def wire(network: Network, nodes: tuple[wl.NodeId, ...]) -> Wire:
+    """A network with nothing on its way."""
+    if isinstance(network, Networks):
+        return Several(network, nodes)
     if isinstance(network, Streams):
         return Connected(nodes, network.buffer)
     if isinstance(network, MessageSet):

@@ -11,7 +11,7 @@ from tests.oracle.networks import Wire, wire_of
 import worldline as wl
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.node import node_type
 
 TimerKey = tuple[str, str, Frozen]

@@ -226,7 +226,7 @@ def test_a_predicate_without_source_is_explained_by_its_reads():
 def test_a_violation_that_is_none_is_not_recorded():
     with pytest.raises(wl.Nondeterminism, match="is true at its end"):
         record(
-            SYSTEM,
+            DirectWorld(SYSTEM),
             [(event, ()) for event in DirectWorld(SYSTEM).boot_events()],
             [],
             [],

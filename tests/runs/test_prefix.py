@@ -41,7 +41,9 @@ def run(system: wl.System, *events: wl.events.Pattern, file: str = "run.wl") -> 
         event = next(e for e in world.enabled() if pattern.matches(e))
         done.append((event, world.step(event, pattern.choices).choices))
     ending = Ending(None, None, UNKNOWN)
-    trace = record(system, boot, prologue, done, ending=ending, engine="test", seed=0)
+    trace = record(
+        DirectWorld(system), boot, prologue, done, ending=ending, engine="test", seed=0
+    )
     write(trace, file)
     return Path(file)
 
@@ -190,7 +192,9 @@ def test_a_symmetric_system_may_begin_where_its_nodes_differ():
         done.append((event, world.step(event).choices))
     boot = [(event, ()) for event in DirectWorld(system).boot_events()]
     ending = Ending(None, None, UNKNOWN)
-    trace = record(system, boot, [], done, ending=ending, engine="test", seed=0)
+    trace = record(
+        DirectWorld(system), boot, [], done, ending=ending, engine="test", seed=0
+    )
     write(trace, "four.wl")
     begin: dict[str, Any] = {"from_": "four.wl", "properties": ["consistency"]}
     whole = wl.check(twophase.system(n=3), symmetry=False, **begin)

@@ -18,7 +18,8 @@ from worldline.model.usercode import divergence
 from worldline.runs.record import Ending, record
 from worldline.runs.replay import replay
 from worldline.trace.format import read, write
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import NotEnabled
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -135,7 +136,7 @@ def test_an_event_that_cannot_happen_is_not_recorded():
     restart = wl.Event(wl.Kind.RESTART, system.ids[1])
     with pytest.raises(NotEnabled, match="restart at alice is not enabled"):
         record(
-            system,
+            DirectWorld(system),
             [],
             [],
             [(restart, ())],
@@ -170,7 +171,15 @@ def test_a_handler_that_diverges_is_recorded_and_replayed(
     call = wl.Event(wl.Kind.CALL, node, name="spin", payload=())
     boot = [(wl.Event(wl.Kind.START, node), ())]
     ending = Ending("divergence", "safety", wl.Verdict.VIOLATED)
-    trace = record(system, boot, [], [(call, ())], ending=ending, engine="test", seed=0)
+    trace = record(
+        DirectWorld(system),
+        boot,
+        [],
+        [(call, ())],
+        ending=ending,
+        engine="test",
+        seed=0,
+    )
     failure = trace.steps[-1].failure
     assert failure is not None
     assert (failure.kind, failure.name) == ("divergence", "Spinner.spin")
@@ -202,7 +211,9 @@ def test_a_run_that_violates_nothing_is_reproduced(verdict: Any, tmp_path: Path)
     world = DirectWorld(system)
     boot = [(event, world.step(event).choices) for event in world.boot_events()]
     ending = Ending("totals_are_small", "safety", verdict)
-    trace = record(system, boot, [], [], ending=ending, engine="test", seed=0)
+    trace = record(
+        DirectWorld(system), boot, [], [], ending=ending, engine="test", seed=0
+    )
     write(trace, tmp_path / "trace.wl")
     found = replay(tmp_path / "trace.wl", workers())
     assert (found.reproduced, found.exit_code) == (True, 0)

@@ -38,7 +38,13 @@ def test_the_schedule_of_a_trace_is_the_one_recorded(variant: str):
     started, prologue, done, failure = random_run(system, 5, 40)
     ending = Ending(failure, None, wl.Verdict.UNKNOWN)
     trace = record(
-        system, started, prologue, done, ending=ending, engine="test", seed=5
+        DirectWorld(system),
+        started,
+        prologue,
+        done,
+        ending=ending,
+        engine="test",
+        seed=5,
     )
     assert schedule_of(trace, system) == (started, prologue, done)
 
@@ -53,7 +59,9 @@ def caught_twice(tmp_path: Path, **options: Any) -> Path:
         event = world.enabled()[-1]
         run.append((event, world.step(event).choices))
     ending = Ending("nobody_catches_two", "safety", wl.Verdict.VIOLATED)
-    trace = record(system, started, [], run, ending=ending, engine="test", seed=None)
+    trace = record(
+        DirectWorld(system), started, [], run, ending=ending, engine="test", seed=None
+    )
     write(trace, tmp_path / "trace.wl")
     return tmp_path / "trace.wl"
 

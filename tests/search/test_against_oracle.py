@@ -12,7 +12,7 @@ from tests.systems import FINITE
 import worldline as wl
 from worldline.loading.loader import load
 from worldline.model.verdicts import Verdict
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 
 PUBLISHED: list[tuple[str, dict[str, str], tuple[int, int, int]]] = [
     ("zoo:toy", {}, (16, 25, 7)),

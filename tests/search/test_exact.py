@@ -11,7 +11,6 @@ from tests.systems import FINITE
 import worldline as wl
 from worldline.engine import interner
 from worldline.loading.loader import load
-from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
 
 
@@ -69,8 +68,3 @@ def test_the_kernel_says_where_fingerprints_do_not_do() -> None:
         pytest.skip("there is no kernel")
     assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "fingerprints")
     assert any("engine 'python'" in note for note in found.notes)
-
-
-def test_exact_partial_order_reduction_is_refused() -> None:
-    with pytest.raises(UsageError, match="fingerprints"):
-        wl.check(load("zoo:toy", {}), exact=True, partial_order=True)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.systems import FINITE
 
 import worldline as wl
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import PropertyFailed
+from worldline.search.engines import choose
 from worldline.search.report import Progress
+
+ENGINE = choose("auto").engine
 
 
 @wl.message
@@ -132,7 +138,7 @@ def test_a_failed_assert_explains_itself() -> None:
         ({"max_depth": 4}, "depth"),
         ({"max_states": 10}, "states"),
         ({"max_seconds": 0.0}, "seconds"),
-        ({"max_memory_mb": 1}, "memory"),
+        ({"max_memory": 1}, "memory"),
     ],
 )
 def test_a_bound_makes_the_verdict_unknown(bounds: dict[str, int], bound: str) -> None:
@@ -144,7 +150,7 @@ def test_a_bound_makes_the_verdict_unknown(bounds: dict[str, int], bound: str) -
 
 def test_depth_first_search_visits_the_same_states() -> None:
     breadth = wl.check(counters(never_four))
-    depth = wl.check(counters(never_four), strategy="depth-first", max_depth=99)
+    depth = wl.check(counters(never_four), depth_first=True, max_depth=99)
     assert depth.states == breadth.states
     assert depth.verdict is Verdict.HOLDS
 
@@ -152,19 +158,42 @@ def test_depth_first_search_visits_the_same_states() -> None:
 def test_depth_first_search_within_a_bound_misses_nothing() -> None:
     for bound in (2, 3, 5, 8):
         breadth = wl.check(counters(never_four), max_depth=bound)
-        depth = wl.check(counters(never_four), strategy="depth-first", max_depth=bound)
+        depth = wl.check(counters(never_four), depth_first=True, max_depth=bound)
         assert depth.states == breadth.states
         assert depth.bound == breadth.bound == "depth"
 
 
 def test_depth_first_search_finds_a_violation_that_replays() -> None:
-    report = wl.check(counters(never_three), strategy="depth-first", max_depth=12)
+    report = wl.check(counters(never_three), depth_first=True, max_depth=12)
     assert report.expect_violated("never_three").steps is not None
+
+
+@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+def test_either_order_of_search_meets_the_same_states(
+    build: Callable[[], wl.System],
+) -> None:
+    options: dict[str, Any] = {"max_depth": 6, "keep_going": True, "traces": False}
+    breadth = wl.check(build(), engine="python", **options)
+    depth = wl.check(build(), depth_first=True, **options)
+    assert (depth.states, depth.bound) == (breadth.states, breadth.bound)
+    assert verdicts(depth) == verdicts(breadth)
+
+
+@pytest.mark.skipif(ENGINE == "python", reason="it is not the kernel that is asked")
+def test_the_native_engine_leaves_depth_first_search_to_the_reference() -> None:
+    options: dict[str, Any] = {"depth_first": True, "max_depth": 9}
+    with pytest.raises(wl.UsageError, match="no depth-first search"):
+        wl.check(counters(), engine="native", **options)
+    report = wl.check(counters(), **options)
+    assert report.engine == "python"
+    assert report.notes[0] == (
+        "engine python: the native engine has no depth-first search"
+    )
 
 
 def test_depth_first_search_without_a_bound_is_refused() -> None:
     with pytest.raises(wl.UsageError, match="max_depth"):
-        wl.check(counters(), strategy="depth-first")
+        wl.check(counters(), depth_first=True)
 
 
 def test_a_pruned_space_is_not_exhausted_but_an_assumed_one_is() -> None:

@@ -371,11 +371,6 @@ def test_symmetry_is_refused_with_advice() -> None:
     assert found.cycle is not None
 
 
-def test_partial_order_reduction_is_refused_with_advice() -> None:
-    report = wl.check(ping_pong(), partial_order=True, engine="python")
-    assert "--partial-order" in reason_of(report)
-
-
 def test_ctrl_c_leaves_it_unknown() -> None:
     def interrupt(progress: Progress) -> None:
         if progress.liveness:

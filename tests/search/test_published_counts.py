@@ -12,7 +12,7 @@ import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.loading.loader import load
 from worldline.model.verdicts import Verdict
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 
 try:
     library()

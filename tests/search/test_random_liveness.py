@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -25,7 +25,7 @@ from tests.oracle.recurrence import (
     objection,
     unfold,
 )
-from tests.search.wheels import Plan, plan_of, plans
+from tests.search.wheels import Plan, Word, plan_of, plans
 
 import worldline as wl
 from worldline.engine.graph import Space
@@ -106,6 +106,16 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_verdicts_agree_with_the_oracle(tmp_path: Path) -> None:
     for expected in small(30, largest=25):
         assert not differences(expected, tmp_path)
+
+
+def test_verdicts_are_the_same_where_another_network_has_nothing_to_carry(
+    tmp_path: Path,
+) -> None:
+    for expected in small(30, largest=25):
+        plan = expected.plan
+        beside = wl.networks({Word: plan.network}, otherwise=wl.datagrams())
+        mixed = replace(expected, plan=replace(plan, network=beside))
+        assert not differences(mixed, tmp_path)
 
 
 @pytest.mark.parametrize(

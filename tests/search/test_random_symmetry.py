@@ -52,7 +52,7 @@ def agree(plan: Plan) -> None:
         moves = sum(space.moves[key] for key in orbits.values())
         assert folded.generated == len(space.roots) + moves
         if len(orbits) < 30:
-            deep, _ = reports_of(plan, strategy="depth-first", max_depth=30)
+            deep, _ = reports_of(plan, depth_first=True, max_depth=30)
             assert deep.states == folded.states
 
 

@@ -14,11 +14,11 @@ from tests.oracle import Oracle
 from tests.oracle.exploration import Counts, explore
 
 import worldline as wl
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, permits
 from worldline.model.prologue import Pattern
 from worldline.model.verdicts import Verdict
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 from worldline.worlds.direct import DirectWorld
 
 LARGEST = 400
@@ -31,6 +31,11 @@ Program = tuple[tuple[str, int], ...]
 @wl.message
 class Word:
     envelope: int
+
+
+@wl.message
+class Echo(Word):
+    """A word that may have a network of its own."""
 
 
 @wl.message
@@ -82,6 +87,9 @@ class Machine:
     def chatter(self, ctx: wl.Context, argument: int) -> None:
         self.send(ctx, argument, Noise)
 
+    def echo(self, ctx: wl.Context, argument: int) -> None:
+        self.send(ctx, argument, Echo)
+
     def wind(self, ctx: wl.Context, argument: int) -> None:
         if self.fuel:
             self.fuel -= 1
@@ -113,6 +121,10 @@ class Machine:
     def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
         self.run(ctx, 1 + msg.envelope)
 
+    @wl.on(Echo)
+    def heard(self, ctx: wl.Context, src: wl.NodeId, msg: Echo) -> None:
+        self.run(ctx, 2 - msg.envelope)
+
     @wl.timer
     def ring(self, ctx: wl.Context, payload: int) -> None:
         self.run(ctx, 3 + payload)
@@ -128,7 +140,7 @@ class Machine:
 
 OPERATIONS = [
     *["go", "mark", "keep", "show", "send", "send", "wind", "stop", "look", "toss"],
-    *["count", "send", "wind", "fail", "chatter"],
+    *["count", "send", "wind", "fail", "chatter", "echo", "echo"],
 ]
 
 
@@ -154,6 +166,16 @@ NETWORKS = {
     **alike.NETWORKS,
     "reliable datagrams": wl.datagrams(loss=False, duplication=False),
     "reliable queues": wl.datagrams(loss=False, duplication=False, reordering=False),
+    "streams beside datagrams": wl.networks(
+        {Word: wl.streams(buffer=1)}, otherwise=wl.datagrams()
+    ),
+    "datagrams beside streams": wl.networks(
+        {(Word, Noise): wl.datagrams(loss=False)}, otherwise=wl.streams()
+    ),
+    "a set beside queues and a bag": wl.networks(
+        {Echo: wl.message_set(), Noise: wl.datagrams(duplication=False)},
+        otherwise=wl.datagrams(reordering=False, loss=False),
+    ),
 }
 
 

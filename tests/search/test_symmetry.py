@@ -15,7 +15,7 @@ from worldline.model.verdicts import Verdict
 from worldline.search.engines import choose
 from worldline.zoo import toy, twophase
 
-ENGINE: Any = choose("breadth-first", "auto").engine
+ENGINE: Any = choose("auto").engine
 ENGINES: list[Any] = ["python", "native"] if library.available() else ["python"]
 
 
@@ -122,15 +122,10 @@ def test_more_nodes_than_the_kernel_knows_are_left_to_the_other_engine() -> None
     assert (report.engine, report.states) == (ENGINE, 65)
 
 
-@pytest.mark.skipif(ENGINE == "python", reason="it is not the kernel that is asked")
-def test_a_depth_first_search_with_symmetry_is_left_to_the_other_engine() -> None:
-    options: dict[str, Any] = {"strategy": "depth-first", "max_depth": 20}
+def test_a_depth_first_search_visits_one_state_of_each_orbit() -> None:
     system = twophase.system(n=2, symmetry=True)
-    with pytest.raises(wl.UsageError, match="no depth-first search with symmetry"):
-        wl.check(system, engine="native", traces=False, **options)
-    report = wl.check(system, traces=False, **options)
+    report = wl.check(system, traces=False, depth_first=True, max_depth=20)
     assert (report.engine, report.states) == ("python", 34)
-    assert any("with symmetry" in note for note in report.notes)
 
 
 @wl.node
@@ -243,18 +238,18 @@ NETWORKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("options", NETWORKS.values(), ids=NETWORKS)
-@pytest.mark.parametrize("strategy", ["breadth-first", "depth-first"])
+@pytest.mark.parametrize("depth_first", [False, True])
 def test_a_violation_is_a_run_of_the_system_itself(
-    options: dict[str, Any], strategy: Any
+    options: dict[str, Any], depth_first: bool
 ) -> None:
-    bound = 9 if strategy == "depth-first" else None
+    bound = 9 if depth_first else None
     system = locks(**options)
-    report = wl.check(system, strategy=strategy, max_depth=bound)
+    report = wl.check(system, depth_first=depth_first, max_depth=bound)
     failed = report.expect_violated("one_holder")
     assert failed.trace is not None
     replayed = wl.replay(failed.trace, system=locks(**options, groups=[]))
     assert replayed.reproduced
-    if strategy == "breadth-first":
+    if not depth_first:
         plain = wl.check(system, symmetry=False, traces=False)
         assert failed.steps == plain.expect_violated("one_holder").steps
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import worldline as wl
-from worldline.model.faults import BUDGETS
-from worldline.model.network import Network, permits
+from worldline.model.kinds import BUDGETS
+from worldline.model.network import Capability, Network, permits
 from worldline.model.network.datagrams import Datagrams
 
 Program = str
@@ -205,7 +205,7 @@ class Plan:
             "whenever": [wl.whenever(call) for call in asked],
             "script": [wl.script(ids[0], asked)],
         }
-        forever = self.network.name == "message_set"
+        forever = Capability.HOLDS_FOR_EVER in self.network.capabilities
         return wl.System(
             nodes,
             network=self.network,

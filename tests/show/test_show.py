@@ -19,6 +19,7 @@ from worldline.show.diagram import WIDTH, diagram
 from worldline.show.exports import MOST_IN_DOT, dot, mermaid, shiviz
 from worldline.show.steps import steps
 from worldline.trace.format import Trace, read, write
+from worldline.worlds.direct import DirectWorld
 
 GOLDEN = Path(__file__).parent / "golden"
 SCENES = {"both_hold": both_hold, "granted_twice": granted_twice}
@@ -107,6 +108,8 @@ def test_long_runs_are_exported_in_part():
 def test_a_trace_without_steps_is_shown():
     system = workers(boot="events")
     ending = Ending(None, None, wl.Verdict.UNKNOWN)
-    trace = record(system, [], [], [], ending=ending, engine="test", seed=0)
+    trace = record(
+        DirectWorld(system), [], [], [], ending=ending, engine="test", seed=0
+    )
     for form in FORMS.values():
         assert list(form(trace))

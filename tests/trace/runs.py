@@ -43,5 +43,11 @@ def random_trace(system: wl.System, seed: int, length: int = 40) -> Trace:
     kind = None if failure is None else "safety"
     ending = Ending(failure, kind, verdict)
     return record(
-        system, started, prologue, done, ending=ending, engine="test", seed=seed
+        DirectWorld(system),
+        started,
+        prologue,
+        done,
+        ending=ending,
+        engine="test",
+        seed=seed,
     )

@@ -134,7 +134,15 @@ def staged(
         run.append((event, world.step(event, pattern.choices).choices))
     if ending is None:
         ending = Ending("mutual_exclusion", "safety", wl.Verdict.VIOLATED)
-    return record(system, started, prologue, run, ending=ending, engine="test", seed=7)
+    return record(
+        DirectWorld(system),
+        started,
+        prologue,
+        run,
+        ending=ending,
+        engine="test",
+        seed=7,
+    )
 
 
 def both_hold() -> Trace:

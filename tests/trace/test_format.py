@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,69 @@ from tests.systems import VARIANTS, players
 from tests.trace.runs import random_trace
 
 import worldline as wl
-from worldline.trace.format import FORMAT, LIMIT, Trace, lines_of, read, write
+from worldline.trace.format import (
+    FORMAT,
+    Trace,
+    lines_of,
+    read,
+    read_header,
+    read_steps,
+    write,
+)
+from worldline.trace.records import STATE
 from worldline.trace.schema import dump
+from worldline.trace.state import (
+    LinkRecord,
+    MessageRecord,
+    NodeStateRecord,
+    PendingRecord,
+    StateRecord,
+)
+from worldline.trace.unpacking import LIMIT
 
 SMALL = random_trace(players(network=wl.streams()), 1, 12)
 UNHURRIED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+NAMES = SMALL.header.names
+NO_FIELDS: dict[str, Any] = {"status": "up", "fields": {}, "scripts": (), "sequence": 0}
+IN_STATE = StateRecord(
+    budget={"drops": 1, "resets": None},
+    cut=None,
+    observers={"seen": {"$tuple": [1]}},
+    nodes=(
+        NodeStateRecord(
+            name=NAMES[0],
+            ignored={"noise": 3},
+            timers=(PendingRecord(part="", name="tick", payload=None, after=0.5),),
+            messages=(MessageRecord(src=NAMES[1], part="", message=1),),
+            links=(LinkRecord(peer=NAMES[1], end="half", error=True),),
+            **NO_FIELDS,
+        ),
+        *(
+            NodeStateRecord(name=name, timers=(), messages=(), links=(), **NO_FIELDS)
+            for name in NAMES[1:-1]
+        ),
+    ),
+    absent=NAMES[-1:],
+)
+
+
+def in_a_state(trace: Trace) -> Trace:
+    """Give a trace a state to begin in, and its steps times; it need not be true."""
+    steps = [
+        dataclasses.replace(
+            step, step=number, phase="run", sent_in=None, time=number / 8
+        )
+        for number, step in enumerate(trace.steps, 1)
+    ]
+    assert trace.end is not None
+    end = dataclasses.replace(trace.end, steps=len(steps))
+    header = dataclasses.replace(trace.header, begins=STATE)
+    return Trace(header, tuple(steps), end, IN_STATE)
+
+
+BEGUN = in_a_state(SMALL)
 
 
 def packed(lines: list[Any]) -> bytes:
@@ -170,13 +230,20 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path):
 def test_a_later_version_is_refused_with_advice(tmp_path: Path):
     place = tmp_path / "trace.wl"
     place.write_bytes(packed([{"record": "header", "format": FORMAT + 1, "new": 1}]))
-    with pytest.raises(wl.InputError, match=r"format version 2.*; upgrade worldline"):
+    with pytest.raises(wl.InputError, match=r"format version 3.*; upgrade worldline"):
         read(place)
 
 
-def edited(number: int, **changes: Any) -> list[Any]:
-    found = lines()
+def edited(number: int, trace: Trace = SMALL, **changes: Any) -> list[Any]:
+    found = lines(trace)
     found[number].update(changes)
+    return found
+
+
+def with_node(**changes: Any) -> list[Any]:
+    """Lines of a trace that begins in a state, with changes to what its first node is."""
+    found = lines(BEGUN)
+    found[1]["nodes"][0].update(changes)
     return found
 
 
@@ -215,11 +282,51 @@ STEPS = len(SMALL.steps)
         (edited(3, result="failed"), "failure exactly if"),
         (edited(3, changes={"x": [1]}), "changes.x: expected a list of two"),
         (edited(3, sends=[{"to": "a"}]), r"sends\[0\]: the key 'part' is missing"),
-        (edited(3, **{"from": 99}), "from: 99 is no step before"),
+        (edited(3, SMALL, **{"from": 99}), "from: 99 is no step before"),
         (edited(3, log="text"), "log: expected a list"),
         (edited(-1, steps=STEPS + 1), f"the end counts {STEPS + 1}, there are"),
         (edited(-1, externals=10**9), "more deliveries or externals than steps"),
         (edited(-1, verdict="maybe"), "verdict: expected one of holds"),
+        (edited(0, begins="start"), "line 1: begins: format 1 does not know this key"),
+        (edited(0, format=2), "line 1: begins: format 2 needs this key"),
+        (edited(0, format=2, begins="end"), "begins: expected one of start, state"),
+        (edited(2, time=0.5), "line 3: time: a step of format 1 has no time"),
+        (edited(2, BEGUN, time=-1), "line 3: time: expected a number of seconds"),
+        (edited(2, BEGUN, time="1"), "line 3: time: expected a number of seconds"),
+        (edited(2, BEGUN, phase="boot", step=0), "phase: a run that begins in a state"),
+        ([lines(BEGUN)[0], *lines(BEGUN)[2:]], "line 2: expected the state record"),
+        ([*lines(BEGUN)[:2], *lines(BEGUN)[1:]], "line 3: record: expected 'step'"),
+        ([lines()[0], *lines(BEGUN)[1:]], "line 2: record: expected 'step'"),
+        (edited(1, BEGUN, absent=[]), "nodes: expected each node that is not absent"),
+        (edited(1, BEGUN, absent=["z"]), "absent: 'z' is no node"),
+        (edited(1, BEGUN, nodes=lines(BEGUN)[1]["nodes"][1:]), "nodes: expected each"),
+        (edited(1, BEGUN, cut=0), "cut: there is no cut 0"),
+        (edited(1, BEGUN, cut=-1), "cut: expected an int of at least 0"),
+        (edited(1, BEGUN, budget={"drops": -1}), "budget.drops: expected an int"),
+        (edited(1, BEGUN, observers=[]), "observers: expected an object"),
+        (edited(1, BEGUN, lamport=1), "line 2: unknown key 'lamport'"),
+        (with_node(status="lost"), r"nodes\[0\].status: expected one of new, up, down"),
+        (
+            with_node(fields={"x": {"$evil": 1}}),
+            r"nodes\[0\].fields.x: expected a known",
+        ),
+        (with_node(ignored=3), r"nodes\[0\].ignored: expected an object"),
+        (with_node(scripts=[True]), r"scripts\[0\]: expected an int of at least 0"),
+        (with_node(sequence=-1), "sequence: expected an int of at least 0"),
+        (with_node(timers=[{"part": ""}]), r"timers\[0\]: the key 'name' is missing"),
+        (with_node(messages=[{}]), r"messages\[0\]: the key 'src' is missing"),
+        (
+            with_node(messages=[{"src": "z", "part": "", "message": 1}]),
+            r"nodes\[0\]: 'z' is no node",
+        ),
+        (
+            with_node(links=[{"peer": NAMES[0], "end": "open", "error": False}]),
+            r"nodes\[0\].links: expected distinct peers",
+        ),
+        (
+            with_node(links=[{"peer": NAMES[1], "end": "ajar", "error": False}]),
+            r"links\[0\].end: expected one of closed, open, half",
+        ),
         (["{}" * 3], "line 1: not JSON"),
         (["[" * 100_000], "line 1: nested too deeply"),
         ([f'{{"record":{"9" * 5000}}}'], "line 1: not JSON"),
@@ -234,6 +341,112 @@ def test_what_is_wrong_is_said_with_its_place(
         read(place)
     assert str(place) in str(caught.value)
     assert caught.value.remedy
+    with pytest.raises(wl.InputError, match=message):
+        list(read_steps(place))
+
+
+# ------------------------------------------------------------------ begun in a state
+
+
+def test_a_state_and_times_are_read_again(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    write(BEGUN, place)
+    assert read(place) == BEGUN
+    found = lines(BEGUN)
+    assert [line["record"] for line in found[:3]] == ["header", "state", "step"]
+    assert (found[0]["format"], found[0]["begins"]) == (2, "state")
+    assert [line["time"] for line in found[2:4]] == [0.125, 0.25]
+
+
+def test_a_trace_without_anything_new_is_of_format_1_and_has_no_new_key():
+    for line in lines():
+        assert line.get("format", 1) == 1
+        assert not {"begins", "time"} & {*line}
+
+
+def test_times_alone_are_read_again(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    header = dataclasses.replace(SMALL.header, begins="start")
+    steps = tuple(dataclasses.replace(step, time=0.0) for step in SMALL.steps)
+    timed = Trace(header, steps, SMALL.end)
+    write(timed, place)
+    assert read(place) == timed
+
+
+def test_a_file_that_breaks_off_before_its_state_is_refused(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    place.write_bytes(packed(lines(BEGUN)[:1]))
+    for partial in (False, True):
+        with pytest.raises(wl.InputError, match="the state in which it begins is miss"):
+            read(place, partial=partial)
+    assert read_header(place) == BEGUN.header
+
+
+# --------------------------------------------------------------------- step by step
+
+
+@pytest.mark.parametrize("trace", [SMALL, BEGUN])
+def test_steps_are_read_one_at_a_time(trace: Trace, tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    write(trace, place)
+    with read_steps(place) as steps:
+        assert (steps.header, steps.state, steps.end) == (
+            trace.header,
+            trace.state,
+            None,
+        )
+        assert tuple(steps) == trace.steps
+        assert steps.end == trace.end
+        assert list(steps) == []
+
+
+def test_steps_come_before_what_is_wrong_behind_them(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    place.write_bytes(packed([*lines()[:4], "torn"]))
+    with read_steps(place) as steps:
+        assert [next(steps) for _ in range(3)] == list(SMALL.steps[:3])
+        with pytest.raises(wl.InputError, match="line 5: not JSON"):
+            next(steps)
+    place.write_bytes(packed(lines()[:4]))
+    with pytest.raises(wl.InputError, match="truncated after step"):
+        list(read_steps(place))
+    assert tuple(read_steps(place, partial=True)) == SMALL.steps[:3]
+
+
+def test_whoever_stops_reading_gets_no_more(tmp_path: Path):
+    place = tmp_path / "trace.wl"
+    write(SMALL, place)
+    with read_steps(place) as steps:
+        next(steps)
+    assert list(steps) == []
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_steps(tmp_path: Path):
+    place = tmp_path / "long.wl"
+    long = [
+        dataclasses.replace(SMALL.steps[-1], step=n, sent_in=None, time=float(n))
+        for n in range(1, 10_001)
+    ]
+    header = dataclasses.replace(SMALL.header, begins="start")
+    write(Trace(header, tuple(long), None), place)
+    del long
+    tracemalloc.start()
+    assert sum(1 for _ in read_steps(place, partial=True)) == 10_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A chunk of the file and its lines; the steps themselves would be some 20 MB.
+    assert peak < 6 << 20
+
+
+def test_a_line_of_very_many_values_is_not_collected(tmp_path: Path):
+    place = tmp_path / "bomb.wl"
+    place.write_bytes(packed([lines()[0], "[" + "1," * 1_200_000]))
+    with (
+        read_steps(place) as steps,
+        pytest.raises(wl.InputError, match="a line of more than 1,048,576 values"),
+    ):
+        next(steps)
 
 
 def test_a_line_without_end_is_not_collected(

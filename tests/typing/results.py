@@ -21,6 +21,9 @@ def targets(make: Callable[[], wl.System]) -> wl.System:
     wl.walk(make).expect_no_violation()
     wl.find_faults(make).expect_no_violation()
     wl.replay("run.wl", make)
+    wl.check(make, max_dept=3)  # type: ignore[call-arg]
+    wl.walk(make, max_steps="3")  # type: ignore[arg-type]
+    wl.find_faults("zoo:kafka", every=True)  # type: ignore[call-arg]
     assert reports
     return make().replace(assume=assumed, properties=[])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -15,8 +16,9 @@ from worldline.model.data.values import freeze
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.outcome import Outcome
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.world import Snapshot
 
 Plain = dict[str, Any]
 
@@ -147,15 +149,19 @@ def describe_snapshot(system: wl.System, snapshot: Snapshot) -> Plain:
         If the two mailboxes that know of one connection contradict each other.
     """
     layout, cut = system.layout, snapshot[Layout.PARTITION]
-    inboxes = [snapshot[layout.inbox(index)] for index in range(len(system.ids))]
+    mailboxes = [snapshot[layout.inbox(index)] for index in range(len(system.ids))]
     return {
         "nodes": [_node(system, snapshot, index) for index in range(len(system.ids))],
         "flight": {
             pair: envelopes
-            for node, inbox in zip(system.ids, inboxes, strict=True)
-            for pair, envelopes in _under_way(node, inbox).items()
+            for node, mailbox in zip(system.ids, mailboxes, strict=True)
+            for pair, envelopes in _under_way(node, mailbox).items()
         },
-        "connections": _connections(system, inboxes),
+        "connections": {
+            pair: state
+            for inboxes in zip(*map(_compartments, mailboxes), strict=True)
+            for pair, state in _connections(system, list(inboxes)).items()
+        },
         "left": snapshot[Layout.BUDGET][1:],
         "cut": None if cut is None else system.cuts[cut],
         "histories": [
@@ -175,22 +181,28 @@ def _node(system: wl.System, snapshot: Snapshot, index: int) -> tuple[Any, ...]:
     return (local, status, pending, positions[1:], counter)
 
 
-def _under_way(node: wl.NodeId, inbox: Any) -> dict[Any, Any]:
-    kind, *items = inbox
-    if kind.__name__ == "Bag":
-        envelopes = [envelope for _, envelope, count in items for _ in range(count)]
-    elif kind.__name__ == "Pool":
-        envelopes = items
-    else:
-        queues = [
-            item[-1] if kind.__name__ == "Sockets" else item[1:] for item in items
-        ]
-        envelopes = [envelope for queue in queues for envelope in queue[1:]]
+def _compartments(mailbox: Any) -> tuple[Any, ...]:
+    """The mailboxes of the networks that one is of."""
+    kind, *items = mailbox
+    return tuple(items) if kind.__name__ == "Compartments" else (mailbox,)
+
+
+def _under_way(node: wl.NodeId, mailbox: Any) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
-    for envelope in envelopes:
+    for envelope in itertools.chain(*map(_envelopes, _compartments(mailbox))):
         _, src, part, content = envelope.key
         found[src, node] = (*found.get((src, node), ()), (part, content))
     return found
+
+
+def _envelopes(inbox: Any) -> list[Any]:
+    kind, *items = inbox
+    if kind.__name__ == "Bag":
+        return [envelope for _, envelope, count in items for _ in range(count)]
+    if kind.__name__ == "Pool":
+        return list(items)
+    queues = [item[-1] if kind.__name__ == "Sockets" else item[1:] for item in items]
+    return [envelope for queue in queues for envelope in queue[1:]]
 
 
 def _connections(system: wl.System, inboxes: list[Any]) -> dict[Any, Any]:

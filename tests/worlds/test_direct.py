@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.oracle import Oracle
 from tests.systems import (
+    VARIANTS,
     Ball,
     Hello,
     Player,
@@ -20,8 +22,10 @@ from tests.systems import (
 from tests.worlds.driving import Driven
 
 import worldline as wl
+from worldline.model.kinds import KINDS
 from worldline.model.semantics.execute import Result
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import NotEnabled
 
 A, B = wl.ids("a", "b")
 
@@ -146,17 +150,19 @@ def test_an_event_that_cannot_happen_is_refused_and_changes_nothing():
     assert driven.world.snapshot() == before
 
 
-def test_what_is_enabled_is_what_is_offered():
-    driven, rng = (
-        Driven(workers(3, faults=wl.Faults(drops=3, resets=2))),
-        random.Random(0),
-    )
-    seen: set[wl.Event] = set()
-    while offered := driven.world.enabled():
-        seen.update(offered)
-        assert {e for e in seen if driven.world.is_enabled(e)} == set(offered)
-        driven.world.step(rng.choice(offered))
-    assert len(seen) > 20
+@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+def test_what_is_enabled_is_what_is_offered(build: Callable[[], wl.System]):
+    system, rng, seen = build(), random.Random(0), set[wl.Event]()
+    for steps in (8, 25):
+        world = Driven(system).world
+        for _ in range(steps):
+            if not (offered := world.enabled()):
+                break
+            free = set(world.enabled(charge=False))
+            seen.update(free)
+            assert {e for e in seen if world.is_enabled(e)} == set(offered)
+            assert {e for e in seen if world.is_enabled(e, charge=False)} == free
+            world.step(rng.choice(offered))
 
 
 def test_running_a_schedule_is_stepping_through_it():
@@ -333,12 +339,14 @@ def test_events_are_equal_by_value_across_systems():
 
 def test_events_know_who_brings_them_about():
     origins = {
-        wl.Kind.START: "external",
-        wl.Kind.CALL: "external",
+        wl.Kind.START: "application",
+        wl.Kind.CALL: "application",
         wl.Kind.DELIVER: "internal",
         wl.Kind.REFUSE: "internal",
         wl.Kind.TRANSPORT_ERROR: "internal",
         wl.Kind.TIMER: "internal",
     }
-    for kind in wl.Kind:
-        assert wl.Event(kind, A).origin.value == origins.get(kind, "fault")
+    for kind in KINDS.values():
+        event = wl.Event(kind, A)
+        assert event.origin.value == origins.get(kind, "fault")
+        assert event.is_external is (event.origin.value != "internal")

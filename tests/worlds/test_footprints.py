@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,7 +29,7 @@ class Space:
     def __init__(self, system: wl.System) -> None:
         self.world = TabulatedWorld(system)
         self.expander = Expander(self.world.tables, self.world)
-        self.footprints = Footprints(self.world)
+        self.footprints = Footprints(self.world.system)
         self.rows = [
             self.world.encode(start.snapshot)
             for start in starts(self.world.system)
@@ -69,9 +70,13 @@ class Space:
         return apart, together
 
     def may_commute(self, one: Step, other: Step) -> bool:
-        left = self.footprints.slots(one[0], one[1])
-        right = self.footprints.slots(other[0], other[1])
+        left, right = self.slots(one), self.slots(other)
         return not (left is None or right is None or set(left) & set(right))
+
+    def slots(self, step: Step) -> tuple[int, ...] | None:
+        entry, leaf, _ = step
+        changes: Any = [(one.column, one.operation) for one in leaf.changes]
+        return self.footprints.slots(entry.event, changes, leaf.detail)
 
     def commute(self, row: Row, one: Step, other: Step) -> None:
         first, leaf, new = one

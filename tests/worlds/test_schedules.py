@@ -14,7 +14,7 @@ from tests.worlds.adapters import WORLDS, Adapter, OracleAdapter, describe_outco
 import worldline as wl
 import worldline.zoo
 from worldline.loading.loader import load
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
 
 NETWORKS = {"abd": ["ordered"], "paxos-clients": ["ordered"]}

@@ -12,7 +12,8 @@ from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
 from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld

@@ -48,8 +48,8 @@ def compare(name: str, semantics: str, eot: int, eff: int, crashes: int) -> None
     """Ask a program and its twin the same, and for all answers."""
     make, parameters = TWINS[name]
     system = make(crashed=CRASHED[semantics], **parameters)
-    ours = ask(system, eot, eff, crashes, semantics, every=True)
-    other = ask(f"zoo:{name}", eot, eff, crashes, semantics, every=True)
+    ours = ask(system, eot, eff, crashes, semantics, all=True)
+    other = ask(f"zoo:{name}", eot, eff, crashes, semantics, all=True)
     assert ours.verdict is other.verdict
     assert set(ours.falsifiers) == set(other.falsifiers)
     assert (ours.bound, other.bound) == (None, None)
@@ -113,7 +113,7 @@ def test_broadcast_is_as_good_as_its_variant(
 def test_two_phases_block_when_the_coordinator_crashes(protocol: str):
     """Between the first vote that it asks for and the first agent that it tells."""
     system = atomic_commit.system(protocol=protocol)
-    found = ask(system, 8, 0, 1, every=True)
+    found = ask(system, 8, 0, 1, all=True)
     blocked = {frozenset({Crash(time, "C")}) for time in (2, 3, 4)}
     assert blocked <= set(found.falsifiers)
     assert not any(
@@ -143,7 +143,7 @@ def test_the_run_of_figure_9_breaks_three_phases_and_needs_one_loss_less(last: i
 @pytest.mark.slow
 def test_a_write_is_lost_where_one_replica_is_enough():
     """Figure 10: b and c never register; a acknowledges alone, and crashes."""
-    found = ask(replication.system(minimum=1), 6, 4, 1, every=True)
+    found = ask(replication.system(minimum=1), 6, 4, 1, all=True)
     registrations = {Loss(1, "b", "Z"), Loss(1, "c", "Z")}
     assert set(found.falsifiers) == {
         frozenset({*registrations, Crash(time, "a")}) for time in (5, 6)

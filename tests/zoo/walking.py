@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import worldline as wl
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.properties import PropertyKind
 from worldline.worlds.direct import DirectWorld
 

@@ -8,12 +8,10 @@ from worldline.cli.options import print_json
 from worldline.cli.terminal import print_lines, reclaim
 
 if TYPE_CHECKING:
-    from worldline.runs.report import PropertyReport
-    from worldline.search.report import Report
-    from worldline.search.walks.report import WalkReport
+    from worldline.runs.report import BaseReport, PropertyReport
 
 
-def answered(report: Report | WalkReport, *, as_json: bool) -> int:
+def answered(report: BaseReport, *, as_json: bool) -> int:
     """Print a report and the run to its first violation; return the exit code."""
     if as_json:
         print_json(report.to_json())
@@ -21,6 +19,7 @@ def answered(report: Report | WalkReport, *, as_json: bool) -> int:
         reclaim()
         print(report)
         _print_steps(report.violated)
+    assert report.verdict is not None
     return report.verdict.exit_code
 
 

@@ -7,18 +7,13 @@ import argparse
 from worldline import _command
 from worldline.cli.options import (
     add_json,
-    add_machine_bounds,
-    add_seed,
+    add_options,
     assignments,
-    count,
-    file_place,
-    names,
-    place,
-    positive,
-    positive_seconds,
+    given,
     print_json,
 )
 from worldline.cli.terminal import reclaim
+from worldline.lineage.options import FaultOptions
 
 SUMMARY = "find the faults that break a system, or certify that none do"
 
@@ -69,188 +64,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "targets", metavar="TARGET", nargs="+", help="what to break; see below"
     )
-    parser.add_argument(
-        "-p",
-        dest="parameters",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of a system's function; may be repeated",
-    )
-    parser.add_argument(
-        "--property",
-        dest="properties",
-        metavar="NAME",
-        action="append",
-        help="judge this property only; may be repeated",
-    )
-    _configure_scope(parser)
-    _configure_search(parser)
-    _configure_more(parser)
+    add_options(parser, FaultOptions)
     add_json(parser)
-
-
-def _configure_scope(parser: argparse.ArgumentParser) -> None:
-    scope = parser.add_argument_group("scope")
-    scope.add_argument(
-        "--nodes",
-        type=names,
-        metavar="A,B,...",
-        help="the nodes of a program, in order (default: those that it names)",
-    )
-    scope.add_argument(
-        "--eot", type=positive, metavar="N", help="the last round (default: 6)"
-    )
-    scope.add_argument(
-        "--eff",
-        type=count,
-        metavar="N",
-        help="messages may be lost in rounds 1 to N - 1 (default: 4)",
-    )
-    scope.add_argument(
-        "--crashes",
-        type=count,
-        metavar="N",
-        help="how many nodes may crash (default: 1); the programs of the zoo have "
-        "defaults of their own",
-    )
-    scope.add_argument(
-        "--crash-nodes",
-        type=names,
-        metavar="A,B,...",
-        help="the nodes that may crash (default: those that Faults(nodes=...) of the "
-        "system names, or all)",
-    )
-    scope.add_argument(
-        "--crash-semantics",
-        choices=["mute", "halt", "partial"],
-        help="a crashed node sends nothing any more but goes on by itself; or its "
-        "state is gone; or the last round is sent in part (default: mute for programs, "
-        "halt for Python nodes)",
-    )
-    scope.add_argument(
-        "--recovery",
-        action="store_true",
-        help="crashed Python nodes may start again, with their durable fields",
-    )
-    scope.add_argument(
-        "--delay",
-        type=count,
-        default=0,
-        metavar="D",
-        help="messages of programs may be up to D rounds late (default: %(default)s)",
-    )
-
-
-def _configure_search(parser: argparse.ArgumentParser) -> None:
-    search = parser.add_argument_group("search")
-    search.add_argument(
-        "--engine",
-        choices=["symbolic", "states", "ldfi", "random", "exhaustive"],
-        help="see below (default: symbolic for programs, states for Python nodes)",
-    )
-    search.add_argument(
-        "--negation",
-        choices=["conservative", "ignore"],
-        default="conservative",
-        help="what ldfi takes for the lineage of what did not happen: all that may "
-        "bring it about, or nothing (default: %(default)s)",
-    )
-    search.add_argument(
-        "--goals",
-        choices=["all", "failure-free"],
-        default="all",
-        help="what must not break: all that is owed in any run, or only what the run "
-        "without faults keeps (default: %(default)s)",
-    )
-    search.add_argument(
-        "--all",
-        dest="every",
-        action="store_true",
-        help="find all falsifiers that have no other one in them",
-    )
-    search.add_argument(
-        "--max-executions", type=positive, metavar="N", help="runs to make at most"
-    )
-    add_machine_bounds(search)
-    add_seed(search)
-
-
-def _configure_more(parser: argparse.ArgumentParser) -> None:
-    more = parser.add_argument_group("more questions, and answers")
-    more.add_argument(
-        "--sweep",
-        type=positive_seconds,
-        metavar="SECONDS",
-        help="try scope after scope for so long, beginning with the smallest; --eot "
-        "and --eff are not used",
-    )
-    more.add_argument(
-        "--frontier",
-        action="store_true",
-        help="for each number of crashes, find the fewest losses that break it",
-    )
-    more.add_argument(
-        "--harden",
-        action="store_true",
-        help="suggest rules that make a broken program hold; each was certified",
-    )
-    more.add_argument(
-        "--out",
-        type=file_place,
-        metavar="PATH",
-        help="where the trace goes (default: worldline-out/NAME-faults.wl)",
-    )
-    more.add_argument(
-        "--report",
-        type=place,
-        metavar="DIR",
-        help="write a page with drawings, and the runs as JSON, into a folder",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Search for faults; return the exit code of the verdict."""
     from worldline.cli.progress import shown_faults
     from worldline.lineage.answering import answer
-    from worldline.lineage.deciding import question_of
     from worldline.lineage.targets.opening import open_target
     from worldline.model.usercode.divergence import watched
     from worldline.model.usercode.interrupts import held
 
-    question = question_of(
-        nodes=arguments.nodes,
-        properties=arguments.properties,
-        crash_nodes=arguments.crash_nodes,
-        eot=arguments.eot,
-        eff=arguments.eff,
-        crashes=arguments.crashes,
-        crash_semantics=arguments.crash_semantics,
-        delay=arguments.delay,
-        recovery=arguments.recovery,
-        engine=arguments.engine,
-        negation=arguments.negation,
-        goals=arguments.goals,
-        every=arguments.every,
-        max_executions=arguments.max_executions,
-        max_seconds=arguments.max_seconds,
-        max_memory_mb=arguments.max_memory,
-        seed=arguments.seed,
-        sweep=arguments.sweep,
-        frontier=arguments.frontier,
-        harden=arguments.harden,
+    told = given(arguments, FaultOptions)
+    options = FaultOptions.of(**told)
+    parameters = assignments(arguments.parameters or ())
+    target = open_target(
+        arguments.targets, parameters, options.nodes, options.properties
     )
-    given = assignments(arguments.parameters)
-    target = open_target(arguments.targets, given, question.nodes, question.properties)
     _command.begin()
     with held(), watched(), shown_faults(target.name) as progress:
-        report = answer(
-            target,
-            question,
-            out=arguments.out,
-            folder=arguments.report,
-            progress=progress,
-        )
+        report = answer(target, FaultOptions.of(**told, progress=progress))
         if arguments.json:
             print_json(report.to_json())
         else:

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from worldline import _command
-from worldline.cli.loading import load_of_search
-from worldline.cli.options import (
-    add_beginning,
-    add_json,
-    add_runs,
-    add_system,
-    given_runs,
-    names,
-    refuse_no_file,
-)
+from worldline.cli.searching import add_search, search
+from worldline.search.options import FuzzOptions
 
 SUMMARY = "make random runs in which calls and faults are drawn, too"
 
@@ -46,48 +37,11 @@ the faults. Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
-    add_system(
-        parser,
-        "what to run; see below",
-        "judge this property only; may be repeated",
-    )
-    parser.add_argument(
-        "--inject",
-        type=names,
-        action="append",
-        default=[],
-        metavar="A,B,...",
-        help="faults that may happen without limit: crashes, restarts, drops, "
-        "duplicates, partitions, resets, silent_resets or connection_errors, as far as "
-        "the network has them, or all; crashes and resets of the nodes that "
-        "Faults(nodes=...) names (default: the system's faults, as often as it "
-        "says); may be repeated",
-    )
-    add_beginning(parser)
-    add_runs(parser, live=False)
-    add_json(parser)
+    add_search(parser, FuzzOptions, "what to run; see below")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fuzz; return the exit code of the verdict."""
-    from worldline.cli.answers import answered
-    from worldline.cli.goals import goals
-    from worldline.cli.progress import shown
-    from worldline.model.usercode.interrupts import held
     from worldline.search.walks.fuzz import fuzz
 
-    if arguments.out is not None:
-        refuse_no_file(arguments.out)
-    system = load_of_search("fuzz", arguments)
-    _command.begin()
-    with held(), shown(system.name) as progress:
-        report = fuzz(
-            system,
-            **given_runs(arguments),
-            inject=[name for some in arguments.inject for name in some],
-            properties=arguments.properties,
-            progress=progress,
-            from_=arguments.prefix,
-            until=goals(system, arguments.until),
-        )
-        return answered(report, as_json=arguments.json)
+    return search("fuzz", arguments, FuzzOptions, fuzz)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from worldline.model.properties import Property
     from worldline.model.system import System
     from worldline.model.view import View
-    from worldline.search.stages import Goal
+    from worldline.search.cut import Goal
 
 
 def goals(system: System, texts: Iterable[str]) -> list[Goal]:

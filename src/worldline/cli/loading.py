@@ -75,9 +75,9 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
     from worldline.runs.prefix import Prefix
     from worldline.trace.format import read_header
 
-    given = assignments(arguments.parameters)
+    given = assignments(arguments.parameters or ())
     target: str | None = arguments.target
-    if arguments.prefix is None:
+    if arguments.from_ is None:
         if target is None:
             raise UsageError(
                 "the following arguments are required: TARGET",
@@ -87,9 +87,9 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
 
     def how(hint: str | None) -> str:
         words = ["TARGET"] if hint is None else words_of(hint)
-        return shlex.join(["worldline", verb, *words, "--from", arguments.prefix])
+        return shlex.join(["worldline", verb, *words, "--from", arguments.from_])
 
-    place = Prefix.of(arguments.prefix).path
+    place = Prefix.of(arguments.from_).path
     header = read_header(place)
     (word,) = named(header, target, given, how=how)
     if header.target is not None and same_target(word, header.target):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -72,8 +73,16 @@ class Parser(argparse.ArgumentParser):
         """Refuse here what a verb does not know: the parser above has another help."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.error(
+                f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}"
+            )
         return found, unknown
+
+    def _meant(self, unknown: Sequence[str]) -> str:
+        """Return which flag is probably meant."""
+        flag = unknown[0].partition("=")[0]
+        near = difflib.get_close_matches(flag, self._option_string_actions, 1, 0.7)
+        return f" (did you mean {near[0]}?)" if near and flag[:2] == "--" else ""
 
 
 def build_parser() -> Parser:

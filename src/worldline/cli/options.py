@@ -1,4 +1,4 @@
-"""Options that several verbs share, and the types of their values."""
+"""Flags of a verb, made from its options, and how their values are read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,30 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from worldline.cli.terminal import reclaim
 from worldline.model.amounts import MOST
 from worldline.model.errors import UsageError
+from worldline.runs.option_values import (
+    Assignments,
+    Choice,
+    File,
+    NameList,
+    Seconds,
+    Seed,
+    Switch,
+    Value,
+    ViewFunctions,
+    Whole,
+)
+from worldline.runs.options import Option, VerbOptions, options_of
+
+if TYPE_CHECKING:
+    from worldline.model.system import System
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -26,53 +43,104 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_system(parser: argparse.ArgumentParser, target: str, names: str) -> None:
-    """Let a verb take a system, its parameters, and some of its properties.
+def add_options(parser: argparse.ArgumentParser, options: type[VerbOptions]) -> None:
+    """Let a verb take its options: a flag for each that has one, in groups."""
+    left = {one.name: one for one in options_of(options)}
+    for title, text, names in options.GROUPS:
+        group = parser.add_argument_group(title, textwrap.fill(text, 88) or None)
+        for name in names:
+            _add(group, left.pop(name))
+    for one in left.values():
+        _add(parser, one)
+
+
+def _add(parser: argparse._ActionsContainer, one: Option) -> None:
+    """Add the flag of an option. What is not given is None, whatever the default."""
+    if one.flag is None:
+        return
+    value = one.about.value
+    shape: dict[str, Any] = {"dest": one.name, "help": _help(one).replace("%", "%%")}
+    if isinstance(value, Switch):
+        tri = one.default is not False
+        shape["action"] = argparse.BooleanOptionalAction if tri else "store_const"
+        shape |= {} if tri else {"const": True}
+    elif isinstance(value, Choice):
+        shape["choices"] = value.words
+    else:
+        shape |= {"type": _reader(value), "metavar": value.metavar}
+        shape["action"] = "append" if _is_repeated(value) else "store"
+    parser.add_argument(one.flag, **shape)
+
+
+def _is_repeated(value: Value) -> bool:
+    if isinstance(value, NameList):
+        return value.repeated
+    return isinstance(value, Assignments | ViewFunctions)
+
+
+def _help(one: Option) -> str:
+    """Return what the help of a command says of an option."""
+    said = "; ".join(filter(None, [one.meaning, one.about.written]))
+    if _is_repeated(one.about.value):
+        said += "; may be repeated"
+    return f"{said} (default: {one.default})" if one.says_default else said
+
+
+def _reader(value: Value) -> Callable[[str], Any]:
+    """Return what reads a value from a command line."""
+    match value:
+        case Whole(least=least):
+            return lambda text: _whole(text, least)
+        case Seconds():
+            return positive_seconds
+        case Seed():
+            return seed
+        case NameList(together=True):
+            return names
+        case File(folder=folder):
+            return place if folder else file_place
+        case _:
+            return str
+
+
+def given(
+    arguments: argparse.Namespace,
+    options: type[VerbOptions],
+    system: System | None = None,
+) -> dict[str, Any]:
+    """Return the options that a command line gives, as the function of the verb takes them.
 
     Parameters
     ----------
-    target, names
-        What the help says of the system, and of the properties.
+    system
+        What its predicates speak of. Its parameters went into making it.
     """
-    parser.add_argument("target", metavar="TARGET", nargs="?", help=target)
-    parser.add_argument(
-        "-p",
-        dest="parameters",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the system's function; may be repeated",
-    )
-    parser.add_argument(
-        "--property", dest="properties", metavar="NAME", action="append", help=names
-    )
+    found: dict[str, Any] = {}
+    for one in options_of(options):
+        value = getattr(arguments, one.name, None)
+        if value is None or one.name == PARAMETERS:
+            continue
+        found[one.name] = _meant(one, value, system)
+    return found
 
 
-def add_beginning(parser: argparse.ArgumentParser) -> None:
-    """Let a verb search on from a recorded run, and in stages."""
-    group = parser.add_argument_group(
-        "where to begin",
-        "There, every fault may happen as often as the system says. A trace that is "
-        "written has all of the run.",
-    )
-    group.add_argument(
-        "--from",
-        dest="prefix",
-        metavar="TRACE[:STEP]",
-        help="search on from the state that a trace has after a step (default: its "
-        "last); TARGET must be that of the trace and is not needed for zoo:NAME; parameters "
-        "come from the trace",
-    )
-    group.add_argument(
-        "--until",
-        metavar="PREDICATE",
-        action="append",
-        default=[],
-        help="first search, breadth-first, for a state in which this is true, and begin "
-        "there: the name of a property, FILE.py:function, module:function, or an "
-        "expression over view, as in 'worldline debug'; may be repeated, for a next "
-        "stage",
-    )
+PARAMETERS = "parameters"
+"""The option that is used up when a system is loaded."""
+
+
+def _meant(one: Option, value: Any, system: System | None) -> Any:
+    match one.about.value:
+        case NameList(together=True, repeated=True):
+            return [name for some in value for name in some]
+        case Assignments(numbers=True):
+            return _weights(value)
+        case ViewFunctions():
+            from worldline.cli.goals import goals
+
+            assert system is not None
+            return goals(system, value)
+        case _:
+            return value
 
 
 def add_partial(parser: argparse.ArgumentParser) -> None:
@@ -82,125 +150,6 @@ def add_partial(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take a file that breaks off for what it has",
     )
-
-
-def add_machine_bounds(group: argparse._ArgumentGroup) -> None:
-    """Let a verb bound the time and the memory of a search."""
-    group.add_argument(
-        "--max-seconds",
-        type=positive_seconds,
-        metavar="S",
-        help="seconds of searching, and of what follows",
-    )
-    group.add_argument(
-        "--max-memory",
-        type=positive,
-        metavar="MB",
-        help="memory of the process, in MiB (default: three quarters of what is free "
-        "when the search begins)",
-    )
-
-
-def add_threads(parser: argparse.ArgumentParser) -> None:
-    """Let a verb use several threads."""
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        metavar="N",
-        help="threads of the native engine; no result depends on it (default: one for "
-        "each processor)",
-    )
-
-
-def add_runs(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
-    """Let a verb make random runs.
-
-    Parameters
-    ----------
-    live
-        Whether it walks for liveness, too.
-    """
-    _add_budgets(parser)
-    runs = parser.add_argument_group("runs")
-    runs.add_argument(
-        "--max-steps",
-        type=positive,
-        metavar="N",
-        help="steps on a run (default: 100, with turns of 1,000"
-        + (
-            "; for liveness 10,000, doubled where that was not enough)" if live else ")"
-        ),
-    )
-    runs.add_argument(
-        "--scheduler",
-        metavar="NAME",
-        help="what decides which event happens next; see below (default: several in "
-        "turn)",
-    )
-    runs.add_argument(
-        "--unbiased", action="store_true", help="give every event the same weight"
-    )
-    runs.add_argument(
-        "--weight",
-        dest="weights",
-        metavar="NAME=N",
-        action="append",
-        default=[],
-        help="the weight of a message class, timer, call or kind of event (timer 5, "
-        "heal 10, a fault 1, others 100"
-        + ("; for liveness start and call 200, timer 10" if live else "")
-        + "); may be repeated",
-    )
-    parser.add_argument(
-        "--engine",
-        choices=["auto", "native", "python"],
-        default="auto",
-        help="what walks: compiled, or the reference (default: native where it was "
-        "built)",
-    )
-    add_threads(parser)
-    add_seed(parser)
-    parser.add_argument(
-        "--out",
-        type=place,
-        metavar="PATH",
-        help="where the trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)"
-        + (
-            "; the closest live run beside it; with --emit-live a folder"
-            if live
-            else ""
-        ),
-    )
-
-
-def _add_budgets(parser: argparse.ArgumentParser) -> None:
-    budgets = parser.add_argument_group(
-        "budgets",
-        "Runs end when one is used up; for safety without any after 20,000,000 steps.",
-    )
-    budgets.add_argument("--walks", type=positive, metavar="N", help="runs to make")
-    budgets.add_argument(
-        "--events", type=positive, metavar="N", help="steps on all runs together"
-    )
-    add_machine_bounds(budgets)
-
-
-def given_runs(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given of `add_runs`, as the functions of the API call it."""
-    return {
-        "walks": arguments.walks,
-        "events": arguments.events,
-        "max_steps": arguments.max_steps,
-        "scheduler": arguments.scheduler,
-        "unbiased": arguments.unbiased,
-        "weights": _weights(arguments.weights),
-        "max_seconds": arguments.max_seconds,
-        "max_memory_mb": arguments.max_memory,
-        "engine": arguments.engine,
-        "threads": arguments.threads,
-        "seed": arguments.seed,
-        "out": arguments.out,
-    }
 
 
 def names(text: str) -> list[str]:
@@ -249,13 +198,6 @@ def seed(text: str) -> int:
     if number is None or abs(number) >= 2**63:
         raise argparse.ArgumentTypeError(f"{_short(text)} is no seed of 64 bits")
     return number
-
-
-def add_seed(parser: argparse._ActionsContainer) -> None:
-    """Let a verb take a seed."""
-    parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="(default: %(default)s)"
-    )
 
 
 _WHOLE = re.compile("[0-9]{1,20}")

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from worldline import _command
-from worldline.cli.loading import load_of_search
-from worldline.cli.options import (
-    add_beginning,
-    add_json,
-    add_runs,
-    add_system,
-    count,
-    given_runs,
-    positive,
-    refuse_no_file,
-)
+from worldline.cli.options import refuse_no_file
+from worldline.cli.searching import add_search, search
+from worldline.search.options import WalkOptions
 
 SUMMARY = "make random runs until one violates a property"
 
@@ -59,81 +50,13 @@ UNKNOWN.
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
-    add_system(
-        parser,
-        "what to run; see below",
-        "only this property matters; may be repeated",
-    )
-    add_beginning(parser)
-    add_runs(parser)
-    _configure_liveness(parser)
-    add_json(parser)
-
-
-def _configure_liveness(parser: argparse.ArgumentParser) -> None:
-    live = parser.add_argument_group("walks for liveness")
-    live.add_argument(
-        "--depth",
-        type=positive,
-        default=6,
-        metavar="N",
-        help="how deep every run is searched, in states; it grows while a budget that "
-        "is given lasts (default: %(default)s)",
-    )
-    live.add_argument(
-        "--probes",
-        type=positive,
-        default=60,
-        metavar="K",
-        help="walks that decide whether a state is dead, where there is no proof "
-        "(default: %(default)s)",
-    )
-    live.add_argument(
-        "--certify",
-        type=count,
-        default=20_000,
-        metavar="N",
-        help="states to visit at most for a proof; 0 for none (default: %(default)s)",
-    )
-    live.add_argument(
-        "--emit-live",
-        type=positive,
-        default=0,
-        metavar="N",
-        help="write the traces of N runs that become live, for --from, and stop",
-    )
-    live.add_argument(
-        "--walk-faults",
-        action="store_true",
-        help="let the faults that are left happen in walks, too; else the system has a "
-        "chance to recover",
-    )
+    add_search(parser, WalkOptions, "what to run; see below")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Walk; return the exit code of the verdict."""
-    from worldline.cli.answers import answered
-    from worldline.cli.goals import goals
-    from worldline.cli.progress import shown
-    from worldline.model.usercode.interrupts import held
     from worldline.search.walks.walk import walk
 
     if arguments.out is not None and not arguments.emit_live:
         refuse_no_file(arguments.out)
-    system = load_of_search("walk", arguments)
-    _command.begin()
-    with held(), shown(system.name) as progress:
-        report = walk(
-            system,
-            **given_runs(arguments),
-            depth=arguments.depth,
-            probes=arguments.probes,
-            walk_faults=arguments.walk_faults,
-            certify=arguments.certify,
-            properties=arguments.properties,
-            progress=progress,
-            from_=arguments.prefix,
-            until=goals(system, arguments.until),
-            emit_live=arguments.emit_live,
-        )
-        return answered(report, as_json=arguments.json)
+    return search("walk", arguments, WalkOptions, walk)

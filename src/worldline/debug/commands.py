@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.debug import looking, stepping, text
+from worldline.debug import looking, saving, stepping, text
 from worldline.debug.answers import Answer
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
@@ -156,6 +156,7 @@ _TABLE = (
     Command(("possible", "enabled"), "[STEP]", looking.possible),
     Command(("diff", "d"), "[A [B]] [NODE ...]", looking.diff),
     Command(("compare", "cmp"), "", looking.compare),
+    Command(("save",), "FILE", saving.save),
     Command(("info", "i"), "", info),
     Command(("help", "h", "?"), "[COMMAND]", help_on),
     Command(("quit", "q", "exit"), "", leave),

@@ -32,8 +32,8 @@ from worldline.model.view import View
 from worldline.runs.difference import Difference, first_difference
 from worldline.runs.explain import explain
 from worldline.runs.record import declared
-from worldline.runs.recorder import event_record
 from worldline.runs.rerun import changes_since, source_changed
+from worldline.runs.step_record import event_record
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import step_lines
 from worldline.trace.json_text import shorten

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.data.content import Frozen
-from worldline.model.faults import BUDGETS, Budget, Partition
+from worldline.model.faults import Budget, Partition
+from worldline.model.kinds import BUDGETS
+from worldline.model.network import Capability, Mailbox
 from worldline.model.network.link import CLOSED, HALF, Link
-from worldline.model.network.streams import Sockets
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import Layout
@@ -17,7 +18,7 @@ from worldline.runs.explain import text_of
 from worldline.trace.json_text import Json, show
 from worldline.trace.json_values import encode
 from worldline.trace.records import STATUS
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 TIMERS, INBOX, LINKS, SCRIPTS, SEQUENCE = (
     "(timers)",
@@ -82,24 +83,23 @@ class NodeDifference:
     changes: tuple[Change, ...]
 
 
-def node_state(world: DirectWorld, index: int) -> NodeState:
+def node_state(world: World, index: int) -> NodeState:
     """Return the present state of the node of that index."""
     system, layout = world.system, world.system.layout
     kind = system.types[index]
     fields: dict[str, Json] = {}
     _collect(kind, kind.freeze(world.nodes[index]), "", fields)
     hidden: Hidden = world.cells[layout.hidden(index)]
-    inbox = world.cells[layout.inbox(index)]
+    inbox: Mailbox = world.cells[layout.inbox(index)]
     owns: dict[str, str | list[str]] = {
         STATUS: hidden.status.value,
         TIMERS: [str(text_of(timer)) for timer in hidden.pending()],
         INBOX: [str(text_of(envelope)) for envelope in inbox.envelopes()],
     }
-    if isinstance(inbox, Sockets):
+    if Capability.DISCONNECT in system.network.capabilities:
+        links = inbox.connections()
         owns[LINKS] = [
-            f"{peer}: {text}"
-            for peer in sorted(inbox.links)
-            if (text := _link(inbox.links[peer]))
+            f"{peer}: {text}" for peer in sorted(links) if (text := _link(links[peer]))
         ]
     if hidden.scripts:
         owns[SCRIPTS] = [
@@ -112,7 +112,7 @@ def node_state(world: DirectWorld, index: int) -> NodeState:
     return NodeState(node=name, kind=kind.cls.__qualname__, fields=fields, owns=owns)
 
 
-def network_state(world: DirectWorld) -> NodeState:
+def network_state(world: World) -> NodeState:
     """Return what belongs to no node: partition, fault budgets, histories."""
     system, layout = world.system, world.system.layout
     budget: Budget = world.cells[Layout.BUDGET]
@@ -126,7 +126,7 @@ def network_state(world: DirectWorld) -> NodeState:
     faults = [
         f"{name}: {'any' if left is None else left}"
         for name, left in zip(BUDGETS, budget.left, strict=True)
-        if getattr(system.faults, name) != 0
+        if system.faults.limit(name) != 0
     ]
     if faults:
         owns["(faults left)"] = faults

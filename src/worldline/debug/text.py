@@ -25,7 +25,9 @@ def opening(session: Session) -> Iterator[str]:
     """Yield what a session begins with: the run, what to know of it, the position."""
     yield from header_lines(session.trace)
     timeline = session.timeline
-    known = f"steps {timeline.first + 1} to {timeline.first + len(session.trace.steps)}"
+    count = len(session.trace.steps)
+    known = f"steps {timeline.first + 1} to {timeline.first + count}"
+    known = known if count else "no steps"
     yield f"  {known}; type help for what can be asked"
     yield from critical_lines(session.trace.end)
     for note in session.notes:

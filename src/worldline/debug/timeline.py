@@ -19,9 +19,10 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, check_nodes
+from worldline.runs.restoring import world_of
 from worldline.trace.records import PROLOGUE, StepRecord, Trace
 from worldline.worlds.checkpoint import Checkpoint, go_back, take
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 CHECKPOINTS = 256
 """Checkpoints of one trace, at most; this is what bounds memory."""
@@ -78,12 +79,12 @@ class Timeline:
         self.stride = stride_of(len(trace.steps))
         self.replayed = 0
         self.divergence: Divergence | None = None
-        self._rerun = Rerun(trace.header, system)
         self._events: list[Event] = []
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
         with listening(), watched():
+            self._rerun = Rerun(trace.header, world_of(trace, system))
             self._open(report)
         self.last = self.first + len(self._events)
 
@@ -124,7 +125,7 @@ class Timeline:
         step = self.step_at(position)
         return step is not None and step.failure is not None
 
-    def at(self, position: int) -> DirectWorld:
+    def at(self, position: int) -> World:
         """Return the world in the state at a position, until the next call.
 
         Costs at most `stride` steps. Whoever is given it must not step it.

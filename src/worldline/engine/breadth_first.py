@@ -5,14 +5,13 @@ canonical order. Of the steps that lead to a state from the level before, the on
 last node is kept, and of these the first. So which path leads to a state, and which
 violation is reported, is a matter of content alone, the same in every process.
 
-Why the last node: where steps of two nodes can be swapped, the path that is kept has them
+Why the last node: where steps of two nodes commute, the path that is kept has them
 in the order of nodes, so the compiled kernel need not even look up where the other leads.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias, final
 
@@ -57,17 +56,9 @@ class Ancestry:
 State: TypeAlias = tuple[int, Row, int]
 """Fingerprint and row of a state of a level, and its number in the ancestry."""
 
-NextLevel: TypeAlias = Callable[[Ancestry, set[Any], list[State]], list[State]]
-"""Expands a level; returns the states that were not seen before, after noting them."""
-
 
 def breadth_first(search: Exploration) -> None:
     """Explore level by level; the paths found are the shortest."""
-    levels(search, partial(_next_level, search))
-
-
-def levels(search: Exploration, next_level: NextLevel) -> None:
-    """Explore level by level, with what expands a level."""
     tree, tables, statistics = Ancestry(), search.tables, search.statistics
     seen: set[Any] = set()
     search.large.append(seen)
@@ -93,7 +84,7 @@ def levels(search: Exploration, next_level: NextLevel) -> None:
                 outermost = [(r, partial(tree.locate, tables, i)) for _, r, i in level]
                 search.periphery[:0] = outermost
             raise BoundHit("depth")
-        level = next_level(tree, seen, level)
+        level = _next_level(search, tree, seen, level)
     if search.is_over():
         search.bound = "first violation"
 

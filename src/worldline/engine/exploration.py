@@ -10,7 +10,7 @@ import contextlib
 import gc
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
@@ -100,18 +100,6 @@ class Options:
     periphery: bool = False
 
 
-class Footprints(Protocol):
-    """Who knows what a step depends on, and what depends on it."""
-
-    def slots(self, entry: Entry, leaf: Leaf) -> tuple[int, ...] | None:
-        """Return what a step touches, as small integers; None for everything.
-
-        Two steps that touch no slot in common must be independent in every state in
-        which both can be taken. Steps of one site must have a slot in common, so that
-        the order of sites is all that matters of the order of events.
-        """
-
-
 @final
 class Statistics:
     """What a search has seen so far.
@@ -156,8 +144,6 @@ class Exploration:
         If given, of all states that differ in names only one is visited.
     profile
         For a strategy to have its own work timed.
-    footprints
-        What steps touch; a search with partial-order reduction needs it.
     meter
         Watches time and memory, if that began before.
 
@@ -195,7 +181,6 @@ class Exploration:
         progress: Callable[[Statistics, float], None] | None = None,
         symmetry: Symmetry | None = None,
         profile: Untimed = UNTIMED,
-        footprints: Footprints | None = None,
         meter: Meter | None = None,
     ) -> None:
         self.profile = profile
@@ -209,7 +194,6 @@ class Exploration:
         self.statistics = Statistics()
         self.symmetry = symmetry
         self.examined, self.expanded = Sample(SAMPLE), Sample(SAMPLE)
-        self.footprints = footprints
         self.meter = meter or Meter(bounds)
         self.large: list[Container] = [one.numbers for one in tables.interners]
         self.hits: dict[int, Hit] = {}
@@ -292,16 +276,11 @@ class Exploration:
             self.expanded.add(fingerprint, row)
         found = self.expander.successors(row, fingerprint)
         self.statistics.generated += len(found)
-        if options.done is not None:
-            stuck = all(entry.fault for _, _, entry, _ in found)
-            self.note_stuck(row, locate, stuck=stuck)
+        if options.done is not None and self.deadlock is None:
+            only_faults = all(entry.fault for _, _, entry, _ in found)
+            if only_faults and not options.done(row):
+                self.deadlock = locate(None)
         return found
-
-    def note_stuck(self, row: Row, locate: Locate, *, stuck: bool) -> None:
-        """Note a state in which only faults can happen, the first that is not done."""
-        done = self.options.done
-        if stuck and done is not None and self.deadlock is None and not done(row):
-            self.deadlock = locate(None)
 
     def fail(self, successor: Successor, locate: Locate) -> None:
         """Note an outcome that is a failure, the first of its kind."""

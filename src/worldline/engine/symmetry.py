@@ -3,21 +3,43 @@
 A group of *members* (nodes that are alike) can be permuted; what a row becomes is
 known to the service, one value at a time. Two rows are in one *orbit* if a permutation
 of members, group by group, turns one into the other. `Symmetry.canonical` returns the
-same row for every row of an orbit; it depends on content alone. Exactly:
+same row for every row of an orbit; it depends on content alone. Members are numbered
+through all groups, in order of declaration. Let *role* be ``(column)`` for a column
+that no member owns, else ``(group, place)``, with place 0, 1, 2 for local, hidden and
+inbox; columns of one role share their table. For each role and value two things are
+remembered:
 
-1. Every member gets a 64-bit *signature* which renaming carries along: it is the sum,
-   modulo 2**64, over all columns, of a mix of the column's role for this member (its
-   own, another member's, or which other column) and the outline of the value for this
-   member. What is added for all members of a group alike is left out.
-2. The members of each group are put in the order of their signatures, by exchanging
-   neighbours: their columns change places, and values that mention either are renamed.
-3. Neighbours whose signatures are equal are *tied*. If no exchange of tied neighbours
-   changes the row, it is canonical.
-4. Else signatures are refined: each takes in those of the members that its columns
-   mention, and of those whose columns mention it. If more of them are distinct then,
-   go on with 2.
-5. Else all rows that exchanges of tied neighbours lead to are listed, each once, and
-   the one with the least fingerprint is taken.
+- the members that the value *mentions*, a bit each;
+- its *outlines*: ``common``, a 64-bit content hash of the value with every member
+  replaced by a word for its group, and, for each member ``m`` that it mentions, the
+  same with ``m`` alone replaced by one word for *self*. Sets are sorted after the
+  replacement. For a member that is not mentioned the outline is ``common``. Where a
+  mailbox is a bag, a set or one queue per sender, its envelopes have outlines, and
+  those of the mailbox are made of them as its content hash is made of theirs.
+
+With ``mixed(hash, salt)``, the finaliser of fingerprints, all sums modulo 2**64, and
+the salt ``s`` = the column for an unowned one, else
+``width + 2 * (3 * group + place)``:
+
+1. The *signature* of ``m`` is the sum, over its own columns, of
+   ``mixed(outline(m), s + 1) - mixed(common, s)`` and, over all other columns whose
+   value mentions ``m``, of ``mixed(outline(m), s) - mixed(common, s)``. It belongs to
+   ``m`` whatever ``m`` is called. (What is the same for all members of a group is left
+   out of the sum.)
+2. Each group is sorted by signature: a stable insertion sort, which gives a list of
+   exchanges of neighbours. An exchange of members ``i`` and ``i + 1`` maps every value
+   that mentions either by the table ``exchanged[column's interner][i][value]``, and
+   lets their columns change places.
+3. Neighbours with equal signatures are *tied*. If no exchange of tied neighbours
+   changes the row, as when their columns are alike and nobody tells them apart, it is
+   the canonical one.
+4. Else signatures are *refined*. The new signature of ``m`` is ``mixed(old(m), 0)``,
+   plus ``mixed(share + old(k), 1)`` for each mention of another member ``k`` in a
+   column of ``m``, plus ``mixed(share + old(k), 2)`` for each mention of ``m`` in a
+   column of another member ``k``, where ``share`` is what that mention adds in step 1.
+   If more signatures are distinct than before (over all groups), go on with step 2.
+5. Else all rows that exchanges of tied neighbours lead to are listed, and the one with
+   the least fingerprint is the canonical one.
 
 Signatures only make the list short: were they all equal, the result would still be
 canonical. Everything is looked up by integers: a `Trait` per column's role and value,

@@ -265,7 +265,7 @@ class Tables:
         self.mixes = [
             interner.mixes[column] for column, interner in enumerate(interners)
         ]
-        self.mirror: Any = None
+        self.kernel: Any = None
         """A kernel's copy, if there is one (`worldline.engine.native`)."""
         self.entries: list[Entry] = []
         self.leaves: list[Leaf] = []

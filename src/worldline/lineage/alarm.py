@@ -48,7 +48,7 @@ def ended_after(seconds: float | None) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, _SOON_S, GRACE_S)
         elif time.monotonic() >= ends:
             late = Late("seconds")
-            if activity.running:
+            if activity.is_here():
                 activity.stop = late
             raise late
         elif is_rung and callable(before):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,36 +19,21 @@ from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.words import sentences
-from worldline.lineage.targets.target import (
-    CONSERVATIVE,
-    IGNORE,
-    Question,
-    Report,
-    Target,
-)
+from worldline.lineage.options import CONSERVATIVE, IGNORE, FaultOptions
+from worldline.lineage.targets.target import Question, Report, Target
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
-from worldline.runs.loading import call, command
+from worldline.runs.evidence import file_of, with_file
 from worldline.runs.report import PropertyReport
 from worldline.show.diagram import diagram
-from worldline.trace.format import write
 from worldline.trace.records import Trace
 
-DIRECTORY = Path("worldline-out")
 _MOST_COMPARED = 10
 """How many falsifiers a page shows."""
 
 
-def answer(
-    target: Target,
-    question: Question,
-    *,
-    out: Path | None = None,
-    traces: bool = True,
-    folder: Path | None = None,
-    progress: Report | None = None,
-) -> FaultsReport:
+def answer(target: Target, options: FaultOptions) -> FaultsReport:
     """Answer a question about a target that is open; see `faults`.
 
     Raises
@@ -59,9 +43,11 @@ def answer(
     InternalError
         If a falsifier that an engine found breaks nothing when it is run.
     """
-    _refuse_in_vain(target, question, folder)
+    folder = None if options.report is None else Path(options.report)
+    _refuse_in_vain(target, options, folder)
+    question, progress = Question.of(options), options.progress
     question = replace(question, budget=question.budget.begun())
-    engine = question.engine or target.engine
+    engine = options.engine or target.engine
     scope = scope_of(target, question)
     swept = _sweep(target, question, scope, progress)
     if swept is not None:
@@ -69,35 +55,35 @@ def answer(
     else:
         outcome = decide(target, scope, question, progress)
     runs, unaudited = _confirmed_runs(target, scope, outcome)
-    place = out or DIRECTORY / f"{_stem(target.name)}-faults.wl"
+    place = Path(options.out or file_of(target.name, "faults"))
     trace: Trace | None = None
     shown: list[str] = []
-    written: dict[str, Any] = {}
     if runs:
-        trace = target.trace(scope, runs[0].faults, engine, question.seed)
+        trace = target.trace(scope, runs[0].faults, engine, options.seed)
         shown = _shown(target, question, scope, runs[0], trace)
-        if traces:
-            written = _written(target, trace, place)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     more: dict[str, Any] = {}
 
     def ask_more() -> None:
-        if question.frontier:
+        if options.frontier:
             more["frontier"] = _frontier(target, question, scope)
         more["hardening"] = _hardening(target, question, scope, outcome)
 
     notes += _words_for(bound_that_ended(ask_more), outcome, question)
+    properties = _properties(target, scope, outcome, runs, trace)
+    if trace is not None and options.traces and properties:
+        properties[0] = with_file(properties[0], trace, place, target.command)
     report = FaultsReport(
         system=target.name,
         verdict=outcome.verdict,
         scope=scope,
         falsifiers=outcome.falsifiers,
-        properties=tuple(_properties(target, scope, outcome, runs, trace, written)),
+        properties=tuple(properties),
         executions=outcome.executions,
         seconds=outcome.seconds,
         engine=engine,
-        seed=question.seed,
+        seed=options.seed,
         untested=outcome.unmet if outcome.vacuous else (),
         bound=outcome.bound,
         assumptions=target.assumptions(scope),
@@ -132,22 +118,18 @@ def _words_for(
         yield question.budget.started().spent_words()
 
 
-def _written(target: Target, run: Trace, place: Path) -> dict[str, Any]:
-    """Write a trace; if that is impossible, say why: no verdict is lost by it."""
-    try:
-        write(run, place)
-    except UsageError as error:
-        return {"unwritten": error.what}
-    return {"trace": place, "replay": _replay(target, place)}
-
-
-def _refuse_in_vain(target: Target, question: Question, folder: Path | None) -> None:
-    """Refuse before a search what could only be refused after it."""
-    if question.harden and not target.can_harden:
+def _refuse_in_vain(target: Target, options: FaultOptions, folder: Path | None) -> None:
+    """Refuse before a search what could only be refused after it, or says nothing."""
+    if options.harden and not target.can_harden:
         raise UsageError(
             f"{target.name} is no Dedalus program, whose rules could be changed",
             remedy="leave --harden out",
         )
+    if options.sweep is not None:
+        options.refuse_given(("eot", "eff", "all"), "has no meaning in a sweep")
+    if (engine := options.engine or target.engine) != "ldfi":
+        why = f"has no meaning for the engine {engine}"
+        options.refuse_given(("negation",), why, remedy="leave it out, or choose ldfi")
     if folder is not None:
         refuse_no_folder(folder)
 
@@ -161,7 +143,7 @@ def _sweep(
     scope: Scope,
     progress: Report | None,
 ) -> Swept | None:
-    if question.sweep is None:
+    if question.options.sweep is None:
         return None
 
     def decided(eot: int, eff: int, left: float) -> Outcome:
@@ -170,7 +152,7 @@ def _sweep(
         asked = replace(question, budget=budget, every=False)
         return decide(target, tried, asked, _at(eot, eff, progress))
 
-    return sweep(decided, question.sweep)
+    return sweep(decided, question.options.sweep)
 
 
 def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
@@ -207,7 +189,7 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
 def _frontier(
     target: Target, question: Question, scope: Scope
 ) -> tuple[FrontierPoint, ...]:
-    if question.engine in (None, target.engine):
+    if question.options.engine in (None, target.engine):
         widest = replace(scope, eff=scope.eot - 1)
         if (known := target.frontier(widest, question.budget)) is not None:
             return tuple(known)
@@ -222,7 +204,7 @@ def _frontier(
 def _hardening(
     target: Target, question: Question, scope: Scope, outcome: Outcome
 ) -> tuple[str, ...] | None:
-    if not question.harden:
+    if not question.options.harden:
         return None
     if outcome.verdict is not Verdict.VIOLATED:
         return ()
@@ -249,7 +231,6 @@ def _properties(
     outcome: Outcome,
     runs: list[Run],
     trace: Trace | None,
-    written: dict[str, Any],
 ) -> list[PropertyReport]:
     """Return what is said of each property; a run is that of the one it breaks first."""
     unmet = {case.name for case in outcome.unmet}
@@ -272,7 +253,6 @@ def _properties(
         steps=len(trace.run),
         explanation="; ".join(sentences(runs[0].faults, scope.semantics)),
         run=trace,
-        **written,
     )
     return [first, *(row for row in rows if row.name != first.name)]
 
@@ -322,13 +302,3 @@ def _write_page(
         for bad in runs[:_MOST_COMPARED]
     ]
     write_report(folder, report, good, compared)
-
-
-def _replay(target: Target, trace: Path) -> str:
-    if target.command is None:
-        return call(trace, None)
-    return command("replay", trace, target.command)
-
-
-def _stem(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-")

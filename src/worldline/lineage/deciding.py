@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -17,104 +17,38 @@ from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import randomly
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.targets.target import (
-    CONSERVATIVE,
-    IGNORE,
     SEARCHES,
     Question,
     Report,
     Target,
 )
-from worldline.model.amounts import (
-    refuse_other_than_seconds,
-    refuse_other_than_whole,
-)
 from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
-
-
-def question_of(
-    *,
-    nodes: Sequence[str] | None = None,
-    properties: Sequence[str] | None = None,
-    crash_nodes: Sequence[str] | None = None,
-    eot: int | None = None,
-    eff: int | None = None,
-    crashes: int | None = None,
-    crash_semantics: str | None = None,
-    delay: int = 0,
-    recovery: bool = False,
-    engine: str | None = None,
-    negation: str = CONSERVATIVE,
-    goals: str = "all",
-    every: bool = False,
-    max_executions: int | None = None,
-    max_seconds: float | None = None,
-    max_memory_mb: int | None = None,
-    seed: int = 0,
-    sweep: float | None = None,
-    frontier: bool = False,
-    harden: bool = False,
-) -> Question:
-    """Return a question from the options of the command or of `faults`.
-
-    Raises
-    ------
-    UsageError
-        If an option has no such value.
-    """
-    refuse_other_than_whole(max_executions=max_executions, max_memory_mb=max_memory_mb)
-    refuse_other_than_whole(least=0, eot=eot, eff=eff, crashes=crashes, delay=delay)
-    refuse_other_than_seconds(max_seconds=max_seconds, sweep=sweep)
-    return Question(
-        nodes=None if nodes is None else _distinct(nodes, "--nodes"),
-        properties=None if properties is None else _names("properties", properties),
-        crash_nodes=(
-            None if crash_nodes is None else _distinct(crash_nodes, "--crash-nodes")
-        ),
-        eot=eot,
-        eff=eff,
-        crashes=crashes,
-        semantics=_semantics(crash_semantics),
-        delay=delay,
-        recovery=recovery,
-        engine=engine,
-        negation=_one_of("negation", negation, (CONSERVATIVE, IGNORE)),
-        failure_free_goals=_one_of("goals", goals, ("all", "failure-free")) != "all",
-        every=every,
-        budget=Budget(
-            executions=max_executions,
-            seconds=max_seconds,
-            memory_mb=max_memory_mb,
-        ),
-        seed=seed,
-        sweep=sweep,
-        frontier=frontier,
-        harden=harden,
-    )
 
 
 def scope_of(target: Target, question: Question) -> Scope:
     """Return the scope of a question, with what the target says where it says nothing."""
     last, quiet, most = target.default_scope
-    eot = last if question.eot is None else question.eot
-    eff = min(quiet, max(eot - 1, 0)) if question.eff is None else question.eff
+    asked = question.options
+    eot = last if asked.eot is None else asked.eot
+    eff = min(quiet, max(eot - 1, 0)) if asked.eff is None else asked.eff
     named = _crash_nodes(target, question)
     most = min(most, len(target.nodes if named is None else named))
     return Scope(
         target.nodes,
         eot,
         eff,
-        most if question.crashes is None else question.crashes,
-        question.semantics or target.semantics,
-        question.delay,
-        question.recovery,
+        most if asked.crashes is None else asked.crashes,
+        CrashSemantics(asked.crash_semantics or target.semantics),
+        asked.delay,
+        asked.recovery,
         named,
     )
 
 
 def _crash_nodes(target: Target, question: Question) -> tuple[str, ...] | None:
     """Return the nodes that may crash, in order; None where all may."""
-    asked = question.crash_nodes
+    asked = question.options.crash_nodes
     named = target.may_crash if asked is None else asked
     if named is None or set(named) == set(target.nodes):
         return None
@@ -126,7 +60,7 @@ def decide(
     target: Target, scope: Scope, question: Question, progress: Report | None = None
 ) -> Outcome:
     """Search a scope; falsifiers have nothing to leave out, the smallest is first."""
-    engine = question.engine or target.engine
+    engine = question.options.engine or target.engine
     if engine == target.engine:
         if question.failure_free_goals:
             raise UsageError(
@@ -167,7 +101,7 @@ def _search(
     question: Question,
     progress: Report | None,
 ) -> Outcome:
-    subject = target.subject(scope, question.negation)
+    subject = target.subject(scope, question.options.negation)
     goals, budget = question.failure_free_goals, question.budget
     if engine == "ldfi":
         found = loop(
@@ -185,7 +119,7 @@ def _search(
             )
         found = randomly(
             subject,
-            Random(question.seed),
+            Random(question.options.seed),
             failure_free_goals=goals,
             budget=budget,
             progress=progress,
@@ -245,35 +179,3 @@ def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
 def _meter(budget: Budget) -> Meter:
     """Return what watches over how long a falsifier is made smaller."""
     return budget.started()
-
-
-def _semantics(name: str | None) -> CrashSemantics | None:
-    if name is None:
-        return None
-    return CrashSemantics(_one_of("crash semantics", name, tuple(CrashSemantics)))
-
-
-def _distinct(nodes: Sequence[str], option: str) -> tuple[str, ...]:
-    named = _names("nodes", nodes)
-    if not all(named) or len(set(named)) != len(named):
-        raise UsageError(
-            f"the nodes {','.join(named)!r} are not all named, or one is named twice",
-            remedy=f"give each node once, as in {option} a,b,c",
-        )
-    return named
-
-
-def _names(what: str, given: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise UsageError(
-            f"the {what} {given!r} are no list of names", remedy="give a list of texts"
-        )
-    return tuple(given)
-
-
-def _one_of(what: str, given: str, allowed: Sequence[str]) -> str:
-    if given not in allowed:
-        raise UsageError(
-            f"there are no {what} {given!r}", remedy=f"choose {' or '.join(allowed)}"
-        )
-    return given

@@ -6,22 +6,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.annotations import check_type
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settled
-from worldline.model.data.time import Time
+from worldline.model.data.time import EPOCH, Time
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node
-from worldline.model.handlers import HandlerKind, mark_of
+from worldline.model.handler_marks import HandlerKind, mark_of
 from worldline.model.message import is_message, is_message_class
 from worldline.model.node import Handler, NodeType
 from worldline.model.usercode import activity
 from worldline.model.usercode.user_errors import spelt
 
 T = TypeVar("T")
+
+_NOTHING_BELOW: Mapping[str, Any] = MappingProxyType({})
 
 NOTHING: Any = object()
 """Stands for a payload that was left out: None is one."""
@@ -47,7 +50,7 @@ class Door(Protocol):
     def is_pending(self, part: str, name: str, payload: Any) -> bool: ...
     def choose(self, count: int, weights: Sequence[float] | None) -> int: ...
     def sequence(self) -> int: ...
-    def now(self) -> Time: ...
+    def now(self) -> float: ...
     def compare(
         self, value: float, other: float | None, *, less: bool, equal: bool
     ) -> bool: ...
@@ -57,6 +60,11 @@ class Door(Protocol):
 @final
 class Context:
     """What a handler can do beside changing its own node.
+
+    Parameters
+    ----------
+    members
+        Says which ids are of the system; one for all contexts, if it is given.
 
     Attributes
     ----------
@@ -85,20 +93,37 @@ class Context:
         kind: NodeType,
         door: Door,
         *,
+        members: Container[NodeId] | None = None,
         part: str = "",
         above: Context | None = None,
     ) -> None:
         self.me = me
         self.nodes = nodes
-        self._members = frozenset(nodes)
+        self._members = members = frozenset(nodes) if members is None else members
         self._behind = door
         self._kind = kind
         self._part = part
         self._above = above
         self._service: Any = None
-        prefix = f"{part}." if part else ""
-        self._below = {
-            name: Context(me, nodes, inner, door, part=prefix + name, above=self)
+        # Most have no parts, and a dict for each would be waste.
+        self._below: Mapping[str, Context] = _NOTHING_BELOW
+        if kind.parts:
+            self._below = self._contexts_below(kind, door, members)
+
+    def _contexts_below(
+        self, kind: NodeType, door: Door, members: Container[NodeId]
+    ) -> dict[str, Context]:
+        prefix = f"{self._part}." if self._part else ""
+        return {
+            name: Context(
+                self.me,
+                self.nodes,
+                inner,
+                door,
+                members=members,
+                part=prefix + name,
+                above=self,
+            )
             for name, inner in kind.parts.items()
         }
 
@@ -213,7 +238,8 @@ class Context:
 
     def now(self) -> Time:
         """Return the time; comparing two times is a choice while checking."""
-        return self._door.now()
+        seconds = self._door.now()
+        return Time(seconds) if seconds else EPOCH
 
     def log(self, text: str) -> None:
         """Write a line into the trace."""

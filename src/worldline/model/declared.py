@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
+from worldline.model.calls import Repeated
 from worldline.model.data.identity import NodeId
 from worldline.model.faults import Faults
 from worldline.model.network import Network
@@ -18,7 +19,7 @@ from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.semantics.layout import Layout
 from worldline.model.view import View
-from worldline.model.workload import Invocation, Script, Whenever
+from worldline.model.workload import Script, Whenever
 
 Unhandled: TypeAlias = Literal["drop", "wait", "error"]
 """What becomes of a message whose guard is false."""
@@ -53,7 +54,7 @@ class Declared:
     network: Network
     workload: tuple[Script | Whenever, ...]
     scripts: list[tuple[Script, ...]]
-    whenevers: list[list[tuple[Invocation, Callable[..., bool] | None]]]
+    whenevers: list[Repeated]
     faults: Faults
     cuts: tuple[frozenset[NodeId], ...]
     properties: tuple[Property, ...]
@@ -62,6 +63,7 @@ class Declared:
     boot: Boot
     timed: bool
     ignore_noops: bool
+    open_workload: bool
     symmetry: tuple[tuple[NodeId, ...], ...]
     prologue: tuple[Pattern, ...]
     done: Callable[[View], bool] | None

@@ -90,9 +90,10 @@ class ModelError(WorldlineError, TypeError):
     """
 
     def __init__(self, what: str, *, remedy: str = "", located: bool = False) -> None:
-        place = place_now() if activity.running and not located else ""
+        is_misuse = activity.is_here()
+        place = place_now() if is_misuse and not located else ""
         super().__init__(f"{what} ({place})" if place else what, remedy=remedy)
-        if activity.running and activity.stop is None:
+        if is_misuse and activity.stop is None:
             activity.stop = self
 
 

@@ -6,53 +6,15 @@ the same in every world and every process.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, register_tag, register_type, thaw
-from worldline.model.message import Envelope
+from worldline.model.kinds import RANKED, Kind, Origin
+from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.usercode.user_errors import spelt
-
-
-class Origin(enum.Enum):
-    """Who brings an event about."""
-
-    EXTERNAL = "external"
-    INTERNAL = "internal"
-    FAULT = "fault"
-
-
-class Kind(enum.Enum):
-    """The kinds of events, in canonical order."""
-
-    START = "start"
-    DELIVER = "deliver"
-    REFUSE = "refuse"
-    TRANSPORT_ERROR = "transport_error"
-    TIMER = "timer"
-    CALL = "call"
-    DROP = "drop"
-    DUPLICATE = "duplicate"
-    DISCONNECT = "disconnect"
-    RESET = "reset"
-    CRASH = "crash"
-    RESTART = "restart"
-    PARTITION = "partition"
-    HEAL = "heal"
-
-    # Members are unique, and a kind is looked up several times in each event: the
-    # hash of an enum's member, by name, would be computed by Python code.
-    __hash__ = object.__hash__
-
-
-RANK = {kind: rank for rank, kind in enumerate(Kind)}
-_EXTERNAL = frozenset({Kind.START, Kind.CALL})
-_INTERNAL = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR, Kind.TIMER})
-ENVELOPE_KINDS = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE})
-"""Kinds whose payload is a message in flight."""
 
 LOST, UNREACHABLE = "lost", "unreachable"
 """The two names of a transport error: a broken connection, and one never made."""
@@ -100,8 +62,8 @@ class Event:
         self.payload = payload
         self.envelope = envelope
         self._key: Frozen = None
-        if envelope is None and kind in ENVELOPE_KINDS and peer is not None:
-            self.envelope = Envelope(peer, part, payload, freeze(payload))
+        if envelope is None and kind.is_about_message and peer is not None:
+            self.envelope = OpenEnvelope(peer, part, payload)
 
     @property
     def key(self) -> Frozen:
@@ -110,7 +72,7 @@ class Event:
             payload = self.envelope.key[3] if self.envelope else freeze(self.payload)
             self._key = (
                 Event,
-                RANK[self.kind],
+                self.kind.rank,
                 self.node,
                 self.part,
                 self.peer,
@@ -121,10 +83,13 @@ class Event:
 
     @property
     def origin(self) -> Origin:
-        """Whether environment, system or fault injection brings it about."""
-        if self.kind in _EXTERNAL:
-            return Origin.EXTERNAL
-        return Origin.INTERNAL if self.kind in _INTERNAL else Origin.FAULT
+        """Whether application, system or fault injection brings it about."""
+        return self.kind.origin
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the environment injects it: the application, or a fault."""
+        return self.kind.is_external
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Event) and self.key == other.key)
@@ -163,7 +128,7 @@ def _freeze_event(event: Event) -> Frozen:
 def _thaw_event(frozen: tuple[Any, ...]) -> Event:
     _, rank, node, part, peer, name, payload = frozen
     return Event(
-        list(Kind)[rank],
+        RANKED[rank],
         node,
         part=part,
         peer=peer,

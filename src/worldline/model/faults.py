@@ -6,34 +6,15 @@ are weights of walks and of fuzzing, and live there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import final
 
-from worldline.model.arguments import listed, node_list
+from worldline.model.arguments import listed, named, node_list
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
-from worldline.model.events import Kind
-
-BUDGETS = (
-    "drops",
-    "duplicates",
-    "connection_errors",
-    "resets",
-    "silent_resets",
-    "crashes",
-    "restarts",
-    "partitions",
-)
-_SPENT_BY = {
-    Kind.DROP: "drops",
-    Kind.DUPLICATE: "duplicates",
-    Kind.DISCONNECT: "connection_errors",
-    Kind.CRASH: "crashes",
-    Kind.RESTART: "restarts",
-    Kind.PARTITION: "partitions",
-}
+from worldline.model.kinds import BUDGETS
 
 
 @final
@@ -51,6 +32,9 @@ class Faults:
         Crashes with an immediate restart, which peers learn of.
     silent_resets
         Resets that some of the connected peers do not learn of.
+    deaf
+        How many peers do not learn of one silent reset, at most; None means any of
+        them, and of k connected peers 2^k - 1 sets are tried.
     crashes, restarts
         Nodes that stop, and stopped nodes that come back. A datagram that arrives in
         between is lost, which is no drop.
@@ -63,6 +47,9 @@ class Faults:
         None means all of them.
     break_sockets
         Whether a partition also breaks the connections across it.
+    others
+        How often each fault of a kind may happen that was registered beside those of
+        Worldline (see `kinds.register_kind`), by the name of its budget.
     """
 
     drops: int | None = 0
@@ -70,53 +57,92 @@ class Faults:
     connection_errors: int | None = 0
     resets: int | None = 0
     silent_resets: int | None = 0
+    deaf: int | None = None
     crashes: int | None = 0
     restarts: int | None = 0
     partitions: int | None = 0
     nodes: tuple[NodeId, ...] | None = None
     cuts: tuple[tuple[NodeId, ...], ...] | None = None
     break_sockets: bool = False
+    others: Mapping[str, int | None] = field(default_factory=dict, hash=False)
+    _struck: frozenset[NodeId] = field(
+        init=False, default=frozenset(), compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
+        if not isinstance(self.others, Mapping):
+            raise ModelError(
+                f"Faults(others=...) is {named(self.others)}",
+                remedy="write others={'name of a budget': 1}",
+            )
+        for name in self.others:
+            if name not in BUDGETS or name in _OWN_BUDGETS:
+                raise ModelError(
+                    f"Faults(others=...) names {name!r}, of which no kind of event was "
+                    "registered",
+                    remedy="register it first, or give its number as an argument",
+                )
         for name in BUDGETS:
-            amount = getattr(self, name)
+            amount = self.limit(name)
             if amount is not None and (type(amount) is not int or amount < 0):
                 raise ModelError(
                     f"Faults({name}={amount!r}) is not a number of times",
                     remedy="give an int of at least 0, or None for no limit",
                 )
+        if self.deaf is not None and (type(self.deaf) is not int or self.deaf < 1):
+            raise ModelError(
+                f"Faults(deaf={self.deaf!r}) is not a number of peers",
+                remedy="give an int of at least 1, or None for any of them",
+            )
         if self.nodes is not None:
             nodes = node_list("Faults(nodes=...)", self.nodes)
             object.__setattr__(self, "nodes", nodes)
+            object.__setattr__(self, "_struck", frozenset(nodes))
         if self.cuts is not None:
             sides = listed("Faults(cuts=...)", self.cuts)
             cuts = tuple(node_list("Faults(cuts=[...])", side) for side in sides)
             object.__setattr__(self, "cuts", cuts)
 
+    def limit(self, name: str) -> int | None:
+        """Return how often a fault may happen, by the name of its budget."""
+        if name in _OWN_BUDGETS:
+            return getattr(self, name)  # type: ignore[no-any-return]
+        return self.others.get(name, 0)
+
+    def freed(self, names: Iterable[str]) -> Faults:
+        """Return these with no limit to some, by the names of their budgets."""
+        own = {name: None for name in names if name in _OWN_BUDGETS}
+        others = {name: None for name in names if name not in _OWN_BUDGETS}
+        return replace(self, **own, others={**self.others, **others})  # type: ignore[arg-type]
+
     def possible(self) -> list[str]:
         """Return the names of the faults that may happen at all."""
-        return [name for name in BUDGETS if getattr(self, name) != 0]
+        return [name for name in BUDGETS if self.limit(name) != 0]
 
     def strikes(self, node: NodeId) -> bool:
         """Say whether `node` may be reset or crash."""
-        return self.nodes is None or node in self.nodes
+        return self.nodes is None or node in self._struck
 
 
-def budget_of(kind: Kind, payload: Any) -> str | None:
-    """Return the budget that an event of `kind` draws on; None if it is free."""
-    if kind is Kind.RESET:
-        return "silent_resets" if payload else "resets"
-    return _SPENT_BY.get(kind)
+_OWN_BUDGETS = frozenset(BUDGETS) & {field.name for field in fields(Faults)}
+"""Those that are arguments of `Faults`."""
 
 
 @final
 class Budget:
-    """The cell that counts what is left of each fault's budget."""
+    """The cell that counts what is left of each fault's budget.
 
-    __slots__ = ("left",)
+    Attributes
+    ----------
+    deaf
+        How many peers may not learn of a silent reset; that is never used up.
+    """
+
+    __slots__ = ("deaf", "left")
 
     def __init__(self, faults: Faults) -> None:
-        self.left: list[int | None] = [getattr(faults, name) for name in BUDGETS]
+        self.deaf = faults.deaf
+        self.left: list[int | None] = [faults.limit(name) for name in BUDGETS]
 
     def allows(self, name: str) -> bool:
         """Say whether one more fault of this name may happen."""

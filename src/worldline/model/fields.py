@@ -138,7 +138,7 @@ class GhostField:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        if activity.guard:
+        if activity.guard and activity.is_here():
             raise ModelError(
                 f"the guard of {activity.guard} reads the ghost field "
                 f"{self.owner}.{self.name}",

@@ -6,19 +6,14 @@ let a checker such as mypy verify a handler's signature.
 
 from __future__ import annotations
 
-import enum
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
+from worldline.model.context import Context
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
+from worldline.model.handler_marks import Guard, HandlerKind, mark
 from worldline.model.message import is_message_class
-from worldline.model.usercode.user_functions import check_function
-
-if TYPE_CHECKING:
-    from worldline.model.context import Context
 
 M = TypeVar("M")
 Plain = TypeVar("Plain", bound="Callable[[Any, Context], None]")
@@ -28,102 +23,11 @@ Timed = TypeVar(
 )
 Failed = TypeVar("Failed", bound="Callable[[Any, Context, NodeId], None]")
 Called = TypeVar("Called", bound="Callable[..., Any]")
-Guard = Callable[..., bool]
-
-MARK = "__worldline_handler__"
-
-
-class HandlerKind(enum.Enum):
-    """What wakes a handler, and the signature it must have."""
-
-    START = "(self, ctx)"
-    ON = "(self, ctx, src, msg)"
-    TIMER = "(self, ctx) or (self, ctx, payload)"
-    CALL = "(self, ctx, ...)"
-    TRANSPORT_ERROR = "(self, ctx, peer)"
-    UPCALL = "(self, ctx, ...) "
-
-
-_ARITY = {
-    HandlerKind.START: (2, 2),
-    HandlerKind.ON: (4, 4),
-    HandlerKind.TIMER: (2, 3),
-    HandlerKind.CALL: (2, None),
-    HandlerKind.TRANSPORT_ERROR: (3, 3),
-    HandlerKind.UPCALL: (2, None),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class HandlerMark:
-    """What a decorator leaves on a method."""
-
-    kind: HandlerKind
-    message: type | None
-    when: Guard | None
-    takes_payload: bool
-
-
-def mark_of(function: Any) -> HandlerMark | None:
-    """Return the mark on a function or bound method, or None."""
-    mark: HandlerMark | None = getattr(function, MARK, None)
-    return mark
-
-
-def _mark(
-    function: Any,
-    kind: HandlerKind,
-    *,
-    message: type | None = None,
-    when: Guard | None = None,
-) -> Any:
-    name = getattr(function, "__qualname__", f"the {kind.name.lower()} handler")
-    if isinstance(function, staticmethod | classmethod):
-        raise ModelError(
-            f"the {kind.name.lower()} handler {name} is a {type(function).__name__}",
-            remedy=f"take that away: a handler is a method, {kind.value.strip()}",
-        )
-    check_function(function, name, like=f"def handler{kind.value.strip()}")
-    count = _count_parameters(function)
-    low, high = _ARITY[kind]
-    if count is not None and (count < low or (high is not None and count > high)):
-        raise ModelError(
-            f"{function.__qualname__}{inspect.signature(function)} "
-            f"cannot be a {kind.name.lower()} handler",
-            remedy=f"write def {function.__name__}{kind.value.strip()}",
-        )
-    if when is not None:
-        _check_guard(when, f"the guard of {name}", kind, count)
-    mark = HandlerMark(kind, message, when, takes_payload=count == 3)
-    setattr(function, MARK, mark)
-    return function
-
-
-def _check_guard(when: Any, what: str, kind: HandlerKind, count: int | None) -> None:
-    """Check a guard: it gets what its handler gets, but for the context."""
-    if kind is HandlerKind.ON:
-        check_function(when, what, arguments=3, like="lambda self, src, msg: ...")
-    elif kind is HandlerKind.TIMER and count == 3:
-        check_function(when, what, arguments=2, like="lambda self, payload: ...")
-    elif kind is HandlerKind.TIMER:
-        check_function(when, what, arguments=1, like="lambda self: ...")
-    else:
-        check_function(when, what, like="lambda self, ...: ...")
-
-
-def _count_parameters(function: Any) -> int | None:
-    """Count positional parameters; None where the handler takes any number."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return None
-    return sum(
-        p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
-    )
 
 
 def start(function: Plain) -> Plain:
     """Run a method when its node boots, and after every reset or restart."""
-    made: Plain = _mark(function, HandlerKind.START)
+    made: Plain = mark(function, HandlerKind.START)
     return made
 
 
@@ -153,7 +57,7 @@ def on(
         )
 
     def decorate(function: Any) -> Any:
-        return _mark(function, HandlerKind.ON, message=message, when=when)
+        return mark(function, HandlerKind.ON, message=message, when=when)
 
     return decorate
 
@@ -169,8 +73,8 @@ def timer(function: Any = None, *, when: Guard | None = None) -> Any:
     on firing even when its guard is false.
     """
     if function is not None:
-        return _mark(function, HandlerKind.TIMER)
-    return lambda decorated: _mark(decorated, HandlerKind.TIMER, when=when)
+        return mark(function, HandlerKind.TIMER)
+    return lambda decorated: mark(decorated, HandlerKind.TIMER, when=when)
 
 
 @overload
@@ -183,19 +87,19 @@ def call(function: Any = None, *, when: Guard | None = None) -> Any:
     A guard is ``(self, *arguments) -> bool``; while it is false the call waits.
     """
     if function is not None:
-        return _mark(function, HandlerKind.CALL)
-    return lambda decorated: _mark(decorated, HandlerKind.CALL, when=when)
+        return mark(function, HandlerKind.CALL)
+    return lambda decorated: mark(decorated, HandlerKind.CALL, when=when)
 
 
 def transport_error(function: Failed) -> Failed:
     """Run a method when the transport lost its connection to a peer."""
-    made: Failed = _mark(function, HandlerKind.TRANSPORT_ERROR)
+    made: Failed = mark(function, HandlerKind.TRANSPORT_ERROR)
     return made
 
 
 def upcall(function: Called) -> Called:
     """Make a method callable by a part below, through `Context.up`."""
-    made: Called = _mark(function, HandlerKind.UPCALL)
+    made: Called = mark(function, HandlerKind.UPCALL)
     return made
 
 

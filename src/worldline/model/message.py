@@ -6,12 +6,13 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import as_it_is, register_settler, settle_fields
 from worldline.model.data.values import (
+    freeze,
     record_freezer,
     register_sealed,
     register_shared,
@@ -139,6 +140,11 @@ class Envelope(Sealed):
 
     Two envelopes are equal when their sources, parts and contents are; a network
     cannot tell them apart, so delivering either is one event.
+
+    Parameters
+    ----------
+    frozen
+        The frozen message.
     """
 
     __slots__ = ("message", "part", "src")
@@ -153,4 +159,32 @@ class Envelope(Sealed):
         return f"{spelt(self.message)} from {self.src}"
 
 
+class OpenEnvelope(Envelope):
+    """An envelope whose message is frozen once somebody asks for its key.
+
+    A node that is deployed compares none, and to freeze takes longer than many a
+    handler. Once it has its key it is an `Envelope` like any other: a class with a
+    `__getattr__` finds all of its attributes more slowly.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, src: NodeId, part: str, message: Any) -> None:
+        self.src = src
+        self.part = part
+        self.message = message
+
+    if not TYPE_CHECKING:  # types would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in Sealed.__slots__:
+                what = f"an envelope has no {name!r}"
+                raise AttributeError(what, name=name, obj=self)
+            frozen = freeze(self.message)
+            self.__class__ = Envelope
+            self.__init__(self.src, self.part, self.message, frozen)
+            return getattr(self, name)
+
+
 register_sealed(Envelope)
+register_sealed(OpenEnvelope)

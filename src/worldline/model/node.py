@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Any, TypeVar, dataclass_transform, final
 
 from worldline.model import fields as roles
+from worldline.model.annotations import bound_arguments
 from worldline.model.data.canonical import adopt
 from worldline.model.data.content import Frozen
 from worldline.model.data.settling import register_settler, settle_live
@@ -26,9 +27,10 @@ from worldline.model.data.values import (
     getter,
     register_type,
 )
+from worldline.model.drawn import is_drawn
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
-from worldline.model.handlers import HandlerKind, HandlerMark, mark_of
+from worldline.model.handler_marks import HandlerKind, HandlerMark, mark_of
 from worldline.model.node_template import Mould, first_value
 from worldline.model.usercode.guards import allows
 
@@ -48,6 +50,27 @@ class Handler:
         """Say whether its guard, if it has one, lets it have an event."""
         when = self.mark.when
         return when is None or allows(when, self.name, service, *arguments)
+
+    def accepts(self, arguments: Any) -> bool:
+        """Say whether a call's handler can be given these: plain data, as annotated."""
+        if type(arguments) is not tuple or is_drawn(arguments):
+            return False
+        kinds = tuple(map(type, arguments))
+        known = self._accepted.get(kinds)
+        if known is None:
+            try:
+                bound_arguments(self.function, arguments, {}, self.name, "")
+            except ModelError:
+                known = False
+            else:
+                known = True
+            self._accepted[kinds] = known
+        return known
+
+    @functools.cached_property
+    def _accepted(self) -> dict[tuple[type, ...], bool]:
+        """Which classes of arguments were accepted: nothing else is compared."""
+        return {}
 
     @functools.cached_property
     def payload(self) -> inspect.Parameter:

@@ -8,10 +8,10 @@ again if it still holds the very same objects. All else is thawed for each handl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.content import DICT, LIST, SET, Frozen
@@ -26,8 +26,18 @@ from worldline.model.data.values import (
     thaw_constant,
 )
 
-if TYPE_CHECKING:
-    from worldline.model.node import NodeType
+
+class Fields(Protocol):
+    """What of a node class a mould has to know; a `NodeType` knows it."""
+
+    cls: type[Any]
+    identity: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+    @property
+    def parts(self) -> Mapping[str, Fields]: ...
+    def freeze(self, node: Any) -> Frozen: ...
+
 
 _CHANGING: Any = object()
 """Stands for a value that is never the same object twice."""
@@ -115,7 +125,7 @@ class Mould:
 
     __slots__ = ("_changing", "_fields", "_kind", "_parts", "_values", "frozen")
 
-    def __init__(self, kind: NodeType, frozen: Frozen) -> None:
+    def __init__(self, kind: Fields, frozen: Frozen) -> None:
         self.frozen = frozen
         self._kind = kind
         # In the order of declaration, which thawed nodes have to keep.

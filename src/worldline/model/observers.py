@@ -127,6 +127,18 @@ class Observer:
         """
         return _answered(self.name, "project", self.project, step)
 
+    def arranged(self, value: Any) -> Any:
+        """Return a value that was written down as `fold` would have built it.
+
+        Raises
+        ------
+        ModelError
+            If the user's function raises or does not return.
+        """
+        if self.arrange is None:
+            return value
+        return _answered(self.name, "arrange", self.arrange, value)
+
     def why(self, value: Any) -> tuple[str, ...]:
         """Return the lines that `explain` has for a value that `decide` rejects.
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.usercode.user_errors import spelt
 from worldline.model.workload import Invocation
 

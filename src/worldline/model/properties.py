@@ -10,6 +10,7 @@ from typing import Any, final
 
 from worldline.model.errors import ModelError
 from worldline.model.usercode import activity, running
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, text_of
 from worldline.model.usercode.user_functions import check_function, verdict
 from worldline.model.view import View
@@ -51,6 +52,7 @@ class Property:
             If the predicate returns anything but a bool, or nothing without an assert
             in it, raises anything but AssertionError, or does not return.
         """
+        claimed = claim()
         activity.guarding = True
         activity.judging = what = f"{self.role} {self.name}"
         try:
@@ -62,6 +64,8 @@ class Property:
         finally:
             activity.judging = ""
             activity.guarding = False
+            if claimed:
+                release()
         said = verdict(value, self.predicate, what)
         return Judgement(said, "")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from worldline.model.arguments import listed
+from worldline.model.calls import repeated_by_node, scripts_by_node
+from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.declared import Boot, Declared, Unhandled
 from worldline.model.errors import ModelError
@@ -35,7 +36,7 @@ from worldline.model.validate import (
     validate,
 )
 from worldline.model.view import View
-from worldline.model.workload import Script, Whenever, scripts_of, whenevers_of
+from worldline.model.workload import Script, Whenever
 
 Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
 
@@ -75,7 +76,7 @@ class System(Declared):
     nodes
         The node of each id, in order; its values are what a reset returns to.
     network
-        `datagrams`, `streams` or `message_set`.
+        `datagrams`, `streams` or `message_set`; or `networks`, for several at once.
     workload
         `script` and `whenever` entries.
     faults
@@ -96,6 +97,10 @@ class System(Declared):
     ignore_noops
         Whether a delivery that changes nothing and sends nothing is no transition;
         the message stays. For unordered networks.
+    open_workload
+        Whether any other call of a node can be made, too, with arguments that come from
+        outside: by whoever runs the system step by step. A search makes the calls of
+        the workload alone, and refuses a system that has none.
     symmetry
         Groups of nodes that are alike, each made by `symmetric` or given as ids.
     prologue
@@ -118,6 +123,8 @@ class System(Declared):
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    loses_when_down
+        Whether something that arrives at a node that is down may be lost.
     stuck
         For the worlds to remember what did not return.
     """
@@ -135,6 +142,7 @@ class System(Declared):
         boot: Boot = "before",
         timed: bool = False,
         ignore_noops: bool = False,
+        open_workload: bool = False,
         symmetry: Iterable[Symmetric | Iterable[NodeId]] = (),
         prologue: Sequence[Pattern] = (),
         done: Callable[[View], bool] | None = None,
@@ -155,12 +163,15 @@ class System(Declared):
         self.faults = Faults() if faults is None else faults
         self.properties = listed("System(properties=...)", properties)
         self.observers = listed("System(observers=...)", observers)
-        holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
+        able = self.network.capabilities
+        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
+        holds = Capability.HOLDS_FOR_EVER in able
         self._unhandled = unhandled
         self.unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
         self.timed = timed
         self.ignore_noops = ignore_noops
+        self.open_workload = open_workload
         self.prologue = listed("System(prologue=...)", prologue)
         self.done = done
         self.assume = None if assume is None else predicate_of(assume)
@@ -170,6 +181,8 @@ class System(Declared):
         self.free_faults: tuple[str, ...] = ()
         self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
+        self.scripts = scripts_by_node(self.workload, self.index)
+        self.whenevers = repeated_by_node(self.workload, self.index, self.types)
         validate(self)
         self._derive()
         self.symmetry = groups_of(listed("System(symmetry=...)", symmetry), self.index)
@@ -178,17 +191,16 @@ class System(Declared):
     def _derive(self) -> None:
         """Work out what follows from the arguments."""
         self.prototypes = [self.nodes[node] for node in self.ids]
-        self.initial = [
-            kind.freeze(prototype)
-            for kind, prototype in zip(self.types, self.prototypes, strict=True)
+        shared: dict[Frozen, Frozen] = {}
+        self.initial: list[Frozen] = [
+            shared.setdefault(frozen, frozen)
+            for frozen in (
+                kind.freeze(prototype)
+                for kind, prototype in zip(self.types, self.prototypes, strict=True)
+            )
         ]
         may_split = self.faults.partitions != 0 or self.faults.cuts is not None
         self.cuts = all_cuts(self.ids, self.faults.cuts) if may_split else ()
-        self.scripts = [scripts_of(self.workload, node) for node in self.ids]
-        self.whenevers = [
-            whenevers_of(self.workload, node, kind)
-            for node, kind in zip(self.ids, self.types, strict=True)
-        ]
 
     def replace(self, **changes: Any) -> System:
         """Return this system with other arguments, all checked anew.
@@ -245,10 +257,7 @@ class System(Declared):
         changed.free_faults = tuple(free)
         if "partitions" in free:
             changed.cuts = all_cuts(self.ids, self.faults.cuts)
-        changed.faults = dataclasses.replace(
-            self.faults,
-            **dict.fromkeys(free),  # type: ignore[arg-type]
-        )
+        changed.faults = self.faults.freed(free)
         changed.injected = scope
         return changed
 
@@ -261,10 +270,23 @@ class System(Declared):
             return Partition(self.cuts)
         if spec.kind is ColumnKind.OBSERVER:
             return Record(self.observers[spec.index])
-        node = self.ids[spec.index]
         if spec.kind is ColumnKind.HIDDEN:
-            return Hidden(node, self.scripts[spec.index], timed=self.timed)
-        return self.network.mailbox(node, self.ids)
+            return self._hidden(spec.index)
+        return self._mailbox(spec.index)
+
+    def cells(self) -> list[Cell | None]:
+        """Return fresh cells for all columns; None in the place of local ones."""
+        found: list[Cell | None] = [Budget(self.faults), Partition(self.cuts)]
+        found += map(Record, self.observers)
+        for index in range(len(self.ids)):
+            found += (None, self._hidden(index), self._mailbox(index))
+        return found
+
+    def _hidden(self, index: int) -> Hidden:
+        return Hidden(self.ids[index], self.scripts[index], timed=self.timed)
+
+    def _mailbox(self, index: int) -> Mailbox:
+        return self.network.mailbox(self.ids[index], self.ids)
 
 
 _ARGUMENTS = dict.fromkeys(tuple(inspect.signature(System).parameters))

@@ -12,13 +12,15 @@ from worldline.model.data.identity import NodeId
 from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
-from worldline.model.network import Capability, permits
+from worldline.model.network import Capability, Networks, members_of, permits
+from worldline.model.network.keys import check_keys
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.usercode.user_errors import spelt
 from worldline.model.usercode.user_functions import check_function
-from worldline.model.workload import WAIT, Invocation, Script, Whenever, scripts_of
+from worldline.model.workload import WAIT, Invocation, Script, Whenever
 
 
 def validate(system: Declared) -> None:
@@ -34,6 +36,9 @@ def validate(system: Declared) -> None:
             f"System(faults=...) is {named(system.faults)}",
             remedy="write faults=wl.Faults(...)",
         )
+    _check_mailboxes(system)
+    if isinstance(system.network, Networks):
+        check_keys(system.network, system.types)
     _check_faults(system)
     _check_workload(system)
     _check_prologue(system)
@@ -82,10 +87,23 @@ def check_network(network: Any) -> None:
         remedy = "write wl.datagrams(), wl.streams(...) or wl.message_set()"
         if name in ("datagrams", "streams", "message_set"):
             remedy = f"call it: network=wl.{name}()"
+        elif isinstance(network, Mapping):
+            remedy = "write network=wl.networks({...}, otherwise=...)"
         raise ModelError(
             f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
         )
+
+
+def _check_mailboxes(system: Declared) -> None:
+    # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
+    for network in members_of(system.network):
+        found = type(network.mailbox(system.ids[0], system.ids))
+        if found not in SHAPES:
+            raise ModelError(
+                f"{found.__name__}, the mailbox of {network.name}, is not declared",
+                remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
+            )
 
 
 def _known_nodes(system: Declared) -> str:
@@ -106,7 +124,7 @@ def _check_options(system: Declared) -> None:
         if (function := getattr(system, name)) is not None:
             like = "a function of (view)"
             check_function(function, f"System({name}=...)", arguments=1, like=like)
-    for name in ("timed", "ignore_noops"):
+    for name in ("timed", "ignore_noops", "open_workload"):
         if not isinstance(getattr(system, name), bool):
             raise ModelError(
                 f"System({name}=...) is {named(getattr(system, name))}",
@@ -127,11 +145,12 @@ def _check_options(system: Declared) -> None:
             f"System(unhandled={system.unhandled!r}) with a message set",
             remedy="leave unhandled out: messages stay until a guard takes them",
         )
-    if system.ignore_noops and Capability.ORDERED in capabilities:
-        raise ModelError(
-            f"System(ignore_noops=True) with the ordered network {system.network.name}",
-            remedy="use it with datagrams(reordering=True) or a message set",
-        )
+    for network in members_of(system.network):
+        if system.ignore_noops and Capability.ORDERED in network.capabilities:
+            raise ModelError(
+                f"System(ignore_noops=True) with the ordered network {network.name}",
+                remedy="use it with datagrams(reordering=True) or a message set",
+            )
 
 
 def _check_faults(system: Declared) -> None:
@@ -171,26 +190,27 @@ def _check_workload(system: Declared) -> None:
                 remedy="use wl.script(...) or wl.whenever(...); calls and "
                 "wl.wait_until(...) stand in a script",
             )
-    for node in system.ids:
-        _check_waits(system, node)
-        _check_scripts(system, node)
+    for index, scripts in enumerate(system.scripts):
+        if scripts:
+            _check_waits(system, index, scripts)
+            _check_scripts(system.ids[index], scripts)
 
 
-def _check_waits(system: Declared, node: NodeId) -> None:
+def _check_waits(system: Declared, index: int, scripts: tuple[Script, ...]) -> None:
     """Refuse waits of a node that cannot be told apart: a name is all that events say."""
     waits = [
         call.arguments[0]
-        for script in scripts_of(system.workload, node)
+        for script in scripts
         for call in script.calls
         if call.until is not None
     ]
+    node, kind = system.ids[index], system.types[index]
     for name, count in Counter(waits).items():
         if count > 1:
             raise ModelError(
                 f"two wl.wait_until(...) of {node} are named {name!r}",
                 remedy="tell them apart: wl.wait_until(..., name='...')",
             )
-    kind = system.types[system.index[node]]
     if waits and WAIT in kind.calls:
         raise ModelError(
             f"{kind.cls.__name__} has a call named {WAIT!r}, and a script of {node} "
@@ -199,13 +219,16 @@ def _check_waits(system: Declared, node: NodeId) -> None:
         )
 
 
-def _check_scripts(system: Declared, node: NodeId) -> None:
+def _check_scripts(node: NodeId, scripts: tuple[Script, ...]) -> None:
     """Refuse scripts of a node that could both be at the same call.
 
     Equal calls are one event, which advances one script: what follows in the other
     would never be tried first. Scripts that are equal throughout lose nothing.
     """
-    for one, other in itertools.combinations(scripts_of(system.workload, node), 2):
+    calls = [frozenset(call.key for call in script.calls) for script in scripts]
+    if sum(map(len, calls)) == len(frozenset[Any]().union(*calls)):
+        return
+    for one, other in itertools.combinations(scripts, 2):
         keys, others = ([call.key for call in s.calls] for s in (one, other))
         if (keys, one.on_reset) == (others, other.on_reset):
             continue
@@ -221,21 +244,19 @@ def _check_scripts(system: Declared, node: NodeId) -> None:
 def _check_whenever(system: Declared, entry: Whenever) -> None:
     for node in entry.nodes or ():
         _check_calls(system, node, (entry.call,))
-    able = [
-        node
-        for node, kind in zip(system.ids, system.types, strict=True)
-        if entry.concerns(node, kind)
-    ]
-    if not able:
+    able = {kind for kind in set(system.types) if entry.fits(kind)}
+    nodes = system.ids if entry.nodes is None else entry.nodes
+    where = [n for n in map(system.index.__getitem__, nodes) if system.types[n] in able]
+    if not where:
         raise ModelError(
             f"wl.whenever: no node of the system has the call {entry.call.name!r}",
             remedy="give a call of one of its classes",
         )
-    for node in able:
-        for script in scripts_of(system.workload, node):
-            if entry.call.key in [call.key for call in script.calls]:
+    for index in where:
+        for script in system.scripts[index]:
+            if script.call_of(entry.call.key) is not None:
                 raise ModelError(
-                    f"{node} has the call {entry.call.name!r} both in a script and in "
+                    f"{system.ids[index]} has the call {entry.call.name!r} both in a script and in "
                     "wl.whenever: the two are one event",
                     remedy="give them different arguments, put a guard on the handler, "
                     "or leave one of them out",

@@ -103,11 +103,12 @@ class View:
     crashed nodes are included.
     """
 
-    __slots__ = ("_reader", "_system")
+    __slots__ = ("_made", "_reader", "_system")
 
     def __init__(self, system: Structure, reader: Reader) -> None:
         self._system = system
         self._reader = reader
+        self._made: dict[int, NodeView] = {}
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
@@ -121,7 +122,12 @@ class View:
 
     def __getitem__(self, node: NodeId) -> NodeView:
         index = self._index(node)
-        return NodeView(self._system, self._reader, index, self._system.types[index])
+        made = self._made.get(index)
+        if made is None:
+            kind = self._system.types[index]
+            made = NodeView(self._system, self._reader, index, kind)
+            self._made[index] = made
+        return made
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._system.ids)

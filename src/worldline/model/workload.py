@@ -18,7 +18,7 @@ from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze
 from worldline.model.drawn import check_drawn
 from worldline.model.errors import ModelError
-from worldline.model.handlers import HandlerKind, mark_of
+from worldline.model.handler_marks import HandlerKind, mark_of
 from worldline.model.node import NodeType
 from worldline.model.usercode.user_functions import check_function, defined_at
 
@@ -82,6 +82,15 @@ class Script:
     node: NodeId
     calls: tuple[Invocation, ...]
     on_reset: Literal["restart", "continue"]
+    _by_key: dict[tuple[str, Frozen], Invocation] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
+
+    def call_of(self, key: tuple[str, Frozen]) -> Invocation | None:
+        """Return the first call that a key identifies; None if none is so."""
+        if not self._by_key:
+            self._by_key.update((call.key, call) for call in reversed(self.calls))
+        return self._by_key.get(key)
 
 
 @final
@@ -94,10 +103,8 @@ class Whenever:
     when: Callable[..., bool] | None
     handler: Callable[..., Any] | None
 
-    def concerns(self, node: NodeId, kind: NodeType) -> bool:
-        """Say whether the call can be made on a node of this type."""
-        if self.nodes is not None and node not in self.nodes:
-            return False
+    def fits(self, kind: NodeType) -> bool:
+        """Say whether nodes of this type have the call."""
         known = kind.calls.get(self.call.name)
         if known is None or not self.call.is_of(kind):
             return False
@@ -263,21 +270,3 @@ def whenever(
         )
     where = None if nodes is None else node_list("wl.whenever(nodes=...)", nodes)
     return Whenever(made, where, when, handler)
-
-
-def scripts_of(
-    workload: Iterable[Script | Whenever], node: NodeId
-) -> tuple[Script, ...]:
-    """Return the scripts that drive a node."""
-    return tuple(e for e in workload if isinstance(e, Script) and e.node == node)
-
-
-def whenevers_of(
-    workload: Iterable[Script | Whenever], node: NodeId, kind: NodeType
-) -> list[tuple[Invocation, Callable[..., bool] | None]]:
-    """Return the calls without position that can be made on a node, with guards."""
-    return [
-        (entry.call, entry.when)
-        for entry in workload
-        if isinstance(entry, Whenever) and entry.concerns(node, kind)
-    ]

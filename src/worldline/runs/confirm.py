@@ -1,6 +1,6 @@
 """Confirming a violation: the schedule is run again, with the real nodes.
 
-The tables remember what handlers did once. Running the schedule in the direct world
+The tables remember what handlers did once. Running the schedule in another world
 re-checks them; a handler that now does something else is not deterministic.
 """
 
@@ -14,17 +14,17 @@ from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode import divergence
-from worldline.runs.start import Start
-from worldline.worlds.direct import DirectWorld, NotEnabled, Snapshot
+from worldline.runs.start import Start, lead
+from worldline.worlds.world import NotEnabled, Snapshot, World
 
 Expected = Sequence[tuple[Event, Outcome]]
 """Events with what the tables say that they led to."""
 
 
 def confirm(
-    world: DirectWorld, start: Start, expected: Expected, end: Snapshot | None
+    world: World, start: Start, expected: Expected, end: Snapshot | None
 ) -> list[tuple[Event, Choices]]:
-    """Run a path in a fresh direct world and compare with what is expected.
+    """Run a path in a fresh world and compare with what is expected.
 
     Parameters
     ----------
@@ -41,10 +41,7 @@ def confirm(
     Nondeterminism
         At the first step that goes otherwise; it names both observations.
     """
-    for event, choices in start.boot:
-        world.step(event, choices)
-    for event, choices in start.prologue:
-        world.step(event, choices, charge=False)
+    lead(world, start.boot, start.prologue, start.begins)
     schedule: list[tuple[Event, Choices]] = []
     for number, (event, outcome) in enumerate(expected, 1):
         where = f"step {number}, {event!r},"

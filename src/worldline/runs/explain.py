@@ -16,19 +16,19 @@ from worldline.runs.condition import Condition, condition_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.json_values import encode_value
 from worldline.trace.records import Binding, Explanation
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 _MOST_READS = 12
 _WIDEST = 200
 _FOR_EACH = frozenset({"for_each_node", "for_each_pair"})
 
 
-def explain(state: DirectWorld | View, known: Property) -> Explanation | None:
+def explain(state: World | View, known: Property) -> Explanation | None:
     """Return why a property is false in a state; None if it is true there.
 
     Of a ``for_each`` form only the reads of the element that fails are listed.
     """
-    view = state.view if isinstance(state, DirectWorld) else state
+    view = state if isinstance(state, View) else state.view
     recorded, reader = observed(view, _Recording)
     judgement = known.judge(recorded)
     if judgement.holds:

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import final
 
-from worldline.model.events import Event, Kind, Origin, Schedule
+from worldline.model.events import Event, Schedule
+from worldline.model.kinds import Kind
 from worldline.model.properties import Property
 from worldline.model.semantics.outcome import TimerChange
-from worldline.model.system import System
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.runs.start import lead
+from worldline.worlds.checkpoint import Checkpoint
+from worldline.worlds.world import Snapshot, World
 
 
 @final
@@ -33,7 +35,7 @@ class Cycle:
         The property that is said to be violated.
     """
 
-    def __init__(self, world: DirectWorld, known: Property) -> None:
+    def __init__(self, world: World, known: Property) -> None:
         self._world = world
         self._known = known
         self._first: Snapshot | None = None
@@ -82,29 +84,31 @@ class Cycle:
         return ""
 
     def _enabled(self) -> list[Event]:
-        return [e for e in self._world.enabled() if e.origin is not Origin.FAULT]
+        return [e for e in self._world.enabled() if not e.kind.is_fault]
 
 
 def objection(
-    system: System,
+    world: World,
     boot: Schedule,
     prologue: Schedule,
     schedule: Schedule,
     *,
     known: Property,
     cycle: int,
+    begins: Checkpoint | None = None,
 ) -> str:
     """Return why a run does not violate a liveness property, or ``""`` if it does.
 
     Parameters
     ----------
+    world
+        A fresh world of the system.
     cycle
         The number of the step, from 1, with which the cycle begins.
+    begins
+        The state in which the run begins; None for the start.
     """
-    world = DirectWorld(system)
-    for charge, part in ((True, boot), (False, prologue)):
-        for event, choices in part:
-            world.step(event, choices, charge=charge)
+    lead(world, boot, prologue, begins)
     watched = Cycle(world, known)
     for number, (event, choices) in enumerate(schedule, 1):
         if number < cycle:

@@ -18,7 +18,7 @@ from worldline.loading.loader import load
 from worldline.loading.opening import Target as Given
 from worldline.loading.opening import open_system
 from worldline.model.errors import InputError, UsageError
-from worldline.model.faults import BUDGETS
+from worldline.model.kinds import BUDGETS
 from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.format import Place

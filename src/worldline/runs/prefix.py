@@ -19,6 +19,7 @@ from worldline.model.errors import InputError, UsageError
 from worldline.model.system import System
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, changes_since, check_nodes
+from worldline.runs.restoring import beginning_state, world_of
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning, start_after
 from worldline.trace.format import Place, read
@@ -61,7 +62,8 @@ class Prefix(NamedTuple):
 def beginning_after(system: System, prefix: Prefix) -> Beginning:
     """Return the state that a trace has after a step, as the one to begin with.
 
-    The whole run becomes a prologue; see `start_after`.
+    The whole run becomes a prologue; see `start_after`. Where it begins in a state, so
+    does what is found.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
     trace = read(prefix.path)
     _check_system(trace.header, system, prefix.path)
     whole = _cut(trace, prefix)
-    rerun = Rerun(trace.header, system)
+    rerun = Rerun(trace.header, world_of(trace, system))
     for step in whole.steps:
         happened = rerun.step(step)
         if isinstance(happened, Divergence):
@@ -92,10 +94,10 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
             f"{prefix.path}:{last - 1}",
         )
     boot, prologue, run = schedule_of(whole, system)
-    start = start_after(system, boot, [*prologue, *run])
-    scope = (
-        f"from step {last} of {prefix.path} on, with every fault as often as allowed"
-    )
+    begins = beginning_state(trace, system)
+    start = start_after(system, boot, [*prologue, *run], begins)
+    where = f"step {last} of" if whole.steps or begins is None else "the state in"
+    scope = f"from {where} {prefix.path} on, with every fault as often as allowed"
     return Beginning([start], (scope,), prefix.path)
 
 

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
+from worldline.model.kinds import KINDS
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.usercode import divergence
 from worldline.model.verdicts import Verdict
 from worldline.runs.explain import explain, plain
 from worldline.runs.recorder import Recorder, header_of
+from worldline.runs.state_record import state_record
 from worldline.trace.records import (
     BOOT,
     PROLOGUE,
     RUN,
+    STATE,
     End,
     Explanation,
     StepRecord,
     Trace,
 )
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.checkpoint import Checkpoint, go_back
+from worldline.worlds.world import World
 
 DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
 
 _DELIVERIES = frozenset({"deliver", "timer", "call"})
-_NOT_EXTERNAL = frozenset({"deliver", "timer", "refuse", "transport_error"})
 
 
 @final
@@ -62,7 +65,7 @@ class Ending:
 
 
 def record(
-    system: System,
+    world: World,
     boot: Schedule,
     prologue: Schedule,
     schedule: Schedule,
@@ -70,16 +73,22 @@ def record(
     ending: Ending,
     engine: str,
     seed: int | None,
+    begins: Checkpoint | None = None,
 ) -> Trace:
-    """Run a schedule in a direct world and return its trace.
+    """Run a schedule in a world and return its trace.
 
     Parameters
     ----------
+    world
+        A fresh world of the system.
     boot, prologue
         What happened before the run; faults of the prologue are free.
     schedule
         The run itself. If it ends in a divergence, the last handler is stopped by its
         budget of lines.
+    begins
+        The state in which all of this begins, which the trace then has; None for the
+        start. Without any steps, the trace is that state as a file.
 
     Raises
     ------
@@ -87,8 +96,14 @@ def record(
         If an event cannot happen.
     Nondeterminism
         If a property that was violated is true at the end.
+    ModelError
+        If the state holds something that no file can keep.
     """
-    recorder = Recorder(system)
+    state = None
+    if begins is not None:
+        state = state_record(world.system, begins)
+        go_back(world, begins)
+    recorder = Recorder(world)
     events = list(_numbered(boot, prologue, schedule))
     last = events[-1][0] if ending.property == DIVERGENCE and events else None
     steps = tuple(
@@ -101,11 +116,11 @@ def record(
         )
         for number, phase, event, choices in events
     )
-    return Trace(
-        header_of(system, engine=engine, seed=seed),
-        steps,
-        end_of(steps, ending, _explanation(recorder.world, ending)),
-    )
+    header = header_of(world.system, engine=engine, seed=seed)
+    if state is not None:
+        header = replace(header, begins=STATE)
+    end = end_of(steps, ending, _explanation(world, ending))
+    return Trace(header, steps, end, state)
 
 
 def _numbered(
@@ -134,7 +149,7 @@ def end_of(
         explanation=explanation,
         steps=len(kinds),
         deliveries=sum(kind in _DELIVERIES for kind in kinds),
-        externals=sum(kind not in _NOT_EXTERNAL for kind in kinds),
+        externals=sum(KINDS[kind].is_external for kind in kinds),
         cycle=ending.cycle,
         critical=ending.critical,
     )
@@ -142,20 +157,20 @@ def end_of(
 
 def declared(system: System, name: str | None) -> Property | None:
     """Return the property of a system by its name; None if there is none."""
-    return next((known for known in system.properties if known.name == name), None)
+    return next((prop for prop in system.properties if prop.name == name), None)
 
 
-def _explanation(world: DirectWorld, ending: Ending) -> Explanation | None:
-    known = declared(world.system, ending.property)
-    if known is not None and ending.verdict is Verdict.VIOLATED:
-        found = explain(world, known)
-        if found is None:
+def _explanation(world: World, ending: Ending) -> Explanation | None:
+    prop = declared(world.system, ending.property)
+    if prop is not None and ending.verdict is Verdict.VIOLATED:
+        explanation = explain(world, prop)
+        if explanation is None:
             raise Nondeterminism(
-                f"property {known.name}",
+                f"property {prop.name}",
                 "was violated by this run",
                 "is true at its end",
             )
-        return found
+        return explanation
     if ending.explanation is None and world.failure is not None:
         return plain(str(world.failure))
     if isinstance(ending.explanation, str):

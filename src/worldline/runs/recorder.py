@@ -1,4 +1,4 @@
-"""A direct world whose steps are written down."""
+"""A world whose steps are written down."""
 
 from __future__ import annotations
 
@@ -8,54 +8,49 @@ from typing import Any, final
 from worldline._version import __version__
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
-from worldline.model.events import ENVELOPE_KINDS, Choices, Event
-from worldline.model.faults import BUDGETS
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import BUDGETS
+from worldline.model.network import Networks
 from worldline.model.node import NodeType
-from worldline.model.observers import Sent
-from worldline.model.semantics.execute import Failure
-from worldline.model.semantics.hidden import Hidden, Status
-from worldline.model.semantics.outcome import Outcome, TimerChange
+from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
 from worldline.runs.senders import Senders
+from worldline.runs.step_record import LocalState, step_record
 from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
-from worldline.trace.json_values import encode, encode_value
+from worldline.trace.json_values import encode
 from worldline.trace.records import (
     FREE,
     INJECTED,
     PROLOGUE,
-    STATUS,
-    FailureRecord,
     Header,
     NodeRecord,
     PropertyRecord,
-    SendRecord,
     StepRecord,
-    TimerRecord,
 )
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 
 @final
 class Recorder:
-    """Runs a system step by step and returns a record of each.
+    """Steps a world and returns a record of each step.
 
     Parameters
     ----------
-    system
-        The system; it is not started.
+    world
+        The world, in the state before the first step.
 
     Attributes
     ----------
     world
-        The world, in the state after the last step.
+        The same, in the state after the last step.
     """
 
-    def __init__(self, system: System) -> None:
-        self.world = DirectWorld(system)
-        self._locals = list(system.initial)
-        self._senders = Senders(self.world)
-        self._order = Order(sockets_break=system.faults.break_sockets)
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._locals: dict[int, Frozen] = {}
+        self._senders = Senders(world)
+        self._order = Order(sockets_break=world.system.faults.break_sockets)
         self._times: dict[int, int] = {}
 
     def step(
@@ -74,137 +69,35 @@ class Recorder:
         NotEnabled
             If it cannot happen; nothing has changed.
         """
-        status = self._status(event)
+        before = self._local(event)
         sent_in = self._senders.find(event)
         outcome = self.world.step(event, choices, charge=phase != PROLOGUE, lines=lines)
         self._senders.note(number, event, outcome)
-        record = StepRecord(
-            step=number,
-            phase=phase,
-            node=None if event.node is None else event.node.name,
-            kind=event.kind.value,
-            part=event.part,
-            name=event.name,
-            peer=None if event.peer is None else event.peer.name,
-            payload=_payload(event),
-            sent_in=sent_in,
-            choices=outcome.choices,
-            widths=outcome.widths,
-            result=outcome.result.value,
-            failure=_failure(outcome.failure),
-            sends=tuple(map(_send, outcome.sends)),
-            timers=tuple(map(_timer, outcome.timers)),
-            changes=self._changes(event, outcome, status),
-            log=outcome.log,
-            lamport=1,
+        after = before if outcome.failure else self._local(event, changed=True)
+        record = step_record(
+            number, phase, event, outcome, before, after, sent_in=sent_in
         )
         time = lamport_time(self._times[n] for n in self._order.add(record))
         self._times[number] = time
         return dataclasses.replace(record, lamport=time)
 
-    def _changes(
-        self, event: Event, outcome: Outcome, status: Status | None
-    ) -> dict[str, tuple[Json, Json]]:
-        """Return the changed fields; what a failed handler left behind is void."""
-        if event.node is None or outcome.failure is not None:
-            return {}
-        found: dict[str, tuple[Json, Json]] = {}
-        now = self._status(event)
-        if status is not None and now is not None and status is not now:
-            found[STATUS] = (status.value, now.value)
-        index = self.world.system.index[event.node]
-        kind = self.world.system.types[index]
-        before, after = self._locals[index], kind.freeze(self.world.nodes[index])
-        self._locals[index] = after
-        _compare(kind, before, after, "", found)
-        return found
+    def _local(self, event: Event, *, changed: bool = False) -> LocalState | None:
+        """Return the present state of the node of an event.
 
-    def _status(self, event: Event) -> Status | None:
-        system = self.world.system
+        Parameters
+        ----------
+        changed
+            Whether its fields may differ from what they were the last time.
+        """
+        system, world = self.world.system, self.world
         if event.node is None or event.node not in system.index:
             return None
         index = system.index[event.node]
-        hidden: Hidden = self.world.cells[system.layout.hidden(index)]
-        return hidden.status
-
-
-def _compare(
-    kind: NodeType,
-    before: Frozen,
-    after: Frozen,
-    prefix: str,
-    found: dict[str, tuple[Json, Json]],
-) -> None:
-    if before == after:
-        return
-    for position, name in enumerate(kind.identity, 1):
-        old, new = before[position], after[position]
-        inner = kind.parts.get(name)
-        if inner is not None:
-            _compare(inner, old, new, f"{prefix}{name}.", found)
-        elif old != new:
-            found[prefix + name] = (encode(old), encode(new))
-
-
-@final
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EventRecord:
-    """An event as a trace spells it, whether or not it has happened."""
-
-    node: str | None
-    kind: str
-    part: str
-    name: str
-    peer: str | None
-    payload: Json
-
-
-def event_record(event: Event) -> EventRecord:
-    """Return an event as a step that is it would have it."""
-    return EventRecord(
-        node=None if event.node is None else event.node.name,
-        kind=event.kind.value,
-        part=event.part,
-        name=event.name,
-        peer=None if event.peer is None else event.peer.name,
-        payload=_payload(event),
-    )
-
-
-def _payload(event: Event) -> Json:
-    if event.kind in ENVELOPE_KINDS and event.envelope is not None:
-        return encode(event.envelope.key[3])
-    return encode_value(event.payload)
-
-
-def _failure(failure: Failure | None) -> FailureRecord | None:
-    if failure is None:
-        return None
-    return FailureRecord(
-        kind=failure.kind,
-        name=failure.name,
-        where=failure.where,
-        message=failure.message,
-    )
-
-
-def _send(sent: Sent) -> SendRecord:
-    return SendRecord(
-        to=sent.dst.name,
-        part=sent.part,
-        name=type(sent.message).__name__,
-        message=encode_value(sent.message),
-        taken=sent.taken,
-    )
-
-
-def _timer(change: TimerChange) -> TimerRecord:
-    return TimerRecord(
-        part=change.timer.part,
-        name=change.timer.name,
-        payload=encode_value(change.timer.payload),
-        after=change.after,
-    )
+        kind = system.types[index]
+        if changed or index not in self._locals:
+            self._locals[index] = kind.freeze(world.nodes[index])
+        hidden: Hidden = world.cells[system.layout.hidden(index)]
+        return LocalState(kind, self._locals[index], hidden.status)
 
 
 def header_of(system: System, *, engine: str, seed: int | None) -> Header:
@@ -238,16 +131,18 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
 
 
 def _options(system: System) -> dict[str, Json]:
-    found: dict[str, Json] = {
+    options: dict[str, Json] = {
         "unhandled": system.unhandled,
         "boot": system.boot,
         "timed": system.timed,
         "ignore_noops": system.ignore_noops,
     }
+    if system.open_workload:
+        options["open_workload"] = True
     if system.injected is not None:
-        found[INJECTED] = system.injected
-        found[FREE] = list(system.free_faults)
-    return found
+        options[INJECTED] = system.injected
+        options[FREE] = list(system.free_faults)
+    return options
 
 
 def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
@@ -259,6 +154,9 @@ def _node(name: str, kind: NodeType, frozen: Frozen) -> NodeRecord:
 
 
 def _network(network: Any) -> dict[str, Json]:
+    if isinstance(network, Networks):
+        members = zip(network.labels, network.members, strict=True)
+        return {"name": network.name, **{what: _network(one) for what, one in members}}
     options = {
         field.name: encode(freeze(getattr(network, field.name)))
         for field in dataclasses.fields(network)
@@ -269,7 +167,9 @@ def _network(network: Any) -> dict[str, Json]:
 
 def _faults(system: System) -> dict[str, Json]:
     faults = system.faults
-    found: dict[str, Json] = {name: getattr(faults, name) for name in BUDGETS}
-    found["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
-    found["break_sockets"] = faults.break_sockets
-    return found
+    record: dict[str, Json] = {name: faults.limit(name) for name in BUDGETS}
+    record["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
+    record["break_sockets"] = faults.break_sockets
+    if faults.deaf is not None:
+        record["deaf"] = faults.deaf
+    return record

@@ -8,27 +8,29 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from worldline.model.errors import refuse_no_asserts
-from worldline.model.events import Origin
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict
+from worldline.runs.evidence import replay_of
 from worldline.runs.explain import explain
 from worldline.runs.lasso import Cycle
 from worldline.runs.loading import Target, call, system_of
 from worldline.runs.record import DEADLOCK, declared
 from worldline.runs.replayed import Divergence, Replayed
+from worldline.runs.report import PropertyReport
 from worldline.runs.rerun import (
     Rerun,
     changes_since,
     check_nodes,
     source_changed,
 )
+from worldline.runs.restoring import world_of
 from worldline.show.phrases import NO_PROOF
 from worldline.trace.format import Place, read
 from worldline.trace.records import End, Trace
-from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 
 def replay(
@@ -74,11 +76,15 @@ def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
         seconds = time.perf_counter() - begin
         if divergence is None:
             right, explanation = _judge(world, trace, cycle)
+    again = replay_of(Path(path), header.target)
+    verdict = None if end is None else _of_one_run(Verdict(end.verdict))
+    rows = _rows(trace, verdict, explanation, Path(path), again)
     return Replayed(
         system=header.system,
         verified=verified,
         steps=len(trace.steps),
-        verdict=None if end is None else _of_one_run(Verdict(end.verdict)),
+        verdict=verdict,
+        properties=rows,
         property_name=None if end is None else end.property,
         reproduced=right,
         divergence=divergence,
@@ -88,8 +94,30 @@ def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
         seconds=seconds,
         kind="" if end is None else end.kind or "",
         seed=header.seed,
-        trace=Path(path),
+        file=Path(path),
+        command=again,
     )
+
+
+def _rows(
+    trace: Trace, verdict: Verdict | None, explanation: str, file: Path, again: str
+) -> tuple[PropertyReport, ...]:
+    """Return what is said of the property that a run is about, if it is about one."""
+    end = trace.end
+    if end is None or end.property is None or verdict is None:
+        return ()
+    report = PropertyReport(
+        name=end.property,
+        kind=end.kind or "",
+        verdict=verdict,
+        trace=file,
+        steps=len(trace.steps),
+        replay=again,
+        explanation=explanation,
+        cycle=end.cycle,
+        run=trace,
+    )
+    return (report,)
 
 
 def _of_one_run(recorded: Verdict) -> Verdict:
@@ -99,12 +127,12 @@ def _of_one_run(recorded: Verdict) -> Verdict:
 
 def _rerun(
     trace: Trace, system: System
-) -> tuple[DirectWorld, int, Divergence | None, Cycle | None]:
+) -> tuple[World, int, Divergence | None, Cycle | None]:
     """Run steps until one goes otherwise; return how many went as recorded.
 
     Of a run that never ends, the steps that it repeats for ever are watched.
     """
-    rerun, end = Rerun(trace.header, system), trace.end
+    rerun, end = Rerun(trace.header, world_of(trace, system)), trace.end
     known = None if end is None else declared(system, end.property)
     cycle = None
     if end is not None and end.cycle is not None and known is not None:
@@ -121,7 +149,7 @@ def _rerun(
     return rerun.world, len(trace.steps), None, cycle
 
 
-def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
+def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
     """Say whether the recorded verdict is right at the end of the run, and why."""
     end = trace.end
     if end is None:
@@ -146,12 +174,12 @@ def _judge(world: DirectWorld, trace: Trace, cycle: Cycle | None) -> tuple[bool,
     return True, NO_PROOF
 
 
-def _judge_undeclared(world: DirectWorld, end: End) -> tuple[bool, str]:
+def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
     failure = world.failure
     if failure is not None:
         return failure.kind == end.property, str(failure)
     if end.property == DEADLOCK:
-        left = [e for e in world.enabled() if e.origin is not Origin.FAULT]
+        left = [e for e in world.enabled() if not e.kind.is_fault]
         found = "; ".join(map(repr, left))
         return not left, found and f"no deadlock: what can happen is {found}"
     return False, f"the system has no property {end.property!r}"

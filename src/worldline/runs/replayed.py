@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.errors import UsageError
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import PropertyReport
+from worldline.runs.report import BaseReport, PropertyFailed
 from worldline.show.phrases import shown_phrase
 
 
@@ -44,13 +45,11 @@ class Divergence:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class Replayed(BaseReport):
     """What a replay showed.
 
     Attributes
     ----------
-    system
-        The system's name.
     verified, steps
         How many steps went as recorded, boot and prologue included, and how many
         there are.
@@ -67,26 +66,30 @@ class Replayed:
         Whether the system's source is another than when this was recorded.
     notes
         What else has changed: nodes' initial values, network, faults, options.
-    seconds
-        How long the steps took, without loading the system.
-    kind, seed, trace
-        The kind of the property, the seed with which the run was found, and its file.
+    kind, file, command
+        The kind of the property, the file of the run, and what replays it.
     """
 
-    system: str
     verified: int
     steps: int
-    verdict: Verdict | None
     property_name: str | None
     reproduced: bool
     divergence: Divergence | None
     explanation: str
     source_changed: bool
-    notes: tuple[str, ...]
-    seconds: float
     kind: str = ""
-    seed: int | None = None
-    trace: Path | None = None
+    file: Path
+    command: str
+
+    @property
+    def trace(self) -> Path:
+        """The file of the run, whether or not it violates anything."""
+        return self.file
+
+    @property
+    def replay(self) -> str:
+        """The command or call that replays it again."""
+        return self.command
 
     @property
     def steps_per_s(self) -> float:
@@ -100,16 +103,32 @@ class Replayed:
             return 2
         return 1 if self.verdict is Verdict.VIOLATED else 0
 
+    def expect_holds(self) -> None:
+        """Refuse to say that it holds.
+
+        Raises
+        ------
+        UsageError
+            Always: one run proves nothing of others.
+        """
+        raise UsageError(
+            "one run never shows that a property holds",
+            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
+        )
+
+    def expect_no_violation(self) -> None:
+        """Raise `PropertyFailed` if the run violates something, or went otherwise."""
+        __tracebackhide__ = True
+        if not self.reproduced or self.verdict is Verdict.VIOLATED:
+            raise PropertyFailed(self.told())
+
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""
-        file = None if self.trace is None else str(self.trace)
         return {
-            "verdict": None if self.verdict is None else self.verdict.value,
-            "properties": [row.to_json() for row in self._properties()],
-            "seconds": round(self.seconds, 6),
-            "seed": self.seed,
-            "trace": file,
+            **self.base_json(),
+            "trace": str(self.trace),
             "steps": self.steps,
+            "replay": self.replay,
             "system": self.system,
             "property": self.property_name,
             "reproduced": self.reproduced,
@@ -120,20 +139,6 @@ class Replayed:
             "notes": list(self.notes),
             "steps_per_s": round(self.steps_per_s, 1),
         }
-
-    def _properties(self) -> list[PropertyReport]:
-        if self.property_name is None or self.verdict is None:
-            return []
-        return [
-            PropertyReport(
-                name=self.property_name,
-                kind=self.kind,
-                verdict=self.verdict,
-                trace=self.trace,
-                steps=self.steps,
-                explanation=self.explanation,
-            )
-        ]
 
     def __str__(self) -> str:
         shown = "no verdict"
@@ -149,5 +154,5 @@ class Replayed:
         )
         if self.source_changed:
             lines.append("  note: the source changed since this trace was recorded")
-        lines += [f"  note: {note}" for note in self.notes]
+        lines += self.note_lines()
         return "\n".join(map(one_line, lines))

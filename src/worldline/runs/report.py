@@ -1,16 +1,18 @@
-"""What a command says of one property, and the keys that every verb's JSON begins with."""
+"""A report: what a verb says of each property, what a test expects of it, its JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from worldline.model.arguments import named
 from worldline.model.errors import UsageError, WorldlineError
-from worldline.model.printable import one_line
+from worldline.model.printable import one_line, printable
 from worldline.model.verdicts import Verdict
+from worldline.runs.loading import command
+from worldline.show.steps import run_lines
 from worldline.trace.records import Trace, to_json
 
 BASE = (
@@ -120,28 +122,6 @@ def first_violated(properties: Sequence[PropertyReport]) -> PropertyReport | Non
     return next((p for p in properties if p.verdict is Verdict.VIOLATED), None)
 
 
-def base_json(
-    verdict: Verdict | None,
-    properties: Sequence[PropertyReport],
-    *,
-    bound: str | None,
-    seconds: float,
-    seed: int,
-) -> dict[str, Any]:
-    """Return the keys `BASE`; the run is that of the first property violated."""
-    first = first_violated(properties)
-    return {
-        "verdict": None if verdict is None else verdict.value,
-        "properties": [known.to_json() for known in properties],
-        "bound": bound,
-        "seconds": round(seconds, 6),
-        "seed": seed,
-        "trace": None if first is None or first.trace is None else str(first.trace),
-        "steps": None if first is None else first.steps,
-        "replay": None if first is None else first.replay,
-    }
-
-
 def _length(known: PropertyReport) -> str:
     if known.steps is None:
         return ""
@@ -165,3 +145,159 @@ def property_lines(known: PropertyReport, width: int) -> list[str]:
     if known.unwritten:
         lines.append(f"    no trace: {known.unwritten}")
     return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseReport:
+    """What every verb says in the end.
+
+    Attributes
+    ----------
+    system
+        The system's name.
+    verdict
+        On everything asked for; None for a recorded run without one.
+    properties
+        What is said of each property.
+    bound
+        What ended the search before everything was known, or None.
+    seconds, seed
+        How long it took, and with which seed; None for a run that has none.
+    notes
+        What the user should know.
+    """
+
+    FAILURE: ClassVar[type[PropertyFailed]] = PropertyFailed
+    """What is raised where something else was expected."""
+
+    system: str
+    verdict: Verdict | None
+    properties: tuple[PropertyReport, ...]
+    seconds: float
+    seed: int | None
+    bound: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def violated(self) -> PropertyReport | None:
+        """The first property that is violated, if any is."""
+        return first_violated(self.properties)
+
+    @property
+    def trace(self) -> Path | None:
+        """The file of the run that violates it."""
+        return None if self.violated is None else self.violated.trace
+
+    @property
+    def replay(self) -> str | None:
+        """The command that replays it."""
+        return None if self.violated is None else self.violated.replay
+
+    @property
+    def unwritten(self) -> str:
+        """Why that file could not be written."""
+        return "" if self.violated is None else self.violated.unwritten
+
+    @property
+    def because(self) -> str:
+        """What is to be said behind the verdict, if anything."""
+        return "" if self.bound is None else f" (bound: {self.bound})"
+
+    def head(self) -> str:
+        """Return the line with which a report begins."""
+        assert self.verdict is not None
+        return f"{self.system}: {self.verdict.value.upper()}{self.because}"
+
+    def note_lines(self) -> list[str]:
+        """Return the lines with which a report ends."""
+        return [f"  note: {note}" for note in self.notes]
+
+    def expect_holds(self) -> None:
+        """Raise `PropertyFailed` unless every property that was asked for holds.
+
+        Raises
+        ------
+        PropertyFailed
+            With the report and the run as its text: what failed, how to replay it,
+            and the steps.
+        """
+        __tracebackhide__ = True
+        if self.verdict is not Verdict.HOLDS:
+            raise self.FAILURE(self.told())
+
+    def expect_no_violation(self) -> None:
+        """Raise `PropertyFailed` if anything is violated; UNKNOWN is no violation.
+
+        For searches with a bound, which cannot say HOLDS.
+
+        Raises
+        ------
+        PropertyFailed
+            With the report and the run as its text.
+        """
+        __tracebackhide__ = True
+        if self.verdict is Verdict.VIOLATED or self.violated is not None:
+            raise self.FAILURE(self.told())
+
+    def expect_violated(self, name: str) -> PropertyReport:
+        """Return the report on a property that is violated.
+
+        Raises
+        ------
+        PropertyFailed
+            If it is not.
+        UsageError
+            If there is none of that name.
+        """
+        __tracebackhide__ = True
+        refuse_unknown(name, self.properties)
+        for report in self.properties:
+            if report.name == name and report.verdict is Verdict.VIOLATED:
+                return report
+        raise self.FAILURE(f"{name} was expected to be violated\n{self.told()}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON data; a verb adds its own keys."""
+        return self.base_json()
+
+    def told(self) -> str:
+        """Return the report and, if something is violated, its run in short."""
+        return printable("\n".join([str(self), *short_run(self.violated)]))
+
+    def base_json(self) -> dict[str, Any]:
+        """Return the keys `BASE`; the run is that of the first property violated."""
+        first = self.violated
+        return {
+            "verdict": None if self.verdict is None else self.verdict.value,
+            "properties": [report.to_json() for report in self.properties],
+            "bound": self.bound,
+            "seconds": round(self.seconds, 6),
+            "seed": self.seed,
+            "trace": None if first is None or first.trace is None else str(first.trace),
+            "steps": None if first is None else first.steps,
+            "replay": None if first is None else first.replay,
+        }
+
+
+_FIRST, _LAST = 10, 29
+"""How many lines of a long run are shown, of its beginning and of its end."""
+
+
+def short_run(failed: PropertyReport | None) -> Iterator[str]:
+    """Yield the steps of a violation's run; of many lines the first and the last.
+
+    Nothing if there is no run, as where no trace was wanted.
+    """
+    if failed is None or failed.run is None:
+        return
+    lines = [one_line(line) for line in run_lines(failed.run)]
+    yield ""
+    if len(lines) <= _FIRST + _LAST + 1:
+        yield from lines
+        return
+    where = "the run of this report"
+    if failed.trace is not None:
+        where = command("show", failed.trace, None)
+    yield from lines[:_FIRST]
+    yield f"... {len(lines) - _FIRST - _LAST} lines left out; all of them: {where}"
+    yield from lines[-_LAST:]

@@ -18,7 +18,7 @@ from worldline.show.phrases import event_phrase, facet_phrases
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import PROLOGUE, Header, StepRecord
-from worldline.worlds.direct import DirectWorld, NotEnabled
+from worldline.worlds.world import NotEnabled, World
 
 _WIDEST = 300
 
@@ -77,8 +77,9 @@ class Rerun:
     ----------
     header
         The trace's header.
-    system
-        Its system, as it is now.
+    world
+        A world of its system, as that is now, in the state in which the trace begins;
+        see `world_of`.
 
     Attributes
     ----------
@@ -86,13 +87,13 @@ class Rerun:
         The world, in the state after the last step.
     """
 
-    def __init__(self, header: Header, system: System) -> None:
+    def __init__(self, header: Header, world: World) -> None:
         self._header = header
-        self._recorder = Recorder(system)
-        self._events = Events(system)
+        self._recorder = Recorder(world)
+        self._events = Events(world.system)
 
     @property
-    def world(self) -> DirectWorld:
+    def world(self) -> World:
         return self._recorder.world
 
     def timers(self, step: StepRecord) -> list[TimerChange]:
@@ -140,11 +141,16 @@ class Rerun:
 
 
 def _essence(step: StepRecord) -> StepRecord:
-    """Return a step without the limit that ended a divergence: the machine's part."""
+    """Return a step without its time, which no world knows.
+
+    Nor has it the limit that ended a divergence: that is the machine's part.
+    """
     failure = step.failure
-    if failure is None or failure.kind != DIVERGENCE:
+    if failure is not None and failure.kind == DIVERGENCE:
+        failure = dataclasses.replace(failure, where="")
+    elif step.time is None:
         return step
-    return dataclasses.replace(step, failure=dataclasses.replace(failure, where=""))
+    return dataclasses.replace(step, failure=failure, time=None)
 
 
 def difference(recorded: StepRecord, happened: StepRecord) -> tuple[str, str, str]:

@@ -6,7 +6,8 @@ from typing import TypeAlias, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import InputError
-from worldline.model.events import ENVELOPE_KINDS, Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import KINDS, Kind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.outcome import TimerChange
 from worldline.model.system import System
@@ -39,7 +40,7 @@ class Events:
             payload is none for its kind.
         """
         event = Event(
-            Kind(step.kind),
+            KINDS[step.kind],
             self._node(step.node),
             part=step.part,
             name=step.name,
@@ -85,7 +86,7 @@ def _is_consistent(event: Event) -> bool:
             None,
             None,
         )
-    if event.kind in ENVELOPE_KINDS:
+    if event.kind.is_about_message:
         return event.envelope is not None and event.name == type(event.payload).__name__
     return True
 
@@ -102,7 +103,7 @@ def schedule_of(trace: Trace, system: System) -> tuple[Steps, Steps, Steps]:
         If a step names a node or a class that the system does not have.
     """
     events = Events(system)
-    found: dict[str, Steps] = {BOOT: [], PROLOGUE: [], RUN: []}
+    phases: dict[str, Steps] = {BOOT: [], PROLOGUE: [], RUN: []}
     for step in trace.steps:
-        found[step.phase].append((events.of(step), step.choices))
-    return found[BOOT], found[PROLOGUE], found[RUN]
+        phases[step.phase].append((events.of(step), step.choices))
+    return phases[BOOT], phases[PROLOGUE], phases[RUN]

@@ -3,49 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
-from worldline.model.events import ENVELOPE_KINDS, Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability
+from worldline.model.network import Capability, carrier
 from worldline.model.semantics.outcome import Outcome
-from worldline.worlds.direct import DirectWorld
-
-_FLUSHING = frozenset(
-    {
-        Kind.RESET,
-        Kind.CRASH,
-        Kind.TRANSPORT_ERROR,
-        Kind.REFUSE,
-        Kind.DISCONNECT,
-        Kind.PARTITION,
-    }
-)
-"""Kinds of events by which a connection may lose what is under way on it."""
+from worldline.worlds.world import World
 
 
 @final
 class Senders:
-    """Follows the messages of one direct world.
+    """Follows the messages of one world.
 
     Parameters
     ----------
     world
-        Asked, after a fault, what is still under way.
+        Asked, at first and after a fault, what is under way.
     """
 
-    def __init__(self, world: DirectWorld) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._steps: dict[tuple[NodeId, Envelope], deque[int]] = {}
-        capabilities = world.system.network.capabilities
-        self._stays = Capability.HOLDS_FOR_EVER in capabilities
+        # None stands for a time before the first step.
+        self._steps: dict[tuple[NodeId, Envelope], deque[int | None]] = {}
+        for node, envelope in self._under_way():
+            self._steps.setdefault((node, envelope), deque()).append(None)
+        self._network = world.system.network
 
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
         if (
-            event.kind not in ENVELOPE_KINDS
+            not event.kind.is_about_message
             or event.node is None
             or event.envelope is None
         ):
@@ -57,7 +49,7 @@ class Senders:
         """Note what `event`, which has happened as `step`, sent, took and lost."""
         if event.node is not None and event.envelope is not None:
             self._take(event.kind, event.node, event.envelope)
-        if event.kind in _FLUSHING:
+        if event.kind.flushes:
             self._forget_lost(outcome)
         for sent in outcome.sends:
             if sent.taken:
@@ -68,18 +60,21 @@ class Senders:
 
     def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
         steps = self._steps.get((node, envelope))
-        if not steps or self._stays:
+        if not steps or self._stays(envelope):
             return
         if kind is Kind.DUPLICATE:
             steps.appendleft(steps[0])
-        elif kind in (Kind.DELIVER, Kind.DROP):
+        elif kind.takes_message:
             steps.popleft()
             if not steps:
                 del self._steps[node, envelope]
 
+    def _stays(self, envelope: Envelope) -> bool:
+        network = carrier(self._network, envelope.part, type(envelope.message))
+        return Capability.HOLDS_FOR_EVER in network.capabilities
+
     def _forget_lost(self, outcome: Outcome) -> None:
         """Drop the entries of messages that were flushed; those just sent count not."""
-        system, cells = self._world.system, self._world.cells
         new = Counter(
             (
                 sent.dst,
@@ -88,12 +83,15 @@ class Senders:
             for sent in outcome.sends
             if sent.taken
         )
-        left: Counter[tuple[NodeId, Envelope]] = Counter()
-        for index, node in enumerate(system.ids):
-            inbox = cells[system.layout.inbox(index)]
-            left.update((node, envelope) for envelope in inbox.envelopes())
+        left = Counter(self._under_way())
         for key, steps in list(self._steps.items()):
             while len(steps) > left[key] - new[key]:
                 steps.popleft()
             if not steps:
                 del self._steps[key]
+
+    def _under_way(self) -> Iterator[tuple[NodeId, Envelope]]:
+        system, cells = self._world.system, self._world.cells
+        for index, node in enumerate(system.ids):
+            for envelope in cells[system.layout.inbox(index)].envelopes():
+                yield node, envelope

@@ -1,4 +1,7 @@
-"""Where a search begins: the states after the start handlers and the prologue."""
+"""Where a run or a search begins: at the start, or in a state that a trace gives.
+
+Then come the start handlers, in a run from the start, and the prologue.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,13 @@ from pathlib import Path
 from typing import final
 
 from worldline.model.events import Choices, Event, Schedule
+from worldline.model.faults import Budget
 from worldline.model.semantics.execute import Failure
+from worldline.model.semantics.layout import Layout
 from worldline.model.system import System
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.checkpoint import Checkpoint, go_back
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import Snapshot, World
 
 
 @final
@@ -26,12 +33,15 @@ class Start:
         The state, or None if a handler failed on the way.
     failure
         How it failed.
+    begins
+        The state in which the schedules begin; None for the start.
     """
 
     boot: tuple[tuple[Event, Choices], ...]
     prologue: tuple[tuple[Event, Choices], ...]
     snapshot: Snapshot | None
     failure: Failure | None
+    begins: Checkpoint | None = None
 
 
 @final
@@ -51,6 +61,11 @@ class Beginning:
     scope: tuple[str, ...] = ()
     trace: Path | None = None
 
+    @property
+    def anywhere(self) -> bool:
+        """Whether it is in a state to which perhaps no run leads."""
+        return any(start.begins is not None for start in self.starts)
+
 
 def starts(system: System) -> list[Start]:
     """Return every initial state: one per combination of choices while booting.
@@ -65,24 +80,48 @@ def starts(system: System) -> list[Start]:
     return found
 
 
-def start_after(system: System, boot: Schedule, prologue: Schedule) -> Start:
-    """Return the state to which a run leads, as one to begin with.
-
-    The run becomes a prologue: its faults are charged to no budget, so each may happen
-    from there on as often as the system says, however often it has.
+def lead(
+    world: World, boot: Schedule, prologue: Schedule, begins: Checkpoint | None
+) -> None:
+    """Bring a fresh world to state 0: where a run begins, after boot and prologue.
 
     Raises
     ------
     NotEnabled
         If an event cannot happen.
     """
+    if begins is not None:
+        go_back(world, begins)
+    for charge, part in ((True, boot), (False, prologue)):
+        for event, choices in part:
+            world.step(event, choices, charge=charge)
+
+
+def start_after(
+    system: System,
+    boot: Schedule,
+    prologue: Schedule,
+    begins: Checkpoint | None = None,
+) -> Start:
+    """Return the state to which a run leads, as one to begin with.
+
+    The run becomes a prologue: its faults are charged to no budget, so each may happen
+    from there on as often as the system says, however often it has; and however many
+    were left in the state in which it begins.
+
+    Raises
+    ------
+    NotEnabled
+        If an event cannot happen.
+    """
+    if begins is not None:
+        columns = list(begins.snapshot)
+        columns[Layout.BUDGET] = Budget(system.faults).freeze()
+        begins = Checkpoint(tuple(columns), begins.ignored)
     world = DirectWorld(system)
-    for event, choices in boot:
-        world.step(event, choices)
-    for event, choices in prologue:
-        world.step(event, choices, charge=False)
+    lead(world, boot, prologue, begins)
     snapshot = None if world.failure else world.snapshot()
-    return Start(tuple(boot), tuple(prologue), snapshot, world.failure)
+    return Start(tuple(boot), tuple(prologue), snapshot, world.failure, begins)
 
 
 def _odometer(system: System) -> Iterator[Start]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from worldline.engine.exploration import Exploration
-from worldline.model.events import Kind
-from worldline.model.network import Capability
+from worldline.model.kinds import Kind
+from worldline.model.network import Capability, Network, Networks, permits
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
@@ -41,13 +40,14 @@ def assumptions(
     faults = system.faults
     amounts: list[str] = []
     for name in faults.possible():
-        amount: Any = getattr(faults, name)
+        amount = faults.limit(name)
         limit = "without limit" if amount is None else f"at most {amount}"
         amounts.append(f"{name} {limit}")
-    found = [
-        f"network {system.network.name}: {', '.join(_conduct(system))}",
-        f"faults: {', '.join(amounts) or 'none'}",
-    ]
+        if name == "silent_resets" and faults.deaf is not None:
+            amounts.append(f"each unnoticed by at most {faults.deaf}")
+    found = [*_networks(system), f"faults: {', '.join(amounts) or 'none'}"]
+    if system.open_workload:
+        found.append("calls: those of the workload alone, though that is open")
     if not search.options.exact:
         collision = search.statistics.states**2 / 2**65
         found.append(f"expected fingerprint collisions {collision:.1e}")
@@ -68,9 +68,20 @@ def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _conduct(system: System) -> Iterator[str]:
-    """Yield what the network does to messages, as far as faults allow it."""
-    network, faults = system.network, system.faults
+def _networks(system: System) -> Iterator[str]:
+    """Yield what each network does, as far as faults allow it."""
+    network = system.network
+    if not isinstance(network, Networks):
+        yield f"network {network.name}: {', '.join(_conduct(system, network))}"
+        return
+    for label, member in zip(network.labels, network.members, strict=True):
+        conduct = ", ".join(_conduct(system, member))
+        yield f"network {member.name} ({label}): {conduct}"
+
+
+def _conduct(system: System, network: Network) -> Iterator[str]:
+    """Yield what a network does to messages, as far as faults allow it."""
+    faults = system.faults
     if Capability.HOLDS_FOR_EVER in network.capabilities:
         yield "what was sent can arrive again and again"
     elif Capability.DISCONNECT in network.capabilities:
@@ -80,8 +91,10 @@ def _conduct(system: System) -> Iterator[str]:
         if _may_be_down(system):
             yield "an error for who sends to a node that is down"
     else:
-        yield "no loss" if faults.drops == 0 else "loss"
-        yield "no duplication" if faults.duplicates == 0 else "duplication"
+        loss = faults.drops != 0 and permits(network, "drops")
+        doubles = faults.duplicates != 0 and permits(network, "duplicates")
+        yield "loss" if loss else "no loss"
+        yield "duplication" if doubles else "no duplication"
         ordered = Capability.ORDERED in network.capabilities
         yield "in order" if ordered else "in any order"
         if _may_be_down(system):

@@ -13,6 +13,9 @@ from worldline.model.view import View
 Predicate: TypeAlias = Callable[[View], bool]
 Predicates: TypeAlias = Predicate | Iterable[Predicate]
 
+Goal: TypeAlias = str | Property | Callable[[View], Any]
+"""The name of a property, or a predicate over states."""
+
 NAME = "prune or assume"
 """What the predicate is called beside properties."""
 

@@ -9,27 +9,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import final
 
 from worldline.engine.breadth_first import breadth_first
-from worldline.engine.depth_first import depth_first
+from worldline.engine.depth_first import depth_first as depth_first_search
 from worldline.engine.exploration import Exploration
-from worldline.engine.native.fold import MOST_MEMBERS
 from worldline.engine.native.library import KernelMissing, library
-from worldline.engine.partial_order import sleeping
+from worldline.engine.native.symmetry import MOST_MEMBERS
 from worldline.model.amounts import refuse_other_than_whole, short
 from worldline.model.errors import UsageError
-
-Strategy = Literal["breadth-first", "depth-first"]
-Engine = Literal["auto", "native", "python"]
 
 ENVIRONMENT = "WORLDLINE_ENGINE"
 """The environment variable that says which engine ``auto`` means."""
 
 MOST_THREADS = 64
 """So many threads may be asked for, and more only where there are more processors."""
-
-_REFERENCE = {"breadth-first": breadth_first, "depth-first": depth_first}
 
 
 @final
@@ -43,58 +37,39 @@ class Chosen:
         ``native`` or ``python``.
     note
         What the user should know about the choice; empty if nothing.
-    assumptions
-        What a HOLDS of it rests on.
     """
 
     run: Callable[[Exploration], None]
     engine: str
     note: str = ""
-    assumptions: tuple[str, ...] = ()
 
 
-def choose(
-    strategy: str,
-    engine: str,
-    *,
-    symmetric: int = 0,
-    partial_order: bool = False,
-    exact: bool = False,
-) -> Chosen:
-    """Return the loop for a strategy and an engine.
+def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Chosen:
+    """Return the loop for a way of searching and an engine.
 
     Parameters
     ----------
+    depth_first
+        Whether it goes deep before it goes wide.
     symmetric
         Of how many nodes it has to exchange the names.
-    partial_order
-        Whether it has to leave out steps that lead nowhere new.
-    exact
-        Whether it has to compare whole states.
 
     Raises
     ------
     UsageError
-        If either is unknown, or they cannot be combined.
+        If the engine is unknown, or cannot do that.
     KernelMissing
         If the native engine is demanded and there is none.
     """
-    if strategy not in _REFERENCE:
-        raise UsageError(
-            f"strategy {strategy!r} is unknown",
-            remedy=f"use one of {', '.join(_REFERENCE)}",
-        )
     wanted = os.environ.get(ENVIRONMENT, "auto") if engine == "auto" else engine
     if wanted not in ("auto", "native", "python"):
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
-    if partial_order:
-        return _reduced(strategy, engine, wanted, symmetry=symmetric > 0, exact=exact)
-    reference = Chosen(_REFERENCE[strategy], "python")
+    reference = Chosen(depth_first_search if depth_first else breadth_first, "python")
     if wanted == "python":
         return reference
-    limit = _limit(strategy, symmetric, exact=exact)
+    limit = _limit(symmetric, depth_first=depth_first)
     if limit:
         if engine == "native":
             raise UsageError(limit, remedy="use the engine 'python', or do without")
@@ -105,54 +80,21 @@ def choose(
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native import breadth_first as levels
-    from worldline.engine.native import depth_first as dive
+    from worldline.engine.native.breadth_first import breadth_first as compiled
 
-    compiled = {"breadth-first": levels.breadth_first, "depth-first": dive.depth_first}
-    return Chosen(compiled[strategy], "native")
+    return Chosen(compiled, "native")
 
 
-def _limit(strategy: str, symmetric: int, *, exact: bool) -> str:
+def _limit(symmetric: int, *, depth_first: bool) -> str:
     """Say what the native engine cannot do of all this; empty if nothing."""
-    if exact and strategy != "breadth-first":
-        return f"the native engine has no exact {strategy} search"
-    if symmetric and strategy != "breadth-first":
-        return f"the native engine has no {strategy} search with symmetry"
+    if depth_first:
+        return "the native engine has no depth-first search"
     if symmetric > MOST_MEMBERS:
         return (
             f"the native engine knows at most {MOST_MEMBERS} symmetric nodes, "
             f"not {symmetric}"
         )
     return ""
-
-
-def _reduced(
-    strategy: str, engine: str, wanted: str, *, symmetry: bool, exact: bool
-) -> Chosen:
-    """Return the loop with partial-order reduction."""
-    if exact:
-        raise UsageError(
-            "partial-order reduction tells states by their fingerprints",
-            remedy="search without exact, or without the reduction",
-        )
-    if strategy != "breadth-first":
-        raise UsageError(
-            f"partial-order reduction has no {strategy} search",
-            remedy="use breadth-first search: the reduction relies on its levels",
-        )
-    if symmetry:
-        raise UsageError(
-            "partial-order reduction and symmetry reduction cannot be combined",
-            remedy="search without symmetry: symmetry=False, or --no-symmetry",
-        )
-    if engine == "native":
-        raise UsageError(
-            "the native engine has no partial-order reduction",
-            remedy="use the engine 'python', or search without the reduction",
-        )
-    note = "engine python: the native one has no partial-order reduction"
-    assumption = "partial order: transitions cut by sleep sets"
-    return Chosen(sleeping, "python", "" if wanted == "python" else note, (assumption,))
 
 
 def threads_of(given: int | None) -> int:

@@ -6,178 +6,113 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.room import peak_memory_mb
 from worldline.loading.opening import Target, open_system
-from worldline.model.amounts import (
-    refuse_other_than_seconds,
-    refuse_other_than_seed,
-    refuse_other_than_whole,
-)
 from worldline.model.data.identity import without_order
 from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
+from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict, combine
+from worldline.runs.options import verb
 from worldline.runs.prefix import Prefix
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
-from worldline.search.cut import Predicates
-from worldline.search.engines import Chosen, Engine, Strategy, choose, threads_of
+from worldline.search.engines import Chosen, choose, threads_of
 from worldline.search.growth import growing
-from worldline.search.liveness import MOST_STATES, Liveness
-from worldline.search.question import Limits, Question
+from worldline.search.liveness import Liveness
+from worldline.search.options import CheckOptions
+from worldline.search.question import Limits, Question, chosen_properties
 from worldline.search.report import Progress, Report
-from worldline.search.stages import NO_GOAL, Goal, goals_of
+from worldline.search.stages import NO_GOAL, goals_of
 from worldline.search.vacuity import never
-from worldline.trace.format import Place
 from worldline.worlds.purity.audit import audit_predicates
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
 
-def check(
-    system: Target,
-    *,
-    parameters: Mapping[str, str] | None = None,
-    strategy: Strategy = "breadth-first",
-    max_depth: int | None = None,
-    max_states: int | None = None,
-    max_seconds: float | None = None,
-    max_memory_mb: int | None = None,
-    prune: Predicates | None = None,
-    assume: Predicates | None = None,
-    deadlock: bool = False,
-    keep_going: bool = False,
-    properties: list[str] | None = None,
-    engine: Engine = "auto",
-    threads: int | None = None,
-    symmetry: bool = True,
-    partial_order: bool = False,
-    exact: bool = False,
-    liveness: bool = True,
-    max_liveness_states: int = MOST_STATES,
-    seed: int = 0,
-    out: Path | str | None = None,
-    traces: bool = True,
-    progress: Callable[[Progress], None] | None = None,
-    profile: bool = False,
-    from_: Prefix | Place | None = None,
-    until: Iterable[Goal] = (),
-) -> Report:
+@verb(CheckOptions, Prefix, Progress)
+def check(system: Target, options: CheckOptions) -> Report:
     """Search every reachable state for violations.
 
     Parameters
     ----------
-    system, parameters
-        A system; a target, such as ``locks.py``; or a function that returns a system.
-        And arguments for the function, as text. What names a function, or is one, is
+    system
+        A system; a target, such as ``locks.py``; or a function that returns a system,
+        with `parameters` for its arguments. What names a function, or is one, is
         written into traces, so that it stands in the command that replays them.
-    strategy
-        ``breadth-first`` for shortest paths; ``depth-first`` needs `max_depth`.
-    max_depth, max_states, max_seconds, max_memory_mb
-        Bounds; one that is hit makes the verdict UNKNOWN. Depth counts states.
-    prune, assume
-        Predicates, one or several, beside those of the system: a state where any prune
-        is true, or any assume false, is not expanded; a prune excludes HOLDS.
-    deadlock, keep_going, profile
-        Whether it is a violation that only faults can happen in an unfinished state,
-        to search on after a violation, and to measure where the time goes.
-    properties
-        Names of the properties to check; all by default.
-    engine
-        ``native``, ``python``, or ``auto``: native where it was built.
-    threads
-        How many the native engine may use in a breadth-first search; one for each
-        processor by default. No result depends on it.
-    symmetry, partial_order
-        Whether to visit one of all states that differ in names of symmetric nodes, and
-        to leave out steps that only repeat others in another order.
-    exact
-        Whether to keep whole states, not only 64 bits of each.
-    liveness, max_liveness_states
-        Whether liveness properties are judged if the space is exhausted, and of how
-        many states it may be then.
-    out, traces
-        Where the first trace is written, and whether any is.
-    from_
-        A trace, or ``TRACE:STEP``, to search on from: the last state of its run, or that
-        after a step. Every fault may happen again as often as the system says.
-    until
-        Properties, by name, or predicates. The search first looks for a state in which
-        the first of them is true, begins anew there, and so on. A trace has all of it.
 
     Raises
     ------
     ModelError
         If the system is described wrongly, or a handler is not deterministic.
     UsageError
-        If the options contradict each other.
+        If the options contradict each other, or say nothing of this system.
     """
     refuse_no_asserts()
-    system = open_system(system, parameters)
-    refuse_other_than_whole(max_liveness_states=max_liveness_states, threads=threads)
-    refuse_other_than_seed(seed)
-    bounds = _bounds(max_depth, max_states, max_seconds, max_memory_mb)
-    folded = symmetry and bool(system.symmetry)
-    members = sum(map(len, system.symmetry)) if folded else 0
-    chosen = choose(
-        strategy, engine, symmetric=members, partial_order=partial_order, exact=exact
+    made = open_system(system, options.parameters)
+    _refuse_in_vain(made, options)
+    folds = options.symmetry is not False and bool(made.symmetry)
+    members = sum(map(len, made.symmetry)) if folds else 0
+    depth_first, engine = options.depth_first, options.engine
+    chosen = choose(engine, depth_first=depth_first, symmetric=members)
+    bounds = Bounds(
+        options.max_depth, options.max_states, options.max_seconds, options.max_memory
     )
-    if strategy == "depth-first" and max_depth is None:
-        raise UsageError("depth-first search has no bound", remedy="give max_depth")
-    with held(), without_order(system.symmetry if folded else ()):
+    with held(), without_order(made.symmetry if folds else ()):
         limits = Limits(
             bounds=bounds,
             meter=Meter(bounds),
-            progress=progress,
-            deadlock=deadlock,
-            keep_going=keep_going,
-            threads=threads_of(threads),
-            exact=exact,
+            progress=options.progress,
+            deadlock=options.deadlock,
+            keep_going=options.keep_going,
+            threads=threads_of(options.threads),
+            exact=options.exact,
         )
-        question = Question(
-            system, properties, prune, assume, from_, folded=folded, profile=profile
-        )
-        whole = choose("breadth-first", engine, exact=exact)
-        question.stage(goals_of(system, until), limits, whole.run)
-        wish = Liveness(
-            liveness, max_liveness_states, progress, partial_order=partial_order
-        )
-        return _answer(question, limits, chosen, wish, out, write=traces, seed=seed)
+        question = Question(made, options, folded=folds)
+        question.stage(goals_of(made, options.until), limits, choose(engine).run)
+        return _answer(question, limits, chosen, options)
 
 
-def _bounds(
-    depth: int | None,
-    states: int | None,
-    seconds: float | None,
-    memory_mb: int | None,
-) -> Bounds:
-    refuse_other_than_whole(max_depth=depth, max_states=states, max_memory_mb=memory_mb)
-    refuse_other_than_seconds(max_seconds=seconds)
-    return Bounds(depth, states, seconds, memory_mb)
+_OF_LIVENESS = ("liveness", "max_liveness_states")
+
+
+def _refuse_in_vain(system: System, options: CheckOptions) -> None:
+    """Refuse what says nothing of a system, or is nothing without something else."""
+    if options.symmetry and not system.symmetry:
+        raise UsageError(
+            f"{system.name} declares no symmetric nodes",
+            remedy="leave symmetry out, or declare them: System(symmetry=[...])",
+        )
+    if options.depth_first and options.max_depth is None:
+        raise UsageError("depth-first search has no bound", remedy="give max_depth")
+    if options.liveness is False:
+        options.refuse_given(
+            ("max_liveness_states",), "has no meaning with no liveness"
+        )
+        return
+    wanted = chosen_properties(system, options.properties)
+    if all(known.kind is not PropertyKind.LIVENESS for known in wanted):
+        why = f"has no meaning here: no liveness property of {system.name} is judged"
+        options.refuse_given(_OF_LIVENESS, why)
 
 
 def _answer(
-    question: Question,
-    limits: Limits,
-    chosen: Chosen,
-    wish: Liveness,
-    out: Path | str | None,
-    *,
-    write: bool,
-    seed: int,
+    question: Question, limits: Limits, chosen: Chosen, options: CheckOptions
 ) -> Report:
-    writer = question.writer(out, write=write, chosen=chosen, seed=seed)
+    writer = question.writer(
+        options.out, write=options.traces, chosen=chosen, seed=options.seed
+    )
     search = question.staged.stopped
+    wish = Liveness(
+        options.liveness is not False, options.max_liveness_states, options.progress
+    )
     with watched():
         if search is None:
             search = question.search(limits)
@@ -218,12 +153,12 @@ def _report(
     notes = _notes(question, search, chosen, complete)
     premises = assumptions(question.system, search, question.cut.assumed)
     rest = conditions(question.system, rows)
-    premises += rest + chosen.assumptions + question.staged.beginning.scope
+    premises += rest + question.staged.beginning.scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
         scope = question.staged.beginning.scope
-        notes = (*folds, *chosen.assumptions, *scope, *notes, *rest)
+        notes = (*folds, *scope, *notes, *rest)
     return Report(
         system=question.system.name,
         verdict=verdict,

@@ -19,7 +19,8 @@ from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
 from worldline.engine.room import memory_mb
 from worldline.engine.tables import Leaf
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.interrupts import heard, pending
@@ -31,10 +32,6 @@ from worldline.worlds.tabulated import TabulatedWorld
 
 _BYTES_PER_STATE = 24
 """What the components of a graph take, about."""
-
-MOST_STATES = 2_000_000
-"""States, by default, of the largest space that is visited for liveness."""
-
 
 UNJUDGED = "liveness"
 """The bound of a search that was exhausted, but too large to judge liveness or so."""
@@ -74,14 +71,11 @@ class Liveness:
         The most states of a space that is visited for them.
     progress
         Called now and then.
-    partial_order
-        Whether the search left out steps that repeat others in another order.
     """
 
     wanted: bool
     limit: int
     progress: Callable[[Progress], None] | None
-    partial_order: bool = False
 
     def judge(
         self,
@@ -133,11 +127,6 @@ class Liveness:
             return (
                 "symmetry is used, and a cycle of states up to names need not be one "
                 "of states; search without it (--no-symmetry, symmetry=False)"
-            )
-        if self.partial_order:
-            return (
-                "partial-order reduction is used, which is for safety; search without "
-                "it (no --partial-order, partial_order=False)"
             )
         if bound is not None:
             return f"the space was not exhausted (bound: {bound})"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
@@ -21,7 +21,7 @@ from worldline.engine.room import memory_mb
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
-from worldline.model.arguments import check_path, named
+from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -32,41 +32,30 @@ from worldline.model.view import View
 from worldline.runs.prefix import Prefix, beginning_after
 from worldline.runs.start import Beginning, Start, starts
 from worldline.search.counterexample import Counterexamples
-from worldline.search.cut import NAME, Cut, Predicates
+from worldline.search.cut import NAME, Cut
 from worldline.search.engines import Chosen
+from worldline.search.options import CheckOptions
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import Place
 from worldline.worlds.alike import Alike
-from worldline.worlds.footprints import Footprints
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
 
-def chosen_properties(system: System, names: list[str] | None) -> list[Property]:
+def chosen_properties(system: System, names: Sequence[str] | None) -> list[Property]:
     """Return the properties of these names; all without names."""
     if names is None:
         return list(system.properties)
     known = {declared.name: declared for declared in system.properties}
-    given: Any = names
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise UsageError(
-            f"properties is {named(given)}, which is no list",
-            remedy="give names: properties=['...']",
-        )
-    for name in given:
-        if not isinstance(name, str):
-            raise UsageError(
-                f"properties holds {named(name)}, which is no text",
-                remedy="give names: properties=['...']",
-            )
+    for name in names:
         if name not in known:
             raise UsageError(
                 f"{system.name} has no property {name!r}",
                 remedy=f"its properties are {', '.join(known) or 'none'}",
             )
-    return [known[name] for name in given]
+    return [known[name] for name in names]
 
 
 def begun(system: System, from_: Prefix | Place | None) -> Beginning:
@@ -101,27 +90,18 @@ class Limits:
 class Question:
     """What is asked of a system: where to begin and what to evaluate."""
 
-    def __init__(
-        self,
-        system: System,
-        names: list[str] | None,
-        prune: Predicates | None,
-        assume: Predicates | None,
-        from_: Prefix | Place | None,
-        *,
-        folded: bool,
-        profile: bool,
-    ) -> None:
-        self.profile = Profile() if profile else None
+    def __init__(self, system: System, options: CheckOptions, *, folded: bool) -> None:
+        self.profile = Profile() if options.profile else None
         self.system = system
-        self.properties = chosen_properties(system, names)
+        self.properties = chosen_properties(system, options.properties)
         self.searched = [
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
-        self.world = TabulatedWorld(system, self.profile or UNTIMED)
-        self.staged = Staged(begun(system, from_))
+        self.staged = Staged(begun(system, options.from_))
+        anywhere = self.staged.beginning.anywhere
+        self.world = TabulatedWorld(system, self.profile or UNTIMED, anywhere=anywhere)
         self.is_staged = False
-        self.cut = Cut(system, prune, assume)
+        self.cut = Cut(system, options.prune, options.assume)
         self.alike = Alike(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
@@ -209,7 +189,6 @@ class Question:
             progress=None if progress is None else reporter(progress),
             symmetry=symmetry,
             profile=self.profile or UNTIMED,
-            footprints=Footprints(world),
             meter=limits.meter,
         )
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.engine.profile import Profile
 from worldline.model.verdicts import Verdict
-from worldline.runs.expecting import Expecting
-from worldline.runs.report import (
-    PropertyFailed,
-    PropertyReport,
-    base_json,
-    property_lines,
-)
+from worldline.runs.report import BaseReport, property_lines
 
 
 @final
@@ -45,7 +39,7 @@ class Progress:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Expecting):
+class Report(BaseReport):
     """The result of a search.
 
     Attributes
@@ -53,60 +47,32 @@ class Report(Expecting):
     states, generated, depth
         Distinct states; initial states plus every transition produced; states on
         the longest shortest path, the initial one counted.
-    seconds, peak_mb
-        Wall-clock time, and the process's peak memory in MiB.
-    bound
-        What ended the search before the space was exhausted, or None.
+    peak_mb
+        The process's peak memory in MiB.
     assumptions
         Under which the verdict holds.
-    notes
-        What the user should know: growth of an unbounded model, what never ran.
     profile
         Where the time of the search went, if that was asked for.
     liveness_s
         Seconds that liveness properties took beyond `seconds`; None if none was judged.
     """
 
-    system: str
     verdict: Verdict
-    properties: tuple[PropertyReport, ...]
+    seed: int
     states: int
     generated: int
     depth: int
-    seconds: float
     peak_mb: float
-    bound: str | None
     engine: str
-    seed: int
     assumptions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
     profile: Profile | None = None
     liveness_s: float | None = None
-
-    def expect_holds(self) -> None:
-        """Raise `PropertyFailed` unless every property searched for holds.
-
-        Raises
-        ------
-        PropertyFailed
-            With the report and the run as its text: what failed, how to replay it,
-            and the steps.
-        """
-        __tracebackhide__ = True
-        if self.verdict is not Verdict.HOLDS:
-            raise PropertyFailed(self.told())
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
         profile = {} if self.profile is None else {"profile": self.profile.to_json()}
         return {
-            **base_json(
-                self.verdict,
-                self.properties,
-                bound=self.bound,
-                seconds=self.seconds,
-                seed=self.seed,
-            ),
+            **self.base_json(),
             "system": self.system,
             "states": self.states,
             "generated": self.generated,
@@ -120,7 +86,7 @@ class Report(Expecting):
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.system}: {self.verdict.value.upper()}{self._because()}"]
+        lines = [self.head()]
         width = max((len(p.name) for p in self.properties), default=0)
         for known in self.properties:
             lines += property_lines(known, width)
@@ -137,12 +103,14 @@ class Report(Expecting):
             )
         if self.verdict is Verdict.HOLDS and self.assumptions:
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")
-        lines += [f"  note: {note}" for note in self.notes]
+        lines += self.note_lines()
         if self.profile is not None:
             lines += self.profile.lines()
         return "\n".join(lines)
 
-    def _because(self) -> str:
+    @property
+    def because(self) -> str:
+        """What is to be said behind the verdict, if anything."""
         if self.verdict is Verdict.HOLDS and any(
             known.verdict is Verdict.NOT_SEARCHED for known in self.properties
         ):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit
@@ -18,14 +18,11 @@ from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.user_functions import check_function
-from worldline.model.view import View
 from worldline.runs.confirm import confirm
 from worldline.runs.start import Beginning, Start, start_after
+from worldline.search.cut import Goal
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
-
-Goal: TypeAlias = str | Property | Callable[[View], Any]
-"""The name of a property, or a predicate over states."""
 
 NO_GOAL = "until"
 """The bound of a search that has seen everything, but no state of its goal."""
@@ -140,7 +137,7 @@ def _moved(
     steps = "at once" if not way else f"{len(way)} steps on"
     scope = f"then from the first state where {goal.name} is true, {steps}"
     return Beginning(
-        [start_after(system, start.boot, [*start.prologue, *way])],
+        [start_after(system, start.boot, [*start.prologue, *way], start.begins)],
         (*beginning.scope, scope),
         beginning.trace,
     )

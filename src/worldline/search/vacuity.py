@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from worldline.model.events import Event, Kind
-from worldline.model.faults import budget_of
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
 from worldline.model.semantics.execute import Result
 from worldline.worlds.tabulated import TabulatedWorld
-
-_BY_NAME = {Kind.TIMER: "timer", Kind.CALL: "call"}
 
 
 def never(world: TabulatedWorld) -> list[str]:
@@ -31,13 +29,13 @@ def never(world: TabulatedWorld) -> list[str]:
         if " message " in label and label not in idle and label not in refused
     )
     unused = [name for name in world.system.faults.possible() if name not in spent]
-    found = [
+    kinds = [
         ("handlers that never ran", idle),
         ("guards that were never true", refused),
         ("messages that were never handled", unhandled),
         ("faults that were never used", unused),
     ]
-    return [f"{what}: {', '.join(names)}" for what, names in found if names]
+    return [f"{what}: {', '.join(names)}" for what, names in kinds if names]
 
 
 def _happened(world: TabulatedWorld) -> tuple[set[str], set[str], set[str]]:
@@ -49,7 +47,7 @@ def _happened(world: TabulatedWorld) -> tuple[set[str], set[str], set[str]]:
         if not entry.outcomes:
             continue
         event: Event = entry.event
-        spent.add(budget_of(event.kind, event.payload) or "")
+        spent.add(event.kind.budget(event.payload) or "")
         label = label_of(world, event)
         if label is None:
             continue
@@ -77,11 +75,11 @@ def label_of(world: TabulatedWorld, event: Event) -> str | None:
     name = f"{_at(kind, event.part)}"
     if event.kind is Kind.DELIVER:
         return None if _ignores(kind, event) else f"{name} message {event.name}"
-    word = _BY_NAME.get(event.kind)
     # That a script goes on after a wait is a call without a handler.
-    if word is None or (event.kind is Kind.CALL and event.name not in kind.calls):
+    is_call = event.kind is Kind.CALL and event.name in kind.calls
+    if not is_call and event.kind is not Kind.TIMER:
         return None
-    return f"{name} {word} {event.name}"
+    return f"{name} {event.kind.value} {event.name}"
 
 
 def _at(kind: NodeType, path: str) -> str:

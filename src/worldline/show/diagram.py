@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import final
 
+from worldline.model.kinds import KINDS
 from worldline.show.phrases import (
     cycle_phrase,
     event_phrase,
@@ -27,34 +28,14 @@ _LABEL = 40
 _USUAL, _WIDEST, _NARROWEST = 8, 14, 2
 
 _HANDLED, _UNHANDLED, _FAILED = "●", "○", "✗"
-_MARKS = {
-    "start": "S",
-    "call": "C",
-    "timer": "o",
-    "transport_error": "!",
-    "drop": "x",
-    "refuse": "x",
-    "duplicate": "2",
-    "disconnect": "%",
-    "reset": "R",
-    "crash": "X",
-    "restart": "^",
-}
-_MEANINGS = {
+_RESULTS = {
     _HANDLED: "delivered",
     _UNHANDLED: "no handler took it",
     _FAILED: "the handler failed",
-    "S": "start",
-    "C": "call",
-    "o": "timer",
-    "!": "transport error",
-    "x": "lost or refused",
-    "2": "duplicated",
-    "%": "disconnected",
-    "R": "reset",
-    "X": "crash",
-    "^": "restart",
 }
+_IN_KEY = "SCo!x"
+"""The first marks in the key, after the results; the others follow as in the table."""
+
 _GLUE = "\N{NO-BREAK SPACE}"
 _LIVE, _DEAD, _CROSSED = "│", "┊", "╪"
 
@@ -114,6 +95,8 @@ class _Lanes:
         self._lanes = frozenset(self._at.values())
         self._width = min(len(names) * self._pitch, room)
         self._up = dict.fromkeys(trace.header.names, False)
+        if trace.state is not None:
+            self._up |= {n.name: n.status == "up" for n in trace.state.nodes}
 
     def title(self) -> str:
         line = [" "] * self._width
@@ -145,7 +128,7 @@ class _Lanes:
         if at is None:
             return
         source = self._at.get(step.peer or "")
-        arrives = step.kind in ("deliver", "drop", "refuse", "duplicate")
+        arrives = KINDS[step.kind].is_about_message
         if arrives and source is not None and source != at:
             self._arrow(line, source, at)
         self._put(line, at, _mark(step))
@@ -182,7 +165,9 @@ class _Lanes:
 
 def _key(used: set[str]) -> list[str]:
     """Return the lines that say what the marks mean."""
-    meanings = [f"{mark} {text}" for mark, text in _MEANINGS.items() if mark in used]
+    marks = {kind.mark: kind.meaning for kind in KINDS.values() if kind.mark}
+    ordered = {**_RESULTS, **{mark: marks[mark] for mark in _IN_KEY}, **marks}
+    meanings = [f"{mark} {text}" for mark, text in ordered.items() if mark in used]
     glued = "   ".join(text.replace(" ", _GLUE) for text in meanings)
     return [line.replace(_GLUE, " ") for line in textwrap.wrap(glued, WIDTH)]
 
@@ -201,4 +186,4 @@ def _mark(step: StepRecord) -> str:
         return _FAILED
     if step.result == "unhandled":
         return _UNHANDLED
-    return _MARKS.get(step.kind, _HANDLED)
+    return KINDS[step.kind].mark or _HANDLED

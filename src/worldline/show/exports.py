@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from worldline.model.kinds import KINDS
 from worldline.show.phrases import event_phrase, short_phrase, verdict_phrase
 from worldline.trace.causality import (
     NETWORK,
@@ -117,9 +118,10 @@ def mermaid(trace: Trace) -> Iterator[str]:
 def _mermaid_step(
     step: StepRecord, trace: Trace, names: dict[str, str], every: str
 ) -> str:
-    arrows = {"deliver": "->>", "drop": "-x", "refuse": "-x", "duplicate": "-->>"}
-    arrow = arrows.get(step.kind)
-    if arrow is not None and step.node is not None and step.peer is not None:
+    kind = KINDS[step.kind]
+    if kind.is_about_message and step.node is not None and step.peer is not None:
+        lost = "-x" if kind.takes_message else "-->>"
+        arrow = "->>" if kind.runs_handler else lost
         text = _plain(f"{step.step} {show(step.payload)}")
         return f"{names[step.peer]}{arrow}{names[step.node]}: {text}"
     text = _plain(f"{step.step} {event_phrase(step, trace.header)}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from worldline.model.drawn import OneOf, phrase, picked
+from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, show
 from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
@@ -38,25 +39,21 @@ def event_phrase(step: Happening, header: Header) -> str:
     words = [step.kind.replace("_", " ")]
     if step.part:
         words.append(f"[{step.part}]")
-    words += _DETAILS.get(step.kind, _no_detail)(step, header)
+    kind = KINDS[step.kind]
+    if kind.is_about_message:
+        words += [show(step.payload), f"from {step.peer}"]
+    elif kind.phrase:
+        words.append(kind.phrase.format(peer=step.peer))
+    elif step.kind in _DETAILS:
+        words += _DETAILS[step.kind](step, header)
     return " ".join(words)
 
 
 def short_phrase(step: Happening, header: Header) -> str:
     """Return what happened, with messages and calls by their names alone."""
-    if step.kind in _OF_MESSAGES:
-        return f"{step.kind} {step.name}"
-    if step.kind in ("timer", "call"):
+    if KINDS[step.kind].is_about_message or step.kind in ("timer", "call"):
         return f"{step.kind} {step.name}"
     return event_phrase(step, header)
-
-
-def _no_detail(step: Happening, header: Header) -> list[str]:
-    return []
-
-
-def _of_message(step: Happening, header: Header) -> list[str]:
-    return [show(step.payload), f"from {step.peer}"]
 
 
 def _of_timer(step: Happening, header: Header) -> list[str]:
@@ -81,8 +78,8 @@ def _of_call(step: Happening, header: Header) -> list[str]:
 
 
 def _arguments(step: Happening) -> list[Json]:
-    found = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
-    return list(found)
+    items = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
+    return list(items)
 
 
 def _options(argument: Json) -> list[Json]:
@@ -113,10 +110,6 @@ def _of_error(step: Happening, header: Header) -> list[str]:
     return [f"(connection to {step.peer} is lost)"]
 
 
-def _of_disconnect(step: Happening, header: Header) -> list[str]:
-    return [f"from {step.peer}"]
-
-
 def _of_reset(step: Happening, header: Header) -> list[str]:
     deaf = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
     return [f"unnoticed by {', '.join(map(show, deaf))}"] if deaf else []
@@ -131,13 +124,10 @@ def _of_partition(step: Happening, header: Header) -> list[str]:
     return ["{" + ", ".join(side) + "} | {" + ", ".join(others) + "}"]
 
 
-_OF_MESSAGES = frozenset({"deliver", "refuse", "drop", "duplicate"})
 _DETAILS = {
-    **dict.fromkeys(_OF_MESSAGES, _of_message),
     "timer": _of_timer,
     "call": _of_call,
     "transport_error": _of_error,
-    "disconnect": _of_disconnect,
     "reset": _of_reset,
     "partition": _of_partition,
 }

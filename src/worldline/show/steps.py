@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from worldline.show.opening_state import state_lines
 from worldline.show.phrases import (
     change_phrases,
     cycle_phrase,
@@ -15,11 +16,12 @@ from worldline.show.phrases import (
     verdict_phrase,
 )
 from worldline.show.still import still_steps
-from worldline.trace.json_text import shorten, show
+from worldline.trace.json_text import Json, shorten, show
 from worldline.trace.records import (
     BOOT,
     INJECTED,
     RUN,
+    STATE,
     STATUS,
     End,
     Header,
@@ -34,9 +36,12 @@ _WIDEST = 120
 def steps(trace: Trace) -> Iterator[str]:
     """Yield the lines of a trace, for a reader."""
     yield from header_lines(trace)
+    if trace.state is not None:
+        yield ""
+        yield from state_lines(trace.state, trace.header)
     number = max((len(str(step.step)) for step in trace.steps), default=1)
     lane = max(len(name) for name in trace.header.names)
-    still, phase = still_steps(trace), RUN
+    still, phase = still_steps(trace), RUN if trace.state is None else STATE
     for is_still, together in itertools.groupby(
         trace.steps, key=lambda step: step.step in still
     ):
@@ -128,9 +133,17 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def _network(header: Header) -> str:
-    options = [f"{k}={show(v)}" for k, v in header.network.items() if k != "name"]
-    name = header.network.get("name", "unknown")
-    return f"{name}({', '.join(options)})"
+    return _declared(header.network)
+
+
+def _declared(network: dict[str, Json]) -> str:
+    """Return how a network was declared; that of several names each of them."""
+    options = [
+        f"{key}={_declared(value) if isinstance(value, dict) else show(value)}"
+        for key, value in network.items()
+        if key != "name"
+    ]
+    return f"{network.get('name', 'unknown')}({', '.join(options)})"
 
 
 def _faults(header: Header) -> str:
@@ -176,9 +189,10 @@ def step_lines(
     """
     sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
     unhandled = "  no handler took it" if step.result == "unhandled" else ""
+    time = "" if step.time is None else f"  (at {step.time:.6g} s)"
     where = step.node or "*"
     phrase = event_phrase(step, header)
-    yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{unhandled}"
+    yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{time}{unhandled}"
     margin = " " * (number + lane + 6)
     chosen = own_choice_phrase(step)
     if chosen:

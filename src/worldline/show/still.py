@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from typing import final
 
+from worldline.model.kinds import KINDS
 from worldline.trace.json_text import Json
 from worldline.trace.records import Header, StepRecord, Trace
-
-_ENDS_TIMERS = frozenset({"reset", "crash"})
-_BEGINS_AGAIN = _ENDS_TIMERS | {"restart"}
 
 Thing = tuple[str | None, ...]
 """A timer of a node, or a message for one, as text."""
@@ -26,15 +24,15 @@ def still_steps(trace: Trace) -> frozenset[int]:
         return frozenset()
     cycle = [step for step in trace.run if step.step >= trace.end.cycle]
     # A script that begins again has a position, which no record shows.
-    restless = {step.node for step in cycle if step.kind in _BEGINS_AGAIN}
-    kept, found = _Kept(trace.header), set[int]()
+    restless = {step.node for step in cycle if KINDS[step.kind].forgets}
+    kept, still = _Kept(trace.header), set[int]()
     for step in trace.steps:
         before = kept.copy()
         kept.happen(step)
         is_quiet = not (step.changes or step.choices or step.log or step.failure)
         if is_quiet and kept.is_like(before) and kept.can_tell(step, restless):
-            found.add(step.step)
-    return frozenset(step.step for step in cycle if step.step in found)
+            still.add(step.step)
+    return frozenset(step.step for step in cycle if step.step in still)
 
 
 @final
@@ -66,19 +64,19 @@ class _Kept:
 
     def happen(self, step: StepRecord) -> None:
         node = step.node
-        if step.kind in _ENDS_TIMERS:
+        if KINDS[step.kind].forgets:
             self._timers = {timer for timer in self._timers if timer[0] != node}
         elif step.kind == "timer":
             self._timers.discard(_thing(node, step.part, step.name, step.payload))
         for timer in step.timers:
-            known = _thing(node, timer.part, timer.name, timer.payload)
+            thing = _thing(node, timer.part, timer.name, timer.payload)
             if timer.after is None:
-                self._timers.discard(known)
+                self._timers.discard(thing)
             else:
-                self._timers.add(known)
+                self._timers.add(thing)
         for send in step.sends if self._holds else ():
-            known = _thing(send.to, send.part, send.name, send.message)
-            self._messages.add((node, *known))
+            thing = _thing(send.to, send.part, send.name, send.message)
+            self._messages.add((node, *thing))
 
 
 def _thing(node: str | None, part: str, name: str, payload: Json) -> Thing:

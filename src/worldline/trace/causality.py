@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol, final
 
+from worldline.model.kinds import KINDS
 from worldline.trace.records import StepRecord, TimerRecord, Trace
 
 NETWORK = "network"
 """The lane of what happens to the network as a whole."""
-
-_BREAKS_ALL = frozenset({"reset", "crash"})
 
 
 class Happening(Protocol):
@@ -52,29 +51,32 @@ class Order:
 
     def add(self, step: Happening) -> tuple[int, ...]:
         """Return the numbers of the steps that `step` depends on, in order."""
-        found = {self._last.get(step.node), step.sent_in, self.breaker(step)}
+        before = {self._last.get(step.node), step.sent_in, self.breaker(step)}
         self._last[step.node] = step.step
         self._note_break(step)
-        return tuple(sorted(number for number in found if number is not None))
+        return tuple(sorted(number for number in before if number is not None))
 
     def breaker(self, step: Happening) -> int | None:
         """Return what broke the connection that `step`, not added yet, is about."""
         if step.kind != "transport_error":
             return None
         pairs = ((step.peer, None), (step.node, step.peer), (None, None))
-        known = [self._breaks[pair] for pair in pairs if pair in self._breaks]
-        return max(known, default=None)
+        breaks = [self._breaks[pair] for pair in pairs if pair in self._breaks]
+        return max(breaks, default=None)
 
     def _note_break(self, step: Happening) -> None:
-        if step.kind in _BREAKS_ALL:
-            self._breaks[step.node, None] = step.step
-        elif step.kind == "disconnect":
-            self._breaks[step.node, step.peer] = step.step
-            self._breaks[step.peer, step.node] = step.step
-        elif step.kind == "refuse":
-            self._breaks[step.peer, step.node] = step.step
-        elif step.kind == "partition" and self._sockets_break:
-            self._breaks[None, None] = step.step
+        match KINDS[step.kind].breaks:
+            case "of node":
+                self._breaks[step.node, None] = step.step
+            case "of pair":
+                self._breaks[step.node, step.peer] = step.step
+                self._breaks[step.peer, step.node] = step.step
+            case "for peer":
+                self._breaks[step.peer, step.node] = step.step
+            case "of cut" if self._sockets_break:
+                self._breaks[None, None] = step.step
+            case _:
+                pass
 
 
 def dependencies(trace: Trace) -> dict[int, tuple[int, ...]]:
@@ -97,15 +99,15 @@ def triggers(trace: Trace) -> dict[int, int | None]:
     """
     order = order_of(trace)
     timers: dict[tuple[str, ...], int] = {}
-    found: dict[int, int | None] = {}
+    by_step: dict[int, int | None] = {}
     for step in trace.steps:
         trigger = order.breaker(step) if step.sent_in is None else step.sent_in
         if step.kind == "timer":
             trigger = timers.get(_timer(step.node, step))
-        found[step.step] = trigger
+        by_step[step.step] = trigger
         order.add(step)
         timers.update((_timer(step.node, t), step.step) for t in step.timers)
-    return found
+    return by_step
 
 
 def _timer(node: str | None, named: StepRecord | TimerRecord) -> tuple[str, ...]:
@@ -128,13 +130,13 @@ def causal_past(
         If the trace has no such step.
     """
     direct = dependencies(trace) if direct is None else direct
-    found = {step}
+    past = {step}
     todo = [step]
     while todo:
-        new = [number for number in direct[todo.pop()] if number not in found]
-        found.update(new)
+        new = [number for number in direct[todo.pop()] if number not in past]
+        past.update(new)
         todo += new
-    return frozenset(found)
+    return frozenset(past)
 
 
 def lane_of(step: Happening) -> str:
@@ -162,11 +164,11 @@ def vector_clocks(trace: Trace) -> list[dict[str, int]]:
 
 
 def _maximum(clocks: Iterable[dict[str, int]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    maximum: dict[str, int] = {}
     for clock in clocks:
         for lane, count in clock.items():
-            found[lane] = max(count, found.get(lane, 0))
-    return found
+            maximum[lane] = max(count, maximum.get(lane, 0))
+    return maximum
 
 
 def lamport_time(depends_on: Iterable[int]) -> int:

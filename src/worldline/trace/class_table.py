@@ -6,13 +6,14 @@ file says so.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import re
 import sys
 import typing
-from collections.abc import Iterator
-from types import ModuleType
+from collections.abc import Iterator, Mapping
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, final
 
 from worldline.model.data.content import Frozen
@@ -50,7 +51,8 @@ class ClassTable:
         """Collect what the nodes, their messages and the workload are made of.
 
         Found are the classes of nodes, of the messages they handle, of initial
-        values and call arguments, and all that their annotations name.
+        values and call arguments, and all that their annotations name; and those that
+        the functions of observers name, of which their values are made.
         """
         collector = _Collector()
         for kind in system.types:
@@ -62,6 +64,10 @@ class ClassTable:
             calls = entry.calls if isinstance(entry, Script) else (entry.call,)
             for call in calls:
                 collector.of_frozen(freeze(call.arguments))
+        for observer in system.observers:
+            collector.of_frozen(freeze(observer.initial))
+            collector.of_function(observer.project)
+            collector.of_function(observer.fold)
         classes: dict[str, list[type]] = {}
         for found in collector.classes:
             classes.setdefault(found.__qualname__, []).append(found)
@@ -146,6 +152,7 @@ class _Collector:
     def __init__(self) -> None:
         self.nodes: dict[str, NodeId] = {}
         self.classes: dict[type, None] = {}
+        self._functions: set[FunctionType] = set()
 
     def of_node(self, kind: NodeType) -> None:
         self.of_class(kind.cls)
@@ -175,6 +182,29 @@ class _Collector:
                     self.of_class(item)
                 else:
                     self.of_frozen(item)
+
+    def of_function(self, function: Any) -> None:
+        """Collect the classes that a function names, and those that it calls."""
+        function = getattr(function, "__func__", function)
+        if not isinstance(function, FunctionType) or function in self._functions:
+            return
+        self._functions.add(function)
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # it is empty yet
+                self.of_function(cell.cell_contents)
+        names = _names_in(function.__code__)
+        todo: list[Mapping[str, Any]] = [function.__globals__]
+        seen: set[ModuleType] = set()
+        while todo:
+            known = todo.pop()
+            for value in [known[name] for name in names if name in known]:
+                if isinstance(value, ModuleType) and value not in seen:
+                    seen.add(value)
+                    todo.append(vars(value))
+                elif isinstance(value, type):
+                    self.of_class(value)
+                else:
+                    self.of_function(value)
 
     def _of_annotations(self, owner: Any) -> None:
         module = sys.modules.get(owner.__module__)
@@ -208,3 +238,9 @@ def _named(annotation: str, module: ModuleType | None) -> Iterator[Any]:
             value = getattr(value, name, None)
         if value is not None and not isinstance(value, str):
             yield value
+
+
+def _names_in(code: CodeType) -> frozenset[str]:
+    """Return the names of globals and attributes in a function and those inside it."""
+    inner = [_names_in(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return frozenset(code.co_names).union(*inner)

@@ -1,5 +1,6 @@
 """What a trace consists of: a header, one record for each step, an end.
 
+A run that does not begin at the start has the state in which it begins, too (`state`).
 All are plain frozen values that hold JSON; nothing here needs the system whose run
 it was. Values of fields, messages and timers are spelt as `json_values` says.
 """
@@ -11,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from worldline.model.events import Kind
+from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json
 from worldline.trace.schema import (
+    among,
     checked,
     data,
     dump,
@@ -29,9 +31,13 @@ from worldline.trace.schema import (
     text,
     whole,
 )
+from worldline.trace.state import StateRecord
 
-FORMAT = 1
-"""The version of the file that this Worldline writes, and the newest it reads."""
+FORMAT = 2
+"""The newest version of the file; `Header.format` says which one a trace has."""
+
+START, STATE = "start", "state"
+"""Where a run can begin: before any node has started, or in a state that is given."""
 
 BOOT, PROLOGUE, RUN = "boot", "prologue", "run"
 """The phases of a run; the steps of the first two are not counted."""
@@ -93,6 +99,8 @@ class Header:
         The nodes on one side, for each partition that can happen.
     properties
         All of them, in order.
+    begins
+        ``start`` or ``state``; None stands for a start in a trace of format 1.
     """
 
     worldline: str = checked(text)
@@ -108,6 +116,15 @@ class Header:
     options: dict[str, Json] = checked(mapping(data))
     cuts: tuple[tuple[str, ...], ...] = checked(many(many(text)))
     properties: tuple[PropertyRecord, ...] = checked(many(nested(PropertyRecord)))
+    begins: str | None = checked(optional(one_of(START, STATE)), later=True)
+
+    @property
+    def format(self) -> int:
+        """The version of the file: 1 where nothing in it needs another.
+
+        Worldlines that know format 1 alone read such files, too.
+        """
+        return 1 if self.begins is None else FORMAT
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -178,12 +195,14 @@ class StepRecord:
         Field, with parts dotted, to its value before and after.
     lamport
         The step's Lamport time.
+    time
+        Seconds since the run began, by the clock that it had; None if it had none.
     """
 
     step: int = checked(whole(_LOWEST))
     phase: str = checked(one_of(BOOT, PROLOGUE, RUN))
     node: str | None = checked(optional(text))
-    kind: str = checked(one_of(*[kind.value for kind in Kind]))
+    kind: str = checked(among(KINDS))
     part: str = checked(text)
     name: str = checked(text)
     peer: str | None = checked(optional(text))
@@ -198,6 +217,7 @@ class StepRecord:
     changes: dict[str, tuple[Json, Json]] = checked(mapping(pair(data)))
     log: tuple[str, ...] = checked(many(text))
     lamport: int = checked(whole(1))
+    time: float | None = checked(optional(seconds), later=True)
 
 
 @final
@@ -285,11 +305,15 @@ class End:
 @final
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A run as a file; `end` is None if the file breaks off before it."""
+    """A run as a file; `end` is None if the file breaks off before it.
+
+    `state` is where it begins, if not at the start.
+    """
 
     header: Header
     steps: tuple[StepRecord, ...]
     end: End | None
+    state: StateRecord | None = None
 
     @property
     def run(self) -> tuple[StepRecord, ...]:
@@ -299,8 +323,10 @@ class Trace:
 
 def to_json(trace: Trace) -> dict[str, Json]:
     """Return a trace as one object: the records of its file."""
+    state = {} if trace.state is None else {"state": dump(trace.state)}
     return {
         "header": dump(trace.header),
+        **state,
         "steps": [dump(step) for step in trace.steps],
         "end": None if trace.end is None else dump(trace.end),
     }

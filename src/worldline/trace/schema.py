@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeAlias, TypeVar, cast
 
 from worldline.trace.json_checks import Malformed, check
@@ -154,6 +154,11 @@ def seconds(value: Json) -> float:
 
 def one_of(*words: str) -> Check:
     """Accept one of some words."""
+    return among(words)
+
+
+def among(words: Collection[str]) -> Check:
+    """Accept one of those words that there are when a value is checked."""
 
     def by(value: Json) -> str:
         if not isinstance(value, str) or value not in words:

@@ -1,4 +1,4 @@
-"""States of a direct world from which it goes on exactly as it did.
+"""States of a world from which it goes on exactly as it did.
 
 A snapshot is a state's identity, which leaves ignored fields out; but a handler may
 read them, so going on from a snapshot alone could differ from going on from the
@@ -12,19 +12,22 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.node import NodeType
-from worldline.worlds.direct import DirectWorld, Snapshot
+from worldline.worlds.world import Snapshot, World
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A state, with the ignored fields of each node."""
+    """A state, with the ignored fields of each node.
+
+    Those that are not there have their first values.
+    """
 
     snapshot: Snapshot
-    ignored: tuple[dict[str, Any], ...]
+    ignored: tuple[dict[str, Any], ...] = ()
 
 
-def take(world: DirectWorld, like: Checkpoint | None = None) -> Checkpoint:
+def take(world: World, like: Checkpoint | None = None) -> Checkpoint:
     """Return a checkpoint of the present state.
 
     Parameters
@@ -48,11 +51,11 @@ def take(world: DirectWorld, like: Checkpoint | None = None) -> Checkpoint:
     )
 
 
-def go_back(world: DirectWorld, checkpoint: Checkpoint) -> None:
+def go_back(world: World, checkpoint: Checkpoint) -> None:
     """Bring the world into the state of a checkpoint."""
     world.restore(checkpoint.snapshot)
     kinds = world.system.types
-    for kind, node, values in zip(kinds, world.nodes, checkpoint.ignored, strict=True):
+    for kind, node, values in zip(kinds, world.nodes, checkpoint.ignored, strict=False):
         _put_back(kind, node, values)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 from worldline.engine.collections import Collection, Shape
@@ -10,30 +11,23 @@ from worldline.engine.interner import Interner
 from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
 from worldline.model.data.content import fingerprint, order_key
-from worldline.model.events import Kind
+from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_KINDS, RANKED, Kind
 from worldline.model.message import Envelope
-from worldline.model.network.datagrams import Bag, Queues
-from worldline.model.network.message_set import Pool
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.layout import Column, ColumnKind, Layout
 from worldline.model.system import System
 
 PER_NODE = 2
 """Sites of each node: what arrives, and what it does of its own."""
 
-ARRIVALS = (Kind.DELIVER, Kind.REFUSE, Kind.DROP, Kind.DUPLICATE)
-"""What can happen to one envelope under way, in canonical order."""
-
-_STRIKES = frozenset(
-    {"connection_errors", "resets", "silent_resets", "crashes", "restarts"}
-)
-_SHAPES = {Bag: Shape.BAG, Pool: Shape.SET, Queues: Shape.QUEUES}
 _SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
 
 
 def collection_of(system: System) -> Collection | None:
     """Return how a mailbox is made of envelopes; None if it is more than envelopes."""
     cls: Any = type(system.network.mailbox(system.ids[0], system.ids))
-    if cls not in _SHAPES:
+    shape = SHAPES[cls]
+    if shape is None:
         return None
 
     def sender(envelope: Envelope) -> int:
@@ -41,7 +35,8 @@ def collection_of(system: System) -> Collection | None:
 
     # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
-    return Collection(_SHAPES[cls], cls.split, cls.join, contents, sender, order_key)
+    known = Shape[shape.upper()]
+    return Collection(known, cls.split, cls.join, contents, sender, order_key)
 
 
 def interners(
@@ -50,7 +45,7 @@ def interners(
     """Return the interner of each column; columns of one kind share theirs."""
     columns = system.layout.columns
     shared: dict[object, Interner] = {}
-    found: list[Interner] = []
+    each: list[Interner] = []
     for column in columns:
         key = _shelf(column)
         if key not in shared:
@@ -60,23 +55,31 @@ def interners(
             is_mail = mail is not None and column.kind is ColumnKind.INBOX
             content = mail.content if mail is not None and is_mail else fingerprint
             shared[key] = Interner(profile.timed(FREEZING, content), members)
-        found.append(shared[key])
-    return found
+        each.append(shared[key])
+    return each
 
 
-def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
-    """Return the groups of events, each with only the columns that can matter."""
+def sites(
+    system: System, mail: Collection | None, *, anywhere: bool = False
+) -> tuple[Site, ...]:
+    """Return the groups of events, each with only the columns that can matter.
+
+    Parameters
+    ----------
+    anywhere
+        Whether states that no run leads to are met, too.
+    """
     layout, may = system.layout, set(system.faults.possible())
-    odd_start = bool(system.prologue)
+    odd_start = anywhere or bool(system.prologue)
     stops = odd_start or system.boot == "events" or "crashes" in may
     # What arrives at a node that is down is lost as long as a restart is left.
-    loses = mail is not None and mail.shape is not Shape.SET
-    refusing = loses and stops and bool(system.faults.restarts)
-    losing = [Layout.BUDGET] if refusing or may & {"drops", "duplicates"} else []
+    refusing = system.loses_when_down and stops and bool(system.faults.restarts)
+    lossy = may & _budgets(kind for kind in RANKED if kind.arrives)
+    losing = [Layout.BUDGET] if refusing or lossy else []
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []
-    breaking = may & {"connection_errors", "silent_resets"}
-    striking = [Layout.BUDGET] if may & _STRIKES else []
-    found: list[Site] = []
+    breaking = may & (_budgets(CONNECTION_FAULTS) | {"silent_resets"})
+    striking = [Layout.BUDGET] if may & _budgets(_at_nodes()) else []
+    groups: list[Site] = []
     for index in range(len(system.ids)):
         local, hidden, inbox = (
             layout.local(index),
@@ -87,16 +90,25 @@ def sites(system: System, mail: Collection | None) -> tuple[Site, ...]:
         own = [hidden, *([inbox] if breaking else []), *striking]
         envelopes = None if mail is None else inbox
         arrival = Site(
-            len(found),
+            len(groups),
             tuple(arriving),
             local=local,
             collection=envelopes,
-            kinds=len(ARRIVALS),
+            kinds=len(MESSAGE_KINDS),
         )
-        found.append(arrival)
-        found.append(Site(len(found), tuple(own), local=local))
-    found.append(Site(len(found), (Layout.BUDGET, Layout.PARTITION)))
-    return tuple(found)
+        groups.append(arrival)
+        groups.append(Site(len(groups), tuple(own), local=local))
+    groups.append(Site(len(groups), (Layout.BUDGET, Layout.PARTITION)))
+    return tuple(groups)
+
+
+def _at_nodes() -> list[Kind]:
+    """Return the kinds of what a node and its environment do at the node."""
+    return [k for k in RANKED if not k.arrives and k is not Kind.PARTITION]
+
+
+def _budgets(kinds: Iterable[Kind]) -> set[str]:
+    return {budget for kind in kinds for budget in kind.budgets}
 
 
 def _shelf(column: Column) -> object:

@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalFrozenset
-from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
-from worldline.model.data.values import freeze, thaw
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
-from worldline.model.events import Choices, Event, Kind, Schedule
-from worldline.model.faults import BUDGETS, Budget, Faults, Partition
+from worldline.model.events import Choices, Event, Schedule
+from worldline.model.faults import Budget, Faults
+from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
+from worldline.model.semantics.enabled import is_listed
 from worldline.model.semantics.execute import (
     Failure,
     Result,
@@ -28,8 +29,8 @@ from worldline.model.semantics.execute import (
     perform,
     waits,
 )
-from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
-from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.semantics.hidden import Hidden
+from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import (
     Operation,
@@ -43,29 +44,12 @@ from worldline.model.usercode.divergence import within_budget
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
+from worldline.worlds.kept import fresh
 from worldline.worlds.trial import Trials, is_noop
-
-_OWN = frozenset({Kind.CALL, Kind.CRASH, Kind.RESTART, Kind.DISCONNECT})
-"""Kinds of events for which it is enough to look at one node."""
-
-_UNLIMITED = Budget(Faults(**dict.fromkeys(BUDGETS)))  # type: ignore[arg-type]
+from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
-
-Snapshot = tuple[Frozen, ...]
-"""The frozen value of every column of a state."""
-
-
-class NotEnabled(ModelError):
-    """A schedule asks for an event that cannot happen."""
-
-    def __init__(self, event: Event, place: str) -> None:
-        super().__init__(
-            f"{event!r} is not enabled {place}",
-            remedy="the schedule does not fit this system or these parameters",
-        )
-        self.event = event
 
 
 @final
@@ -131,10 +115,7 @@ class DirectWorld:
                 system.types, system.initial, system.prototypes, strict=True
             )
         ]
-        self.cells: list[Any] = [
-            None if column.kind is ColumnKind.LOCAL else system.cell(number)
-            for number, column in enumerate(system.layout.columns)
-        ]
+        self.cells: list[Any] = list(system.cells())
         self.door = LiveDoor(system, self.cells)
         self.contexts = [
             make_context(system, i, self.door) for i in range(len(system.ids))
@@ -148,6 +129,7 @@ class DirectWorld:
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._trials = Trials(system) if system.ignore_noops else None
+        self._unlimited = Budget(Faults().freed(BUDGETS))
 
     def boot_events(self) -> list[Event]:
         """Return the events that happen before state 0."""
@@ -173,7 +155,7 @@ class DirectWorld:
     def enabled_at(self, index: int, *, charge: bool = True) -> list[Event]:
         """Return those of a node; its own columns, budget and partition decide."""
         hidden, inbox = self._hidden[index], self._inboxes[index]
-        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         partition = self.cells[Layout.PARTITION]
         found = arrivals(self.system, index, hidden, inbox, budget, partition)
         found += own_events(self.system, index, hidden, inbox, budget)
@@ -181,7 +163,7 @@ class DirectWorld:
 
     def enabled_around(self, *, charge: bool = True) -> list[Event]:
         """Return those of the network as a whole."""
-        budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
+        budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         return ambient_events(self.system, budget, self.cells[Layout.PARTITION])
 
     def step(
@@ -245,7 +227,7 @@ class DirectWorld:
             raise NotEnabled(event, "in this state")
         system, door = self.system, self.door
         index = 0 if event.node is None else system.index[event.node]
-        door.begin(index)
+        door.begin(system.ids[index])
         door.given, door.source = iter(choices), source
         for column, operation in changes(system, event, charge=charge):
             door.emit(column, operation)
@@ -300,40 +282,18 @@ class DirectWorld:
             node = kind.thaw(snapshot[system.layout.local(index)], first)
             self.nodes[index] = node
             self.contexts[index].bind(node)
+        self.door.touched.update(range(len(self.cells)))
         self.failure = None
 
     def is_enabled(self, event: Event, *, charge: bool = True) -> bool:
         """Say whether an event can happen now; faults within budget if `charge`."""
         if self.failure is not None:
             return False
-        index = self.system.index.get(event.node) if event.node else None
-        if index is None:
-            return event in self.enabled(charge=charge)
-        hidden: Hidden = self._hidden[index]
-        inbox: Mailbox = self._inboxes[index]
-        if event.kind is Kind.DELIVER and event.envelope is not None:
-            partition: Partition = self.cells[Layout.PARTITION]
-            return (
-                hidden.status is Status.UP
-                and inbox.is_ready(event.envelope)
-                and not partition.separates(event.envelope.src, self.system.ids[index])
-                and not (self._messages_wait and self._is_idle(event))
-            )
-        if event.kind is Kind.START:
-            return hidden.status is Status.NEW
-        if event.kind is Kind.TIMER and not hidden.timed:
-            return PendingTimer(event.part, event.name, event.payload) in hidden.timers
-        budget: Budget = self.cells[Layout.BUDGET] if charge else _UNLIMITED
-        if event.kind is Kind.REFUSE:
-            partition = self.cells[Layout.PARTITION]
-            known = arrivals(self.system, index, hidden, inbox, budget, partition)
-            return event in known
-        if event.kind is Kind.DROP and event.envelope is not None:
-            return budget.allows("drops") and event.envelope in inbox.losable()
-        if event.kind in _OWN:
-            own = own_events(self.system, index, hidden, inbox, budget)
-            return event in own and not self._is_idle(event)
-        return event in self.enabled(charge=charge)
+        budget: Budget = self.cells[Layout.BUDGET] if charge else self._unlimited
+        if not is_listed(self.system, event, self.cells, budget):
+            return False
+        may_wait = event.kind is Kind.CALL or self._messages_wait
+        return not (may_wait and self._is_idle(event))
 
     def _observe(self, event: Event, outcome: Outcome) -> None:
         if outcome.failure is not None:
@@ -389,7 +349,7 @@ class _LiveReader:
         value: Any = world.nodes[world.system.layout.columns[read.column].index]
         for name in read.detail:
             value = value.__dict__[name]
-        return value if type(value) in _IMMUTABLE else thaw(freeze(value))
+        return value if type(value) in _IMMUTABLE else fresh(value)
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         return holds_for(function, view, nodes)

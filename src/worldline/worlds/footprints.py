@@ -1,4 +1,8 @@
-"""What a step touches: whatever decides that it can happen, and what it reads or writes.
+"""The footprint of a step: whatever decides that it can happen, and what it changes.
+
+Two steps are *independent* in a state if each leaves the other possible with the same
+outcomes, and both orders lead to the same state. Steps whose footprints have nothing in
+common are independent in every state in which both can be taken.
 
 A *slot* stands for a piece of the state that one step at a time may touch, if the order
 of two steps is to make no difference. The slots are
@@ -22,69 +26,67 @@ delivered, so it touches both as well. That there is room stays true whatever ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import final
 
-from worldline.engine.tables import Entry, Leaf, Operations
 from worldline.model.data.identity import NodeId
-from worldline.model.events import UNREACHABLE, Event, Kind
-from worldline.model.faults import BUDGETS
+from worldline.model.events import UNREACHABLE, Event
+from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.message import Envelope
+from worldline.model.network import Capability, members_of, number_of
+from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.semantics.transitions import Operation
-from worldline.worlds.tabulated import TabulatedWorld
+from worldline.model.semantics.transitions import Change, Operation
+from worldline.model.system import System
 
-_OF_A_PEER = frozenset(
-    {
-        *("refuse", "refused", "fail", "failed", "give_up", "given_up"),
-        *("disconnect", "peer_reset"),
-    }
-)
+_OF_A_PEER = frozenset({"befall", "befall_peer", "peer_reset"})
 _PER_LINK = 3
 """Slots of a link: its state, and the queues to its later and to its earlier node."""
 
 
 @final
 class Footprints:
-    """Tells the slots of steps; see the module.
+    """Footprints of the steps of one system, as sets of slots; see the module."""
 
-    Parameters
-    ----------
-    world
-        Whose events and outcomes they are.
-    """
-
-    def __init__(self, world: TabulatedWorld) -> None:
-        system = world.system
+    def __init__(self, system: System) -> None:
         self._system = system
-        self._collections = world.tables.collections
+        members, first = members_of(system.network), system.ids[0]
+        self._shapes = [SHAPES[type(m.mailbox(first, system.ids))] for m in members]
+        self._have_links = [Capability.DISCONNECT in m.capabilities for m in members]
         self._count = len(system.ids)
         self._first_observer = self._count
         self._first_budget = self._first_observer + len(system.observers)
         self._first_link = self._first_budget + len(BUDGETS)
 
-    def slots(self, entry: Entry, leaf: Leaf) -> tuple[int, ...] | None:
-        """Return what a step touches; None for everything."""
-        event: Event = entry.event
+    def slots(
+        self, event: Event, changes: Iterable[Change], outcome: Outcome
+    ) -> tuple[int, ...] | None:
+        """Return what a step touches; None for everything.
+
+        Parameters
+        ----------
+        changes
+            The operations that it did on columns.
+        """
         if event.node is None:
             # To split the network or to heal it decides what all nodes receive.
             return None
         index = self._system.index[event.node]
-        found = {index}
+        slots = {index}
         if event.kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE:
             # It happens only while the node that cannot be reached is not up.
-            found.add(self._node(event.peer))
-        if event.kind is Kind.REFUSE and self._collections:
+            slots.add(self._node(event.peer))
+        if event.kind is Kind.REFUSE and self._system.loses_when_down:
             # A datagram is lost only while the node can still start again.
-            found.add(self._first_budget + BUDGETS.index("restarts"))
-        found.update(self._without_room(index, leaf.detail))
-        for operations in leaf.changes:
-            touched = self._of(operations)
+            slots.add(self._first_budget + BUDGETS.index("restarts"))
+        slots.update(self._without_room(index, outcome))
+        for number, operation in changes:
+            touched = self._of(number, operation)
             if touched is None:
                 return None
-            found |= touched
-        return tuple(sorted(found))
+            slots |= touched
+        return tuple(sorted(slots))
 
     def _node(self, node: NodeId | None) -> int:
         return self._system.index[node]  # type: ignore[index]
@@ -100,10 +102,9 @@ class Footprints:
             if not sent.taken:
                 yield from self._link(index, self._node(sent.dst))
 
-    def _of(self, operations: Operations) -> set[int] | None:
+    def _of(self, number: int, operation: Operation) -> set[int] | None:
         """Return what one operation touches, beside the node it happens at."""
-        operation: Operation = operations.operation  # type: ignore[assignment]
-        column = self._system.layout.columns[operations.column]
+        column = self._system.layout.columns[number]
         match column.kind:
             case ColumnKind.HIDDEN | ColumnKind.LOCAL:
                 return {column.index}
@@ -114,14 +115,17 @@ class Footprints:
             case ColumnKind.PARTITION:
                 return None
             case ColumnKind.INBOX:
-                return self._of_mail(operations.column, column.index, operation)
+                return self._of_mail(column.index, operation)
 
-    def _of_mail(
-        self, column: int, index: int, operation: Operation
-    ) -> set[int] | None:
+    def _of_mail(self, index: int, operation: Operation) -> set[int] | None:
+        member = self._member(operation)
+        if operation[0] == "within":
+            operation = operation[2:]
         name, first = operation[0], operation[1] if len(operation) > 1 else None
-        if column in self._collections:
+        if self._shapes[member] is not None:
             return set() if name == "put" else {index}
+        if not self._have_links[member]:
+            return None
         if name == "reset":
             return set(self._links(index))
         if isinstance(first, Envelope) and name in ("put", "take"):
@@ -135,6 +139,16 @@ class Footprints:
         if isinstance(first, NodeId) and name in _OF_A_PEER:
             return set(self._link(index, self._node(first)))
         return None
+
+    def _member(self, operation: Operation) -> int:
+        """Return which of several networks an operation belongs to."""
+        if operation[0] == "within":
+            return int(operation[1])
+        if operation[0] == "put":
+            envelope: Envelope = operation[1]
+            network = self._system.network
+            return number_of(network, envelope.part, type(envelope.message))
+        return 0
 
     def _links(self, index: int) -> Iterator[int]:
         for other in range(self._count):

@@ -19,6 +19,7 @@ from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
 from worldline.model.view import Pure, Read, View, answer, holds_for
 from worldline.worlds.purity.evaluations import Evaluations
@@ -141,6 +142,7 @@ class Recall:
 
     def _element(self, function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
         """Evaluate one element, perhaps for the kernel: then no property is running."""
+        claimed = claim()
         before, activity.guarding = activity.guarding, True
         try:
             return run_pure(lambda: holds_for(function, view, nodes), 1)
@@ -156,6 +158,8 @@ class Recall:
             )
         finally:
             activity.guarding = before
+            if claimed:
+                release()
 
     def _evaluations(
         self, key: Any, name: str, judge: Callable[[View], bool]
@@ -171,6 +175,7 @@ class Recall:
         read: Read = question.question
         if read.what == "history":
             return None
+        claimed = claim()
         before, activity.guarding = activity.guarding, True
         try:
             return run_pure(lambda: self.look(read, value, self.answers(read))[1])
@@ -182,6 +187,8 @@ class Recall:
             return None
         finally:
             activity.guarding = before
+            if claimed:
+                release()
 
     def answers(self, read: Read) -> Answers:
         """Return what is known about a read."""

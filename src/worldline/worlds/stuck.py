@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from worldline.model.data.content import Frozen
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.model.usercode import beat

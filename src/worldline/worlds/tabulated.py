@@ -25,11 +25,13 @@ from worldline.engine.tables import (
 )
 from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError, Nondeterminism
-from worldline.model.events import Event, Kind, Origin
+from worldline.model.events import Event
+from worldline.model.kinds import MESSAGE_KINDS, Kind
 from worldline.model.node_template import Mould
 from worldline.model.properties import Property
-from worldline.model.semantics.execute import HANDLERLESS, Result
+from worldline.model.semantics.execute import Result
 from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.semantics.offers import refuse_unlisted
 from worldline.model.semantics.transitions import (
     Change,
     ambient_events,
@@ -40,16 +42,15 @@ from worldline.model.semantics.transitions import (
 from worldline.model.system import System
 from worldline.model.view import View
 from worldline.worlds.columns import (
-    ARRIVALS,
     PER_NODE,
     collection_of,
     interners,
     sites,
 )
-from worldline.worlds.direct import Snapshot
 from worldline.worlds.door import Query
 from worldline.worlds.remembered import Recall
 from worldline.worlds.trial import Trial, Trials, changes_nothing
+from worldline.worlds.world import Snapshot
 
 _MOST_MOULDS = 8_192
 """Local values whose moulds are kept, about 1 KiB each."""
@@ -65,15 +66,21 @@ class TabulatedWorld:
         The system to explore.
     profile
         Times what is done inside the answers of the service.
+    anywhere
+        Whether it may be in states to which no run leads, such as one with a node down
+        where none crashes.
     """
 
-    def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
+    def __init__(
+        self, system: System, profile: Untimed = UNTIMED, *, anywhere: bool = False
+    ) -> None:
+        refuse_unlisted(system)
         self.system = system
         mail = collection_of(system)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
         self.tables = Tables(
             interners(system, mail, profile),
-            sites(system, mail),
+            sites(system, mail, anywhere=anywhere),
             {} if mail is None else dict.fromkeys(inboxes, mail),
         )
         self._trials = Trials(system, profile)
@@ -113,13 +120,13 @@ class TabulatedWorld:
         known = self._entries.get(event)
         if known is None:
             column = -1
-            if event.kind not in HANDLERLESS and event.node is not None:
+            if event.kind.runs_handler and event.node is not None:
                 column = self.system.layout.local(self.system.index[event.node])
             known = self._entries[event] = self.tables.new_entry(
                 column,
                 event,
                 self._operations(changes(self.system, event)),
-                fault=event.origin is Origin.FAULT,
+                fault=event.kind.is_fault,
             )
         return known
 
@@ -149,10 +156,10 @@ class TabulatedWorld:
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         events = arrivals(system, index, hidden, alone, budget, partition)
         found = {event.kind: self.entry(event) for event in events}
-        if len(found) < len(events) or not found.keys() <= set(ARRIVALS):
+        if len(found) < len(events) or not found.keys() <= set(MESSAGE_KINDS):
             # Else a search would leave them out, and say nothing.
-            raise InternalError(f"{events} do not fit into {ARRIVALS}")
-        return tuple(map(found.get, ARRIVALS))
+            raise InternalError(f"{events} do not fit into {MESSAGE_KINDS}")
+        return tuple(map(found.get, MESSAGE_KINDS))
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
         """Work out, remember and return the outcomes of an event in a state."""

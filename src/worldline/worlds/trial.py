@@ -39,7 +39,7 @@ class TrialDoor(HandlerDoor):
 
     def prepare(self, index: int, given: Path, environment: Environment) -> None:
         """Make ready for one execution at node `index`."""
-        self.begin(index)
+        self.begin(self.system.ids[index])
         self.path: Path = []
         self.changes: list[Change] = []
         # What is not enabled asks nothing.

@@ -16,14 +16,15 @@ from worldline.engine.schedulers.turns import WORDS, Turns, random_at
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, Reached
 from worldline.model.drawn import is_drawn
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.node_template import Mould
 from worldline.model.properties import Property
 from worldline.model.semantics.transitions import changes
 from worldline.model.usercode.divergence import Suspected
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
-from worldline.worlds.standing import Offers, Standing
+from worldline.worlds.standing import Offers, Standing, touched_by
 from worldline.worlds.tabulated import TabulatedWorld, state_answer
 from worldline.worlds.trial import Trial, Trials, weight_of
 
@@ -77,9 +78,10 @@ class DirectWalks:
         self.use(scheduler, most_steps)
         self._direct = direct = DirectWorld(world.system)
         direct.door.repeatable = True  # on the tables
-        self._checks = [Standing(direct, known) for known in checks]
-        self._goal = None if goal is None else Standing(direct, goal)
-        self._watches = [Standing(direct, known) for known in watches or ()]
+        self._standing = standing = Standing(direct)
+        self._checks = [standing.of_property(known) for known in checks]
+        self._goal = None if goal is None else standing.of_property(goal)
+        self._watches = [standing.of_property(known) for known in watches or ()]
         self.reached: dict[int, Reached] = {}
         self._offers = Offers(direct)
         self._trials = Trials(world.system)
@@ -127,12 +129,12 @@ class DirectWalks:
             if self._look is not None:
                 self._look()
             for at, watched in enumerate(self._watches):
-                if at not in self.reached and watched.holds():
+                if at not in self.reached and watched.value():
                     self.reached[at] = Reached(number, steps)
             for at, known in enumerate(self._checks):
-                if not known.holds():
+                if not known.value():
                     return Ended(number, End.HIT, at, steps)
-            if self._goal is not None and self._goal.holds():
+            if self._goal is not None and self._goal.value():
                 return Ended(number, End.GOAL, 0, steps)
             if steps == self._most_steps:
                 return Ended(number, End.LIMIT, 0, steps)
@@ -155,30 +157,20 @@ class DirectWalks:
             choices = self._drawn(event, random)
         elif event.kind is Kind.CALL and is_drawn(event.payload):
             choices = _arguments_drawn(event.payload, random)
-        touched = self._direct.door.touched
-        touched.clear()
         outcome = self._direct.step(event, choices)
-        layout = self._system.layout
         if event.node is not None:
             index = self._system.index[event.node]
-            touched.add(layout.local(index))
             # Over tables no handler sees what another left in an ignored field.
             prototype = self._system.prototypes[index]
             self._system.types[index].forget(self._direct.nodes[index], prototype)
-        touched.update(map(layout.observer, range(len(self._system.observers))))
-        self._look_again(touched)
+        self._look_again(touched_by(self._direct, event))
         if len(outcome.choices) > len(choices):
             self._choosers.add(handler)
             raise _Chooses
 
     def _look_again(self, touched: set[int]) -> None:
         """Forget what depends on columns that may have changed."""
-        for standing in self._checks:
-            standing.look_again(touched)
-        for standing in self._watches:
-            standing.look_again(touched)
-        if self._goal is not None:
-            self._goal.look_again(touched)
+        self._standing.look_again(touched)
         self._offers.look_again(touched)
 
     def _drawn(self, event: Event, random: int) -> Choices:

@@ -17,7 +17,7 @@ from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
 from worldline.engine.walks import End, Ended, WalkOptions, Walks
 from worldline.loading.loader import load
-from worldline.model.events import Kind
+from worldline.model.kinds import Kind
 from worldline.model.properties import PropertyKind
 from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld

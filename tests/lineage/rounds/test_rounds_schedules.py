@@ -17,6 +17,7 @@ from worldline.model.network.datagrams import concerning
 from worldline.runs.record import Ending, record
 from worldline.show.steps import steps
 from worldline.trace.format import read, write
+from worldline.worlds.direct import DirectWorld
 from worldline.zoo import atomic_commit, broadcast
 
 
@@ -132,7 +133,13 @@ def test_a_trace_that_drops_what_arrives_at_a_node_that_is_down_replays(tmp_path
     ]
     ending = Ending(found.promise.property, found.kind, wl.Verdict.VIOLATED)
     trace = record(
-        found.system, found.boot, [], run, ending=ending, engine="states", seed=0
+        DirectWorld(found.system),
+        found.boot,
+        [],
+        run,
+        ending=ending,
+        engine="states",
+        seed=0,
     )
     write(trace, tmp_path / "run.wl")
     assert wl.replay(tmp_path / "run.wl", system).reproduced

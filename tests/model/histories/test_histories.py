@@ -17,7 +17,7 @@ from worldline.model.data.content import canonical_bytes, order_key
 from worldline.model.data.identity import ids
 from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import ModelError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.histories.histories import (
     History,
     Linearizer,
@@ -27,6 +27,7 @@ from worldline.model.histories.histories import (
     linearizable,
     register,
 )
+from worldline.model.kinds import Kind
 from worldline.model.observers import Observer, Step
 from worldline.trace.json_values import encode_value
 

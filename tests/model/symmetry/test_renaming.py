@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import worldline as wl
 from worldline.model.data.content import FROZENSET
 from worldline.model.data.values import freeze, thaw
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import Bag, Queues
 from worldline.model.network.streams import Sockets

@@ -16,7 +16,7 @@ from worldline.engine.schedulers.protocol import Draw, Offer
 from worldline.loading.loader import load
 from worldline.search.report import Progress
 from worldline.search.walks import handover as moving
-from worldline.search.walks import random_runs
+from worldline.search.walks import random_runs, walk_search
 from worldline.search.walks.portfolio import USUAL_STEPS, turns
 from worldline.trace.format import read
 
@@ -550,7 +550,7 @@ def test_ctrl_c_is_heeded_while_what_is_given_up_is_audited(
         return ()
 
     monkeypatch.setattr(random_runs, "_meter_of_tables", lambda *_: Tight())
-    monkeypatch.setattr(random_runs, "audit", interrupted)
+    monkeypatch.setattr(walk_search, "audit", interrupted)
     report = wl.walk(dicers(), walks=100, engine="python")
     assert (report.bound, len(audited)) == ("interrupted", 2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import worldline as wl
-from worldline.search.engines import Engine
+from worldline.search.options import Engine
 
 A, B = wl.ids("a", "b")
 

@@ -14,15 +14,15 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import SAMPLE, Exploration, Hit, Statistics
-from worldline.engine.native.gate import Gate
-from worldline.engine.native.mirror import mirror_of
-from worldline.engine.native.serve import Server
+from worldline.engine.native.kernel_tables import kernel_tables_of
+from worldline.engine.native.library import UNBOUNDED
+from worldline.engine.native.meter import KernelMeter
+from worldline.engine.native.misses import MissResolver
 from worldline.engine.profile import KERNEL
 from worldline.engine.tables import Entry, Leaf, Tables
-from worldline.model.amounts import MOST
 
 _QUOTA = 262_144
-"""States expanded before the kernel comes back, if its gate stays open."""
+"""States expanded before the kernel comes back, if no bound is hit before."""
 
 WORTH_THREADS = 4096
 """States of a level from which on a second thread pays."""
@@ -85,11 +85,11 @@ class _Levels:
 
     def __init__(self, search: Exploration) -> None:
         self._search = search
-        self._mirror = mirror_of(search.tables)
-        self._library = search.profile.all_timed(KERNEL, self._mirror.library)
-        self._gate = Gate(self._library, search.meter)
-        self._server = Server(
-            self._mirror,
+        self._kernel = kernel_tables_of(search.tables)
+        self._library = search.profile.all_timed(KERNEL, self._kernel.library)
+        self._kernel_meter = KernelMeter(self._library, search.meter)
+        self._resolver = MissResolver(
+            self._kernel,
             search.tables,
             search.service,
             search.symmetry,
@@ -97,17 +97,17 @@ class _Levels:
         )
         options, limit = search.options, search.bounds.states
         decisions = [
-            _UNSET if one is None else self._mirror.decision(one)
+            _UNSET if one is None else self._kernel.decision(one)
             for one in (options.prune, options.done)
         ]
-        watched = [self._mirror.decision(check.decision) for check in search.checks]
-        self._mirror.send()
+        watched = [self._kernel.decision(check.decision) for check in search.checks]
+        self._kernel.send()
         self._handle = self._library.wl_search(
-            self._mirror.handle,
+            self._kernel.handle,
             # Several would meet other states before the bound each time.
             options.threads if limit is None else 1,
             WORTH_THREADS,
-            MOST if limit is None else min(limit, MOST),
+            UNBOUNDED if limit is None else min(limit, UNBOUNDED),
             *decisions,
         )
         if not self._handle:
@@ -117,7 +117,7 @@ class _Levels:
         for number, check in zip(watched, search.checks, strict=True):
             self._library.wl_watch(self._handle, number, check.target)
         if search.symmetry is not None:
-            self._library.wl_fold(self._handle, SAMPLE)
+            self._library.wl_reduce(self._handle, SAMPLE)
         self._is_full = self._has_collision = False
         if options.exact:
             self._library.wl_exact(self._handle)
@@ -126,7 +126,7 @@ class _Levels:
 
     def close(self) -> None:
         """Free what the kernel holds of this search, unless its periphery needs it."""
-        self._gate.leave_open()
+        self._kernel_meter.stop()
         if not self._search.periphery:
             self._ways.forget()
 
@@ -152,8 +152,8 @@ class _Levels:
             if is_cut:
                 raise BoundHit("depth")
             search.tables.tick(statistics.depth + 1)
-            self._library.wl_clock(self._mirror.handle, statistics.depth + 1)
-            self._gate.checked(self._library.wl_advance(self._handle))
+            self._library.wl_clock(self._kernel.handle, statistics.depth + 1)
+            self._kernel_meter.checked(self._library.wl_advance(self._handle))
 
     def count(self) -> None:
         """Take over what the kernel has counted."""
@@ -174,13 +174,13 @@ class _Levels:
             flat = words[:]
             for at in range(0, count * (2 + width), 2 + width):
                 low, high, *numbers = flat[at : at + 2 + width]
-                row = self._mirror.columns.translated(numbers)
+                row = self._kernel.columns.translated(numbers)
                 kept.add(_joined(low, high), row)
 
     def _take_periphery(self) -> None:
         """Take over the states beyond which nothing new was seen."""
-        count = self._gate.checked(self._library.wl_periphery(self._handle))
-        found, translated = self._search.periphery, self._mirror.columns.translated
+        count = self._kernel_meter.checked(self._library.wl_periphery(self._handle))
+        found, translated = self._search.periphery, self._kernel.columns.translated
         fingerprint = c_uint64()
         numbers = (c_int32 * len(self._search.tables.interners))()
         for at in range(count):
@@ -191,22 +191,26 @@ class _Levels:
 
     def sample_growth(self) -> None:
         """Learn how the collections grew that only the kernel has seen."""
-        self._mirror.columns.sample_births()
+        self._kernel.columns.sample_births()
 
     def _add_roots(self) -> None:
         width = len(self._search.tables.interners)
         for number, row in enumerate(self._search.roots):
             row, _ = self._search.canonical(row, 0)
-            seen = (c_int32 * width)(*self._mirror.columns.numbers_of(row))
-            self._mirror.send()
-            self._gate.checked(self._library.wl_root(self._handle, seen, number))
+            seen = (c_int32 * width)(*self._kernel.columns.numbers_of(row))
+            self._kernel.send()
+            self._kernel_meter.checked(
+                self._library.wl_root(self._handle, seen, number)
+            )
 
     def _run_level(self) -> None:
         """Expand what is left of a level and examine what that finds."""
         statistics, left = self._search.statistics, 1
         while left:
-            self._gate.open()
-            left = self._gate.checked(self._library.wl_step(self._handle, _QUOTA))
+            self._kernel_meter.start()
+            left = self._kernel_meter.checked(
+                self._library.wl_step(self._handle, _QUOTA)
+            )
             self.count()
             statistics.frontier = left
             if self._is_full:
@@ -214,7 +218,7 @@ class _Levels:
             if self._has_collision:
                 raise BoundHit("fingerprints")
             self._search.look()
-            if self._server.serve(self._misses):
+            if self._resolver.resolve(self._misses):
                 left = 1
 
     def _report(self) -> None:

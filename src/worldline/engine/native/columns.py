@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ctypes import POINTER, c_int32
 from typing import Any, final
 
-from worldline.engine.native.tell import Speech, Word, halves
+from worldline.engine.native.commands import CommandBuffer, Opcode, halves
 from worldline.engine.tables import Row, Tables
 
 _NOT_SEEN = -1
@@ -28,24 +28,24 @@ class Columns:
     ----------
     tables
         Whose values they are.
-    library, handle, speech
-        The kernel, its tables, and how it is told.
+    library, handle, commands
+        The kernel, its tables, and the commands to it.
     """
 
     def __init__(
-        self, tables: Tables, library: ctypes.CDLL, handle: int, speech: Speech
+        self, tables: Tables, library: ctypes.CDLL, handle: int, commands: CommandBuffer
     ) -> None:
         self._tables = tables
         self._library = library
         self._handle = handle
-        self._speech = speech
+        self._commands = commands
         width = len(tables.interners)
         self._numbers: list[dict[int, int]] = [{} for _ in range(width)]
         self._values: list[list[int]] = [[] for _ in range(width)]
         self._items: dict[int, _Items] = {}
         self._out = POINTER(c_int32)()
         for column, collection in tables.collections.items():
-            speech.say_all((Word.COLLECTION, column, collection.shape))
+            commands.extend((Opcode.COLLECTION, column, collection.shape))
             self._items[column] = _Items(column, collection.order)
 
     def is_collection(self, column: int) -> bool:
@@ -63,7 +63,7 @@ class Columns:
         number = self._numbers[column][value] = len(values)
         values.append(value)
         mix = self._tables.mixes[column][value]
-        self._speech.say_all((Word.VALUE, column, *halves(mix)))
+        self._commands.extend((Opcode.VALUE, column, *halves(mix)))
         return number
 
     def value(self, column: int, number: int) -> int:
@@ -104,7 +104,7 @@ class Columns:
             return known
         collection = self._tables.collections[column]
         content = halves(collection.fingerprint(item))
-        self._speech.say_all((Word.ITEM, column, *content, collection.sender(item)))
+        self._commands.extend((Opcode.ITEM, column, *content, collection.sender(item)))
         return items.add(item)
 
     def item_of(self, column: int, number: int) -> Any:
@@ -112,11 +112,11 @@ class Columns:
         return self._items[column].known[number]
 
     def rank_items(self) -> None:
-        """Tell the canonical order of items, where there are new ones."""
+        """Encode the canonical order of items, where there are new ones."""
         for column, items in self._items.items():
             ranks = items.new_ranks()
             if ranks is not None:
-                self._speech.say_all((Word.RANKS, column, len(ranks), *ranks))
+                self._commands.extend((Opcode.RANKS, column, len(ranks), *ranks))
 
     def sample_births(self) -> None:
         """Learn of the largest collection that was first met at each depth."""
@@ -136,7 +136,7 @@ class Columns:
         collection = self._tables.collections[column]
         pairs = collection.split(self._tables.interners[column].values[value])
         flat = [x for item, k in pairs for x in (self.item(column, item), k)]
-        self._speech.send()
+        self._commands.send()
         words = (c_int32 * max(1, len(flat)))(*flat)
         number = self._library.wl_collect(self._handle, column, len(pairs), words)
         if number < 0:

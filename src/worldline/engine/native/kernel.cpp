@@ -1,8 +1,8 @@
 // The plain C functions of the compiled kernel: the loops under the tabulated world.
 //
 // It works on integers only and mirrors the tables of engine/tables.py. What it lacks is
-// reported as a miss; Python works it out, tells it here, and the rows concerned are tried
-// again. It must agree with the loops in Python in every result. Nothing here calls
+// reported as a miss; Python works it out and encodes it as commands, which are decoded
+// here, and the rows concerned are tried again. It must agree with the loops in Python in every result. Nothing here calls
 // Python, so one library serves every version of it.
 
 #include <cstdint>
@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "kernel/breadth_first.hpp"
-#include "kernel/depth_first.hpp"
 #include "kernel/tables.hpp"
-#include "kernel/tell.hpp"
+#include "kernel/decoder.hpp"
 #include "kernel/walks.hpp"
 #include "kernel/watchdog.hpp"
 
@@ -53,7 +52,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 10; }
+int32_t wl_interface() { return 12; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -62,16 +61,16 @@ void wl_tables_free(Tables* tables) { delete tables; }
 
 // Lets whatever explores go on for so many seconds, up to so many resident bytes of the
 // process, and until the number of SIGINT can be read from a file; negative: no bound.
-void wl_open(double seconds, int64_t ceiling, int32_t file) {
-    gate().open(seconds, ceiling, file);
+void wl_meter(double seconds, int64_t ceiling, int32_t file) {
+    meter().start(seconds, ceiling, file);
 }
 
 // Returns whether there was less memory than something needed.
-int32_t wl_is_starved() { return gate().is_starved(); }
+int32_t wl_is_starved() { return meter().is_starved(); }
 
-int64_t wl_tell(Tables* tables, const int32_t* words, int64_t count) {
+int64_t wl_decode(Tables* tables, const int32_t* words, int64_t count) {
     return guarded([&]() -> int64_t {
-        Listener(*tables, words).hear(words + count);
+        Decoder(*tables, words).decode(words + count);
         return 0;
     });
 }
@@ -113,8 +112,8 @@ BreadthFirst* wl_search(Tables* tables, int32_t threads, int64_t worth_threads,
 }
 void wl_search_free(BreadthFirst* search) { delete search; }
 
-// With the symmetry that was told, visits one row of all that differ in names only.
-void wl_fold(BreadthFirst* search, int32_t sample) { search->fold(sample); }
+// With the symmetry that the tables have, visits one row of all that differ in names only.
+void wl_reduce(BreadthFirst* search, int32_t sample) { search->reduce(sample); }
 
 // Gives samples of the rows that were expanded or (0) examined: the fingerprint's halves
 // and the row of each. Returns how many there are.
@@ -130,7 +129,7 @@ int32_t wl_sample(BreadthFirst* search, int32_t of_expanded, int32_t* out) {
 }
 
 void wl_watch(BreadthFirst* search, int32_t decision, int32_t target) {
-    search->watches.push_back(Watch{decision, target != 0});
+    search->shared.watches.push_back(Watch{decision, target != 0});
 }
 
 int64_t wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
@@ -180,7 +179,7 @@ const int32_t* wl_rows(Misses* misses) { return misses->rows(); }
 
 // Gives the fingerprint of the state that a watch found; 0: none.
 int32_t wl_hit(BreadthFirst* search, int32_t watch, uint64_t* out) {
-    *out = search->watches[watch].fingerprint;
+    *out = search->shared.watches[watch].fingerprint;
     return *out != ~0ULL;
 }
 
@@ -210,52 +209,13 @@ int32_t wl_path(BreadthFirst* search, uint64_t fingerprint, int32_t most, int32_
 }
 
 void wl_statistics(BreadthFirst* search, int64_t* out) {
-    out[0] = search->states;
+    out[0] = search->shared.states;
     out[1] = search->generated;
     out[2] = search->pruned;
     out[3] = static_cast<int64_t>(search->bytes());
-    out[4] = search->is_full ? 1 : 0;
-    out[5] = search->has_collision ? 1 : 0;
+    out[4] = search->shared.is_full ? 1 : 0;
+    out[5] = search->shared.has_collision ? 1 : 0;
     out[6] = search->left_out;
-}
-
-DepthFirst* wl_dive(Tables* tables, int32_t most_depth, int64_t most_states, int32_t keeps_going,
-                    int32_t prune, int32_t done) {
-    return made([=] {
-        return new DepthFirst(*tables, most_depth, most_states, keeps_going != 0, prune, done);
-    });
-}
-void wl_dive_free(DepthFirst* dive) { delete dive; }
-Misses* wl_dive_misses(DepthFirst* dive) { return &dive->misses(); }
-
-void wl_dive_check(DepthFirst* dive, int32_t decision, int32_t target, int32_t fatal) {
-    dive->checks.push_back(DepthFirst::Check{decision, target != 0, fatal != 0});
-}
-
-void wl_dive_begin(DepthFirst* dive, const int32_t* row, int32_t root) { dive->begin(row, root); }
-
-// Returns 1 if there is more to do, 0 if not.
-int64_t wl_dive_step(DepthFirst* dive, int64_t quota) {
-    return guarded([=] { return dive->step(quota) ? int64_t{1} : int64_t{0}; });
-}
-
-void wl_dive_statistics(DepthFirst* dive, int64_t* out) {
-    const int64_t found[] = {dive->states, dive->generated, dive->pruned, dive->depth,
-                             dive->is_full, dive->is_cut, dive->path_size(),
-                             static_cast<int64_t>(dive->findings.size())};
-    std::memcpy(out, found, sizeof found);
-}
-
-// Gives what a finding is and its initial state, then its outcomes, at most `most`;
-// returns how many there are.
-int32_t wl_dive_finding(DepthFirst* dive, int32_t number, int32_t most, int32_t* out) {
-    const Finding& finding = dive->findings[number];
-    const auto count = static_cast<int32_t>(finding.leaves.size());
-    if (most < count) return count;
-    out[0] = finding.kind;
-    out[1] = finding.root;
-    if (count > 0) std::memcpy(out + 2, finding.leaves.data(), 4 * static_cast<size_t>(count));
-    return count;
 }
 
 Walks* wl_walks(Tables* tables, int32_t threads, uint64_t seed, int64_t most_steps, int32_t goal) {

@@ -20,8 +20,11 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 10
+INTERFACE = 12
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
+
+UNBOUNDED = 2**62
+"""A number of states or steps that none reaches, where the kernel wants a bound."""
 
 _INT32S = POINTER(c_int32)
 _INT64S = POINTER(c_int64)
@@ -30,9 +33,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_interface": (c_int32, []),
     "wl_tables": (c_void_p, [c_int32]),
     "wl_tables_free": (None, [c_void_p]),
-    "wl_open": (None, [c_double, c_int64, c_int32]),
+    "wl_meter": (None, [c_double, c_int64, c_int32]),
     "wl_is_starved": (c_int32, []),
-    "wl_tell": (c_int64, [c_void_p, _INT32S, c_int64]),
+    "wl_decode": (c_int64, [c_void_p, _INT32S, c_int64]),
     "wl_collect": (c_int64, [c_void_p, c_int32, c_int32, _INT32S]),
     "wl_size": (c_int32, [c_void_p, c_int32]),
     "wl_pairs": (c_int32, [c_void_p, c_int32, c_int32, POINTER(_INT32S)]),
@@ -40,7 +43,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_clock": (None, [c_void_p, c_int32]),
     "wl_search": (c_void_p, [c_void_p, c_int32, c_int64, c_int64, c_int32, c_int32]),
     "wl_search_free": (None, [c_void_p]),
-    "wl_fold": (None, [c_void_p, c_int32]),
+    "wl_reduce": (None, [c_void_p, c_int32]),
     "wl_sample": (c_int32, [c_void_p, c_int32, _INT32S]),
     "wl_watch": (None, [c_void_p, c_int32, c_int32]),
     "wl_root": (c_int64, [c_void_p, _INT32S, c_int32]),
@@ -57,17 +60,6 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_endings": (c_int32, [c_void_p, _INT32S]),
     "wl_path": (c_int32, [c_void_p, c_uint64, c_int32, _INT32S, _INT32S]),
     "wl_statistics": (None, [c_void_p, _INT64S]),
-    "wl_dive": (
-        c_void_p,
-        [c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32],
-    ),
-    "wl_dive_free": (None, [c_void_p]),
-    "wl_dive_misses": (c_void_p, [c_void_p]),
-    "wl_dive_check": (None, [c_void_p, c_int32, c_int32, c_int32]),
-    "wl_dive_begin": (None, [c_void_p, _INT32S, c_int32]),
-    "wl_dive_step": (c_int64, [c_void_p, c_int64]),
-    "wl_dive_statistics": (None, [c_void_p, _INT64S]),
-    "wl_dive_finding": (c_int32, [c_void_p, c_int32, c_int32, _INT32S]),
     "wl_walks": (c_void_p, [c_void_p, c_int32, c_uint64, c_int64, c_int32]),
     "wl_walks_free": (None, [c_void_p]),
     "wl_walks_misses": (c_void_p, [c_void_p]),

@@ -11,20 +11,20 @@ from typing import final
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.expand import Path
-from worldline.engine.native.gate import Gate
-from worldline.engine.native.mirror import mirror_of
-from worldline.engine.native.serve import Server
+from worldline.engine.native.kernel_tables import kernel_tables_of
+from worldline.engine.native.library import UNBOUNDED
+from worldline.engine.native.meter import KernelMeter
+from worldline.engine.native.misses import MissResolver
 from worldline.engine.schedulers.protocol import Scheduler, Traits
 from worldline.engine.tables import Leaf, Row, Service, Tables
 from worldline.engine.walks import End, Ended, Reached, WalkOptions
-from worldline.model.amounts import MOST
 from worldline.model.errors import InternalError
 
 _BATCH = 512
 """Walks under way at once, at least, if there are so many."""
 
 _MOST = 8192
-"""Walks under way at once where the tables lack nothing."""
+"""Walks under way at once where the tables miss nothing."""
 
 _UNDER_WAY = 0
 _ENDS = {_UNDER_WAY: End.MOVED, **{end.value: end for end in End}}.__getitem__
@@ -45,27 +45,27 @@ class Walks:
     def __init__(self, tables: Tables, service: Service, options: WalkOptions) -> None:
         self._tables = tables
         self._options = options
-        self._mirror = mirror_of(tables)
-        self._library = self._mirror.library
+        self._kernel = kernel_tables_of(tables)
+        self._library = self._kernel.library
         self._meter = options.meter or Meter(Bounds())
-        self._gate = Gate(self._library, self._meter)
+        self._kernel_meter = KernelMeter(self._library, self._meter)
         self._is_timed = True
-        self._server = Server(self._mirror, tables, service, look=self._look)
-        goal = _UNSET if options.goal is None else self._mirror.decision(options.goal)
+        self._resolver = MissResolver(self._kernel, tables, service, look=self._look)
+        goal = _UNSET if options.goal is None else self._kernel.decision(options.goal)
         self._handle = self._library.wl_walks(
-            self._mirror.handle,
+            self._kernel.handle,
             options.threads,
             options.seed & 0xFFFFFFFFFFFFFFFF,
-            min(options.most_steps, MOST),
+            min(options.most_steps, UNBOUNDED),
             goal,
         )
         if not self._handle:
             raise MemoryError
         for decision, target in options.checks:
-            number = self._mirror.decision(decision)
+            number = self._kernel.decision(decision)
             self._library.wl_walks_check(self._handle, number, target)
         for decision in options.watches:
-            self._library.wl_walks_watch(self._handle, self._mirror.decision(decision))
+            self._library.wl_walks_watch(self._handle, self._kernel.decision(decision))
         self.use(options.scheduler, options.most_steps)
         self._misses = self._library.wl_walks_misses(self._handle)
         self._weighed = 0
@@ -74,7 +74,7 @@ class Walks:
         """Walk with another scheduler and another bound from now on."""
         if scheduler.native is None:
             raise InternalError(f"the kernel has no scheduler {scheduler.name}")
-        most_steps = min(most_steps, MOST)
+        most_steps = min(most_steps, UNBOUNDED)
         self._library.wl_walks_use(self._handle, *scheduler.native, most_steps)
 
     @property
@@ -118,7 +118,7 @@ class Walks:
     def close(self) -> None:
         """Free what the kernel holds of these walks."""
         if self._handle is not None:
-            self._gate.leave_open()
+            self._kernel_meter.stop()
             self._library.wl_walks_free(self._handle)
             self._handle = None
 
@@ -144,26 +144,26 @@ class Walks:
     def _run(
         self, starts: Sequence[Row], numbers: range, *, with_path: bool = False
     ) -> bool:
-        """Walk, mostly to the ends; return whether nothing was lacking."""
-        columns, count = self._mirror.columns, len(numbers)
+        """Walk, mostly to the ends; return whether there was no miss."""
+        columns, count = self._kernel.columns, len(numbers)
         seen = [cell for start in starts for cell in columns.numbers_of(start)]
-        self._mirror.send()
+        self._kernel.send()
         rows, is_shared = (c_int32 * len(seen))(*seen), len(starts) == 1
-        gate, self._is_timed = self._gate, not with_path
-        gate.open(timed=not with_path)
+        meter, self._is_timed = self._kernel_meter, not with_path
+        meter.start(timed=not with_path)
         begun = self._library.wl_walks_begin(
             self._handle, rows, is_shared, numbers.start, count, with_path
         )
-        gate.checked(begun)
+        meter.checked(begun)
         self._weigh()
         gives_up, walked = None if with_path else self._options.gives_up, 0
         was_warm = True
-        while gate.checked(self._library.wl_walks_step(self._handle)):
+        while meter.checked(self._library.wl_walks_step(self._handle)):
             if not with_path:
                 self._meter.check()
-            gate.open(timed=not with_path)
+            meter.start(timed=not with_path)
             was_warm = False
-            self._server.serve(self._misses)
+            self._resolver.resolve(self._misses)
             self._weigh()
             if gives_up is not None:
                 before, walked = walked, sum(self._ends(count)[2::3])
@@ -189,10 +189,10 @@ class Walks:
         width = len(self._tables.interners)
         numbers = (c_int32 * width)()
         self._library.wl_walks_row(self._handle, at, numbers)
-        return self._mirror.columns.translated(numbers[:])
+        return self._kernel.columns.translated(numbers[:])
 
     def _weigh(self) -> None:
-        """Tell the traits of events that are new."""
+        """Send the traits of events that are new."""
         new = self._tables.entries[self._weighed :]
         if new:
             words = [word for one in new for word in _words(self._options.traits(one))]

@@ -28,7 +28,8 @@ class Traits(NamedTuple):
     node
         The number of the node at which it happens, or `AROUND`.
     pair
-        Of a delivery, the number of its sender and receiver together; else `NO_PAIR`.
+        Of a delivery, the number of its sender, receiver and network together; else
+        `NO_PAIR`.
     kind, handler
         The number of its kind, and a hash of its kind, part and name: swarms have
         factors for them.

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import CoverPoint
 from worldline.lineage.engines.sweep import Swept
 from worldline.lineage.explaining.words import names, sentences
-from worldline.model.errors import WorldlineError
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import (
-    PropertyReport,
-    base_json,
-    first_violated,
-    property_lines,
-)
+from worldline.runs.report import BaseReport, PropertyFailed, property_lines
 
 
-class FaultsFound(WorldlineError, AssertionError):
+class FaultsFound(PropertyFailed):
     """A system that was expected to withstand its faults does not, or it is unknown."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultsReport:
+class FaultsReport(BaseReport):
     """The answer to whether faults of a scope can break a system.
 
     Attributes
@@ -38,15 +31,11 @@ class FaultsReport:
         fewest faults of them.
     executions
         How many concrete runs the search made; 0 for one that is symbolic.
-    seconds
-        How long the search took, without loading the target.
     properties
         What is promised, and what must be reached sometimes. The run under the first
         falsifier, and the command that replays it, are those of the first one violated.
     untested
         What happened in no run, so that nothing was shown about it.
-    bound
-        What ended the search early, or None.
     assumptions
         Under which the verdict holds.
     swept, frontier, hardening
@@ -55,85 +44,34 @@ class FaultsReport:
         The run as a diagram and its lineage, as text.
     """
 
-    system: str
+    FAILURE: ClassVar[type[PropertyFailed]] = FaultsFound
+
     verdict: Verdict
+    seed: int
     scope: Scope
     falsifiers: tuple[FaultSet, ...]
-    properties: tuple[PropertyReport, ...]
     executions: int
-    seconds: float
     engine: str
-    seed: int
     untested: tuple[CoverPoint, ...] = ()
-    bound: str | None = None
     assumptions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     swept: Swept | None = None
     frontier: tuple[FrontierPoint, ...] = ()
     hardening: tuple[str, ...] | None = None
 
     @property
-    def violated(self) -> PropertyReport | None:
-        """The first property that is violated, if any is."""
-        return first_violated(self.properties)
-
-    @property
     def vacuous(self) -> bool:
         """Whether nothing was shown for want of a case that was put to the test."""
         return self.verdict is Verdict.UNKNOWN and bool(self.untested)
 
-    @property
-    def trace(self) -> Path | None:
-        """The file of the run under the first falsifier."""
-        return None if self.violated is None else self.violated.trace
-
-    @property
-    def replay(self) -> str | None:
-        """The command that replays it."""
-        return None if self.violated is None else self.violated.replay
-
-    @property
-    def unwritten(self) -> str:
-        """Why that file could not be written."""
-        return "" if self.violated is None else self.violated.unwritten
-
-    def expect_holds(self) -> None:
-        """Raise `FaultsFound` unless the system withstands all faults of the scope.
-
-        Raises
-        ------
-        FaultsFound
-            With the report as its text.
-        """
-        __tracebackhide__ = True
-        if self.verdict is not Verdict.HOLDS:
-            raise FaultsFound(str(self))
-
-    def expect_no_violation(self) -> None:
-        """Raise `FaultsFound` if faults were found; UNKNOWN is no violation.
-
-        For searches with a bound, which cannot say HOLDS.
-
-        Raises
-        ------
-        FaultsFound
-            With the report as its text.
-        """
-        __tracebackhide__ = True
-        if self.verdict is Verdict.VIOLATED:
-            raise FaultsFound(str(self))
+    def told(self) -> str:
+        """Return the report, which has the run as a diagram."""
+        return str(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
         return {
-            **base_json(
-                self.verdict,
-                self.properties,
-                bound=self.bound,
-                seconds=self.seconds,
-                seed=self.seed,
-            ),
+            **self.base_json(),
             "system": self.system,
             "scope": str(self.scope),
             "faults": [names(faults) for faults in self.falsifiers],
@@ -167,11 +105,11 @@ class FaultsReport:
         """What is to be said behind the verdict, if anything."""
         if self.vacuous:
             return f" (vacuous: {'; '.join(case.missing for case in self.untested)})"
-        return "" if self.bound is None else f" (bound: {self.bound})"
+        # Without arguments, `super` would not find this class: slots make it anew.
+        return super(FaultsReport, self).because
 
     def __str__(self) -> str:
-        lines = [f"{self.system}: {self.verdict.value.upper()}{self.because}"]
-        lines.append(f"  scope: {self.scope}")
+        lines = [self.head(), f"  scope: {self.scope}"]
         for number, faults in enumerate(self.falsifiers, 1):
             many = len(self.falsifiers) > 1
             lines += falsifier_lines(faults, self.scope, number if many else None)

@@ -13,7 +13,7 @@ from worldline.injection.scope import (
     in_order,
 )
 from worldline.model.errors import UsageError
-from worldline.model.network import Capability, permits
+from worldline.model.network import Capability, Networks, permits
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 
@@ -148,6 +148,12 @@ def check(system: System, scope: Scope) -> None:
         raise UsageError(
             f"{system.name} promises nothing that a fault could break",
             remedy="give it a @wl.safety or @wl.liveness property",
+        )
+    if isinstance(system.network, Networks):
+        raise UsageError(
+            f"{system.name} has several networks: a round has one, on which the "
+            "messages of a pair are lost together",
+            remedy="use one network; wl.check, wl.walk and wl.fuzz take several",
         )
     if Capability.HOLDS_FOR_EVER in system.network.capabilities:
         raise UsageError(

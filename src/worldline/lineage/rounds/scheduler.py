@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.lineage.rounds.plan import Plan
-from worldline.model.events import LOST, Choices, Event, Kind
+from worldline.model.events import LOST, Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, permits
 from worldline.model.network.datagrams import concerning

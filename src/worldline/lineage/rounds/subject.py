@@ -30,7 +30,8 @@ from worldline.lineage.rounds.promises import (
 )
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld, Steps
 from worldline.model.errors import InternalError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.system import System
 
 

@@ -21,10 +21,11 @@ from worldline.lineage.rounds.promises import CALLS, Judge, due, witnesses
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld
 from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.model.errors import UsageError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.worlds.direct import Snapshot
+from worldline.worlds.world import Snapshot
 
 Waiting: TypeAlias = tuple[tuple[int, int, Envelope, int, bool], ...]
 """What is under way: from, to, the message, for how many rounds, and if it is lost."""

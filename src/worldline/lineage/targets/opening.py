@@ -23,8 +23,8 @@ Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 def open_target(
     target: Targets,
     parameters: Mapping[str, str],
-    nodes: tuple[str, ...] | None,
-    properties: tuple[str, ...] | None = None,
+    named: Sequence[str] | None,
+    judged: Sequence[str] | None = None,
 ) -> Target:
     """Load a target.
 
@@ -32,16 +32,18 @@ def open_target(
     ----------
     parameters
         For the function of a Python system.
-    nodes
-        For a program, where they are not to be inferred.
-    properties
-        The names of those that are judged; all by default.
+    named
+        The nodes of a program, where they are not to be inferred.
+    judged
+        The names of the properties that are judged; all by default.
 
     Raises
     ------
     UsageError
         If it cannot be loaded, or several are named that are no files of one program.
     """
+    nodes = None if named is None else tuple(named)
+    properties = None if judged is None else tuple(judged)
     if not isinstance(target, str | os.PathLike | Sequence):
         from worldline.lineage.targets.rounds import RoundsTarget
 

@@ -20,6 +20,7 @@ from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
+from worldline.lineage.options import IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.program_subject import OWED, DedalusSubject
@@ -28,7 +29,7 @@ from worldline.lineage.targets.program_system import (
     origin,
     what_is_owed_is_kept,
 )
-from worldline.lineage.targets.target import IGNORE, Question, Report
+from worldline.lineage.targets.target import Question, Report
 from worldline.loading import builtin
 from worldline.model.errors import UsageError
 from worldline.model.usercode.interrupts import heard, pending

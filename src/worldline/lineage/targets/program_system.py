@@ -28,10 +28,11 @@ from worldline.lineage.targets.files import files_of, name_of
 from worldline.lineage.targets.program_subject import DedalusSubject
 from worldline.loading.loader import find
 from worldline.model.data.identity import NodeId
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import field
 from worldline.model.handlers import call, on
+from worldline.model.kinds import Kind
 from worldline.model.message import message
 from worldline.model.network import datagrams
 from worldline.model.node import node
@@ -186,7 +187,15 @@ class ProgramRun:
         # That one run keeps its promise proves nothing of the others.
         verdict = Verdict.VIOLATED if self._is_broken() else Verdict.UNKNOWN
         ending = Ending(what_is_owed_is_kept.name, "liveness", verdict)
-        return record(system, boot, [], run, ending=ending, engine=engine, seed=seed)
+        return record(
+            DirectWorld(system),
+            boot,
+            [],
+            run,
+            ending=ending,
+            engine=engine,
+            seed=seed,
+        )
 
     def _is_broken(self) -> bool:
         rows, eot = self._execution.rows, self.scope.eot

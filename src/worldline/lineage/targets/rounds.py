@@ -11,18 +11,21 @@ from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import Budget, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
 from worldline.lineage.rounds.promises import Promise
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
-from worldline.lineage.targets.target import IGNORE, Question, Report
+from worldline.lineage.targets.target import Question, Report
 from worldline.model.errors import UsageError
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
+from worldline.model.semantics.offers import refuse_unlisted
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
 from worldline.trace.records import Trace
+from worldline.worlds.direct import DirectWorld
 
 EOT, EFF, CRASHES = 6, 4, 1
 """The scope where the user gives none: the example of the paper, section 2.1.1."""
@@ -50,6 +53,7 @@ class RoundsTarget:
     warnings: tuple[str, ...] = ()
 
     def __init__(self, system: System, properties: Sequence[str] | None = None) -> None:
+        refuse_unlisted(system)
         self.system = system if properties is None else _judging(system, properties)
         self.name = system.name
         self.nodes = tuple(node.name for node in system.ids)
@@ -104,7 +108,7 @@ class RoundsTarget:
             found.promise.property, found.kind, Verdict.VIOLATED, found.failure
         )
         return record(
-            found.system,
+            DirectWorld(found.system),
             found.boot,
             found.prologue,
             found.run,

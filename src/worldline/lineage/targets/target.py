@@ -7,7 +7,7 @@ knows a subject only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, final
 
 from worldline.injection.edge import FrontierPoint
@@ -15,6 +15,7 @@ from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Run, Subject
 from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
 from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
 
 Report = Callable[[FaultsProgress], None]
@@ -22,50 +23,36 @@ Report = Callable[[FaultsProgress], None]
 SEARCHES = ("ldfi", "random", "exhaustive")
 """The engines that run a subject, whatever it is."""
 
-CONSERVATIVE, IGNORE = "conservative", "ignore"
-
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What the user asks; None stands for the target's own default.
+    """What is asked of a target: as the user does, or of one of several scopes.
 
     Attributes
     ----------
-    nodes
-        The nodes, in order, where they are not to be inferred.
-    properties
-        The names of those that are judged; all by default.
-    crash_nodes
-        The nodes that may crash.
-    negation
-        ``conservative`` or ``ignore``: whether supports are to miss nothing.
-    failure_free_goals
-        Whether only what the run without faults keeps is a goal.
     every
         Whether all falsifiers are wanted that have no other one in them.
-    sweep, frontier, harden
-        See `faults`.
     """
 
-    nodes: tuple[str, ...] | None = None
-    properties: tuple[str, ...] | None = None
-    crash_nodes: tuple[str, ...] | None = None
-    eot: int | None = None
-    eff: int | None = None
-    crashes: int | None = None
-    semantics: CrashSemantics | None = None
-    delay: int = 0
-    recovery: bool = False
-    engine: str | None = None
-    negation: str = CONSERVATIVE
-    failure_free_goals: bool = False
-    every: bool = False
-    budget: Budget = field(default_factory=Budget)
-    seed: int = 0
-    sweep: float | None = None
-    frontier: bool = False
-    harden: bool = False
+    options: FaultOptions
+    budget: Budget
+    every: bool
+
+    @classmethod
+    def of(cls, options: FaultOptions) -> Question:
+        """Return what a user asks."""
+        budget = Budget(
+            executions=options.max_executions,
+            seconds=options.max_seconds,
+            memory_mb=options.max_memory,
+        )
+        return cls(options=options, budget=budget, every=options.all)
+
+    @property
+    def failure_free_goals(self) -> bool:
+        """Whether only what the run without faults keeps is a goal."""
+        return self.options.goals != "all"
 
 
 class Target(Protocol):

@@ -43,6 +43,12 @@ DICT = Tag("dict", 13)
 TIME = Tag("time", 14)
 DURATION = Tag("duration", 15)
 
+UNORDERED: set[Any] = {FROZENSET, SET}
+"""Tags of values whose items are kept in canonical order and have no other.
+
+Classes of mailboxes are declared so where they are defined.
+"""
+
 FALSE, TRUE = (BOOL, 0), (BOOL, 1)
 _RANK_NONE, _RANK_INT, _RANK_STR, _RANK_BYTES, _RANK_NODE, _RANK_RECORD = (
     0,

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import sys
 import zlib
+from _thread import get_ident
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import PurePath
@@ -15,8 +16,8 @@ from worldline.model.errors import Asymmetry, ModelError
 
 _order = itertools.count()
 
-_spans: dict[NodeId, tuple[int, int]] = {}
-"""For each node that is alike others now, the least and greatest index of those."""
+_spans: dict[int, dict[NodeId, tuple[int, int]]] = {}
+"""By thread: for each node that is alike others now, their least and greatest index."""
 
 
 @final
@@ -86,20 +87,31 @@ def without_order(groups: Iterable[tuple[NodeId, ...]]) -> Iterator[None]:
 
     These are ids of one group, or of groups that are declared interleaved.
     """
-    before = dict(_spans)
+    me = get_ident()
+    before = _spans.get(me, {})
+    now = dict(before)
     for group in groups:
         indices = [node.index for node in group]
-        _spans.update(dict.fromkeys(group, (min(indices), max(indices))))
+        now.update(dict.fromkeys(group, (min(indices), max(indices))))
+    _set_spans(me, now)
     try:
         yield
     finally:
-        _spans.clear()
-        _spans.update(before)
+        _set_spans(me, before)
+
+
+def _set_spans(thread: int, spans: dict[NodeId, tuple[int, int]]) -> None:
+    # Empty where there are none at all, as every comparison looks.
+    if spans:
+        _spans[thread] = spans
+    else:
+        _spans.pop(thread, None)
 
 
 def _refuse_order(one: NodeId, other: NodeId) -> None:
-    low, high = _spans.get(one, (one.index, one.index))
-    first, last = _spans.get(other, (other.index, other.index))
+    spans = _spans.get(get_ident(), {})
+    low, high = spans.get(one, (one.index, one.index))
+    first, last = spans.get(other, (other.index, other.index))
     if one != other and low <= last and first <= high:
         frame = sys._getframe(2)
         while frame.f_back is not None and frame.f_code.co_filename == __file__:

@@ -18,7 +18,7 @@ def _compare(
     value: float, other: float | None, *, less: bool, equal: bool = False
 ) -> bool:
     door = activity.door
-    if door is None or activity.guarding:
+    if door is None or activity.guarding or activity.is_elsewhere():
         raise ModelError(
             "a time was compared outside a handler",
             remedy="guards and properties may not compare times; use a timer",

@@ -9,9 +9,15 @@ from typing import final
 from worldline.model.data.content import TUPLE, Frozen, order_key
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.errors import ModelError
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import (
+    Capability,
+    MailOperation,
+    Unconnected,
+    mailbox,
+)
 
 
 @final
@@ -31,6 +37,7 @@ class Datagrams:
             Capability.DROP: self.loss,
             Capability.DUPLICATE: self.duplication,
             Capability.ORDERED: not self.reordering,
+            Capability.LOST_WHEN_DOWN: True,
         }
         return frozenset(capability for capability, has in able.items() if has)
 
@@ -71,7 +78,7 @@ def envelope_operations(event: Event) -> list[MailOperation]:
     """Return the operations of the events that concern one message alone."""
     if event.node is None or event.envelope is None:
         return []
-    if event.kind in (Kind.DELIVER, Kind.REFUSE, Kind.DROP):
+    if event.kind.takes_message:
         return [(event.node, ("take", event.envelope))]
     if event.kind is Kind.DUPLICATE:
         return [(event.node, ("copy", event.envelope))]
@@ -117,20 +124,9 @@ def in_envelope_order(envelopes: list[Envelope]) -> list[Envelope]:
     return sorted(envelopes, key=order_key)
 
 
-class _Unconnected:
-    """What mailboxes without connections have in common."""
-
-    __slots__ = ()
-
-    def silent_peers(self) -> list[NodeId]:
-        return []
-
-    def breakable(self) -> list[NodeId]:
-        return []
-
-
 @final
-class Bag(_Unconnected):
+@mailbox(unordered=True, shape="bag")
+class Bag(Unconnected):
     """A mailbox from which any message may come next: a multiset."""
 
     __slots__ = ("counts", "node")
@@ -166,6 +162,9 @@ class Bag(_Unconnected):
     def losable(self) -> list[Envelope]:
         return in_envelope_order(list(self.counts))
 
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        return self.losable()
+
     def freeze(self) -> Frozen:
         return (
             Bag,
@@ -188,7 +187,8 @@ class Bag(_Unconnected):
 
 
 @final
-class Queues(_Unconnected):
+@mailbox(unordered=True, shape="queues")
+class Queues(Unconnected):
     """A mailbox with one queue per sender: only its head can come next."""
 
     __slots__ = ("node", "queues")
@@ -225,6 +225,9 @@ class Queues(_Unconnected):
 
     def losable(self) -> list[Envelope]:
         return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]
+
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        return self.losable()
 
     def freeze(self) -> Frozen:
         return (

@@ -47,6 +47,19 @@ class Link:
         if self.theirs == CLOSED:
             self.theirs = OPEN
 
+    def refuse_here(self) -> None:
+        """Answer a message on a connection unknown at this end with an error."""
+        self.queue.clear()
+        self.error_there = True
+
+    def refuse_there(self) -> None:
+        """The other end answers a message with an error."""
+        self.error_here = True
+
+    def disconnect(self) -> None:
+        """Break; both ends will learn of it."""
+        self.error_here = self.error_there = True
+
     def fail_here(self) -> None:
         """Take the error that was under way to this end."""
         self.error_here = False

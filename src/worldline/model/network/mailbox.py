@@ -8,13 +8,17 @@ kept in both, so that every operation and every question concerns one mailbox al
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from worldline.model.data.content import Frozen
+from worldline.model.data.content import UNORDERED, Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.kinds import CONNECTION_FAULTS, Kind
 from worldline.model.message import Envelope
+from worldline.model.network.link import Link
+
+C = TypeVar("C")
 
 MailOperation: TypeAlias = tuple[NodeId, tuple[Any, ...]]
 """A node whose mailbox is concerned, and the operation: method name, arguments."""
@@ -29,10 +33,49 @@ class Capability(enum.Enum):
     SILENT_RESET = "silent_resets"
     HOLDS_FOR_EVER = "message set"
     ORDERED = "ordered"
+    LOST_WHEN_DOWN = "lost when down"
+
+
+Shape: TypeAlias = Literal["bag", "set", "queues"]
+"""A mailbox that is nothing but envelopes: with counts, without, or in queues.
+
+Its operations are `put`, `take` and `copy` alone, and what arrives depends on each
+envelope that can arrive next for itself. It has the static methods `split` and `join`
+between frozen values and envelopes, so that the kernel can work it out by itself.
+"""
+
+SHAPES: dict[type, Shape | None] = {}
+"""The shape of each class of mailboxes that was declared."""
+
+
+def mailbox(
+    *, unordered: bool, shape: Shape | None = None
+) -> Callable[[type[C]], type[C]]:
+    """Declare a class of mailboxes: how its frozen values are made.
+
+    Parameters
+    ----------
+    unordered
+        Whether the items of a frozen value are in canonical order and have no other,
+        so that they are sorted again after nodes were renamed.
+    shape
+        What it is made of, if that is nothing but envelopes.
+    """
+
+    def declare(cls: type[C]) -> type[C]:
+        if unordered:
+            UNORDERED.add(cls)
+        SHAPES[cls] = shape
+        return cls
+
+    return declare
 
 
 class Mailbox(Protocol):
-    """The cell that holds what is under way to one node."""
+    """The cell that holds what is under way to one node.
+
+    Its class is declared with `mailbox`.
+    """
 
     def put(self, envelope: Envelope) -> None:
         """Add a message that was sent."""
@@ -58,10 +101,11 @@ class Mailbox(Protocol):
             Whether the node takes part; a node that does not receives nothing.
         returns
             Whether it crashed and may start again: what arrives meanwhile is lost.
+            Never true of a network without `Capability.LOST_WHEN_DOWN`.
         """
 
-    def losable(self) -> list[Envelope]:
-        """Return the messages that may be dropped or doubled, in canonical order."""
+    def befallen(self, kind: Kind) -> list[Envelope]:
+        """Return the messages that a fault of a kind may befall, in canonical order."""
 
     def silent_peers(self) -> list[NodeId]:
         """Return the peers that could fail to notice a reset of this node."""
@@ -69,8 +113,32 @@ class Mailbox(Protocol):
     def breakable(self) -> list[NodeId]:
         """Return the peers whose connection with this node could break."""
 
+    def connections(self) -> Mapping[NodeId, Link]:
+        """Return the connections of this node, by the other end."""
+
+    def connection(self, peer: NodeId) -> Link | None:
+        """Return the connection with `peer`, made if it is new; None if there are none."""
+
     def freeze(self) -> Frozen: ...
     def restore(self, frozen: Frozen) -> None: ...
+
+
+class Unconnected:
+    """What mailboxes without connections have in common."""
+
+    __slots__ = ()
+
+    def silent_peers(self) -> list[NodeId]:
+        return []
+
+    def breakable(self) -> list[NodeId]:
+        return []
+
+    def connections(self) -> Mapping[NodeId, Link]:
+        return {}
+
+    def connection(self, peer: NodeId) -> Link | None:
+        return None
 
 
 class Network(Protocol):
@@ -96,7 +164,10 @@ class Network(Protocol):
 def permits(network: Network, fault: str) -> bool:
     """Say whether a fault, by its name in `Faults`, can happen on a network.
 
-    Faults that no network has to know of, such as crashes, can happen on all.
+    Faults that no network has to know of, such as crashes, can happen on all; those
+    that befall a connection only where there are connections that can break.
     """
     needs = {capability.value: capability for capability in Capability}
+    if any(fault in kind.budgets for kind in CONNECTION_FAULTS):
+        needs.setdefault(fault, Capability.DISCONNECT)
     return fault not in needs or needs[fault] in network.capabilities

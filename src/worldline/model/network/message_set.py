@@ -9,9 +9,15 @@ from typing import final
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import delivery, in_envelope_order
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import (
+    Capability,
+    MailOperation,
+    Unconnected,
+    mailbox,
+)
 
 
 @final
@@ -42,7 +48,8 @@ def message_set() -> MessageSet:
 
 
 @final
-class Pool:
+@mailbox(unordered=True, shape="set")
+class Pool(Unconnected):
     """A mailbox that keeps what it got."""
 
     __slots__ = ("node", "sent")
@@ -73,13 +80,7 @@ class Pool:
             else []
         )
 
-    def losable(self) -> list[Envelope]:
-        return []
-
-    def silent_peers(self) -> list[NodeId]:
-        return []
-
-    def breakable(self) -> list[NodeId]:
+    def befallen(self, kind: Kind) -> list[Envelope]:
         return []
 
     def freeze(self) -> Frozen:

@@ -17,18 +17,22 @@ There are no incarnation counters: two runs that end in the same situation meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.errors import ModelError
-from worldline.model.events import LOST, UNREACHABLE, Event, Kind
+from worldline.model.events import LOST, UNREACHABLE, Event
+from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import concerning
 from worldline.model.network.link import HALF, Link
-from worldline.model.network.mailbox import Capability, MailOperation
+from worldline.model.network.mailbox import Capability, MailOperation, mailbox
+
+Effect: TypeAlias = Callable[[Link], None]
+"""What an event does to a connection, seen from one end."""
 
 
 @final
@@ -53,30 +57,42 @@ class Streams:
             return []
         if kind in (Kind.RESET, Kind.CRASH):
             deaf = event.payload or ()
-            found: list[MailOperation] = [(node, ("reset", deaf))]
+            resets: list[MailOperation] = [(node, ("reset", deaf))]
             for other in nodes:
                 if other != node:
-                    found.append((other, ("peer_reset", node, other in deaf)))
-            return found
+                    resets.append((other, ("peer_reset", node, other in deaf)))
+            return resets
         if peer is None:
             return []
         return self._of_pair(event, node, peer)
 
     def _of_pair(self, event: Event, node: NodeId, peer: NodeId) -> list[MailOperation]:
-        if event.kind is Kind.DELIVER and event.envelope is not None:
+        kind = event.kind
+        if kind is Kind.DELIVER and event.envelope is not None:
             taken: MailOperation = (node, ("take", event.envelope))
             return [taken] if node == peer else [taken, (peer, ("heard", node))]
-        names = {
-            Kind.REFUSE: ("refuse", "refused"),
-            Kind.DISCONNECT: ("disconnect", "disconnect"),
-        }
-        if event.kind is Kind.TRANSPORT_ERROR:
-            here, there = (
-                ("fail", "failed") if event.name == LOST else ("give_up", "given_up")
-            )
-        else:
-            here, there = names[event.kind]
-        return [(node, (here, peer)), (peer, (there, node))]
+        here, there = ("befall", peer, kind.value), ("befall_peer", node, kind.value)
+        return [(node, here), (peer, there)]
+
+
+def register_effect(kind: Kind, here: Effect, there: Effect) -> None:
+    """Say what events of a kind that are about a connection do to it.
+
+    Parameters
+    ----------
+    here, there
+        Changes the link that the event's node has of it; and its peer's, so that each
+        still mirrors the other.
+    """
+    _EFFECTS[kind.value] = here, there
+
+
+_EFFECTS: dict[str, tuple[Effect, Effect]] = {}
+"""What happens to a connection, by the kind of event: at the node, at its peer."""
+
+register_effect(Kind.REFUSE, Link.refuse_here, Link.refuse_there)
+register_effect(Kind.TRANSPORT_ERROR, Link.fail_here, Link.fail_there)
+register_effect(Kind.DISCONNECT, Link.disconnect, Link.disconnect)
 
 
 def streams(*, buffer: int | None = 20) -> Streams:
@@ -98,6 +114,7 @@ def streams(*, buffer: int | None = 20) -> Streams:
 
 
 @final
+@mailbox(unordered=True)
 class Sockets:
     """A mailbox of links, one for each peer that this node has to do with."""
 
@@ -107,59 +124,38 @@ class Sockets:
         self.node = node
         self.links: dict[NodeId, Link] = {}
 
-    def _link(self, peer: NodeId) -> Link:
+    def connection(self, peer: NodeId) -> Link:
         link = self.links.get(peer)
         if link is None:
             link = self.links[peer] = Link()
         return link
 
     def put(self, envelope: Envelope) -> None:
-        self._link(envelope.src).queue.append(envelope)
+        self.connection(envelope.src).queue.append(envelope)
 
     def take(self, envelope: Envelope) -> None:
-        link = self._link(envelope.src)
+        link = self.connection(envelope.src)
         link.queue.remove(envelope)
         if envelope.src != self.node:
             link.connect()
 
     def heard(self, peer: NodeId) -> None:
         """Learn that a message to `peer` has arrived there."""
-        self._link(peer).connect()
+        self.connection(peer).connect()
 
-    def refuse(self, peer: NodeId) -> None:
-        """Answer a message on a connection unknown here with an error."""
-        link = self._link(peer)
-        link.queue.clear()
-        link.error_there = True
+    def befall(self, peer: NodeId, kind: str) -> None:
+        """Change the connection to `peer` as an event of a kind at this node does."""
+        _EFFECTS[kind][0](self.connection(peer))
 
-    def refused(self, peer: NodeId) -> None:
-        self._link(peer).error_here = True
+    def befall_peer(self, peer: NodeId, kind: str) -> None:
+        """Change the connection to `peer` as an event of a kind at `peer` does."""
+        _EFFECTS[kind][1](self.connection(peer))
 
-    def fail(self, peer: NodeId) -> None:
-        """Learn that the connection to `peer` is lost."""
-        self._link(peer).fail_here()
-
-    def failed(self, peer: NodeId) -> None:
-        self._link(peer).fail_there()
-
-    def give_up(self, peer: NodeId) -> None:
-        """Learn that `peer` cannot be reached."""
-        self._link(peer).fail_here()
-
-    def given_up(self, peer: NodeId) -> None:
-        self._link(peer).fail_there()
-
-    def disconnect(self, peer: NodeId) -> None:
-        """Break the connection; both ends will learn of it."""
-        link = self._link(peer)
-        link.error_here = link.error_there = True
-
-    def sever(self, peers: tuple[NodeId, ...]) -> None:
+    def sever(self, peers: frozenset[NodeId]) -> None:
         """Break the open connections with all of `peers`."""
-        for peer in peers:
-            link = self.links.get(peer)
-            if link is not None and link.is_whole():
-                link.error_here = link.error_there = True
+        for peer, link in self.links.items():
+            if peer in peers and link.is_whole():
+                link.disconnect()
 
     def reset(self, deaf: tuple[NodeId, ...]) -> None:
         """Lose every connection of this node; `deaf` peers do not notice."""
@@ -192,13 +188,13 @@ class Sockets:
             yield from self.links[peer].queue
 
     def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
-        found: list[Event] = []
+        events: list[Event] = []
         for peer in sorted(self.links, key=BY_DECLARATION):
             link = self.links[peer]
             event = self._arrival(peer, link) if up else self._connect_error(peer, link)
             if event is not None:
-                found.append(event)
-        return found
+                events.append(event)
+        return events
 
     def _arrival(self, peer: NodeId, link: Link) -> Event | None:
         if link.error_here:
@@ -213,7 +209,7 @@ class Sockets:
             return Event(Kind.TRANSPORT_ERROR, peer, name=UNREACHABLE, peer=self.node)
         return None
 
-    def losable(self) -> list[Envelope]:
+    def befallen(self, kind: Kind) -> list[Envelope]:
         return []
 
     def silent_peers(self) -> list[NodeId]:
@@ -229,6 +225,9 @@ class Sockets:
             for p in sorted(self.links, key=BY_DECLARATION)
             if self.links[p].is_whole()
         ]
+
+    def connections(self) -> Mapping[NodeId, Link]:
+        return self.links
 
     def freeze(self) -> Frozen:
         return (

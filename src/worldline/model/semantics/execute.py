@@ -14,13 +14,15 @@ from typing import Any, TypeAlias, final
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.drawn import OneOf, alternatives, is_drawn
 from worldline.model.errors import name_of
-from worldline.model.events import Event, Kind
-from worldline.model.network import Capability
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.network import Capability, carrier
 from worldline.model.node import NodeType
 from worldline.model.semantics.offers import guards_of, is_offered, is_over, looking
 from worldline.model.system import System
 from worldline.model.usercode import activity, running
 from worldline.model.usercode.divergence import Diverged
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import place_of
 from worldline.model.usercode.running import text_of
 from worldline.model.usercode.user_functions import check_ran
@@ -71,23 +73,11 @@ Found: TypeAlias = Callable[[], Any] | Result | Failure
 Called, it may still answer ``UNHANDLED``: what it drew is not to happen.
 """
 
-HANDLERLESS = frozenset(
-    {
-        Kind.REFUSE,
-        Kind.DROP,
-        Kind.DUPLICATE,
-        Kind.DISCONNECT,
-        Kind.CRASH,
-        Kind.PARTITION,
-        Kind.HEAL,
-    }
-)
-"""Kinds of events that run no handler."""
-
 
 def make_context(system: System, index: int, door: Door) -> Context:
     """Return the context of a node, to be bound to a node object before use."""
-    return Context(system.ids[index], system.ids, system.types[index], door)
+    me, kind = system.ids[index], system.types[index]
+    return Context(me, system.ids, kind, door, members=system.index)
 
 
 def find(
@@ -147,12 +137,13 @@ def waits(
 
     An event whose guard fails is enabled: running it gives the failure.
     """
+    claimed = claim()
     activity.guarding = True
     try:
-        found = running.run_pure(
+        handler = running.run_pure(
             lambda: find(system, index, node, context, event), ~hash(event.name)
         )
-        return found is Result.WAITS
+        return handler is Result.WAITS
     except Diverged:
         return False
     except BaseException as error:
@@ -161,6 +152,8 @@ def waits(
         return False
     finally:
         activity.guarding = False
+        if claimed:
+            release()
 
 
 def perform(
@@ -182,7 +175,7 @@ def perform(
     Suspected
         If the clock stopped it; the node is then in an undefined state.
     """
-    if event.kind in HANDLERLESS:
+    if not event.kind.runs_handler:
         return Result.HANDLED
     entered = running.enter(hash(event.name), repeatable=door.repeatable)
     try:
@@ -210,14 +203,14 @@ def _perform(
 ) -> Result | Failure:
     activity.guarding = True
     try:
-        found = find(system, index, node, context, event, offered=door.offered)
+        handler = find(system, index, node, context, event, offered=door.offered)
     finally:
         activity.guarding = False
-    if isinstance(found, Result | Failure):
-        return found
+    if isinstance(handler, Result | Failure):
+        return handler
     activity.door = door
     try:
-        returned = found()
+        returned = handler()
     finally:
         activity.door = None
     kind = system.types[index]
@@ -264,7 +257,8 @@ def _find_message(
             raise unknown_message(kind, type(message))
         # It is consumed whatever becomes of unhandled messages: one that waited would
         # hold up all behind it for ever. Where nothing is consumed, nothing happens.
-        stays = Capability.HOLDS_FOR_EVER in system.network.capabilities
+        network = carrier(system.network, event.part, type(message))
+        stays = Capability.HOLDS_FOR_EVER in network.capabilities
         return Result.WAITS if stays else Result.UNHANDLED
     function, src = handler.function, event.peer
     if handler.takes(service, src, message):

@@ -96,6 +96,11 @@ class Hidden:
     def cancel_timer(self, timer: PendingTimer) -> None:
         self.timers.pop(timer, None)
 
+    def stands_at(self, key: tuple[str, Frozen]) -> bool:
+        """Say whether the next call of a script has this key."""
+        heads = map(self.next_call, range(len(self.scripts)))
+        return any(head is not None and head.key == key for head in heads)
+
     def called(self, key: tuple[str, Frozen]) -> None:
         """Advance the first script whose next call has this key."""
         for index in range(len(self.scripts)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass
 from typing import final
 
@@ -40,20 +41,24 @@ class Layout:
     BUDGET = 0
     PARTITION = 1
 
-    __slots__ = ("columns", "first", "nodes", "width")
-
     def __init__(self, nodes: int, observers: int) -> None:
         self.nodes = nodes
-        self.columns = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
-        self.columns += [Column(ColumnKind.OBSERVER, k) for k in range(observers)]
-        self.first = len(self.columns)
-        for index in range(nodes):
-            self.columns += [
+        self.first = 2 + observers
+        self.width = self.first + 3 * nodes
+
+    # Made when first asked for: a world that only runs a system needs none of them.
+    @functools.cached_property
+    def columns(self) -> list[Column]:
+        """All columns, in order."""
+        found = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
+        found += [Column(ColumnKind.OBSERVER, k) for k in range(self.first - 2)]
+        for index in range(self.nodes):
+            found += [
                 Column(ColumnKind.LOCAL, index),
                 Column(ColumnKind.HIDDEN, index),
                 Column(ColumnKind.INBOX, index),
             ]
-        self.width = len(self.columns)
+        return found
 
     def observer(self, index: int) -> int:
         """Return the column of an observer."""

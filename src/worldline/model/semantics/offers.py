@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.node import Handler
 from worldline.model.system import System
@@ -16,9 +17,26 @@ from worldline.model.usercode.user_errors import spelt
 def guards_of(system: System, index: int, event: Event) -> list[Any]:
     """Return the guards under which the workload makes a call; one is enough."""
     key = event.name, event.key[-1]
-    if any(c.key == key for script in system.scripts[index] for c in script.calls):
+    if any(script.call_of(key) is not None for script in system.scripts[index]):
         return [None]
-    return [when for call, when in system.whenevers[index] if call.key == key]
+    guards = system.whenevers[index].guards(key)
+    return [None] if system.open_workload and not guards else guards
+
+
+def refuse_unlisted(system: System) -> None:
+    """Refuse to search a system all of whose calls come from outside.
+
+    Raises
+    ------
+    UsageError
+        If its workload is open and lists no call.
+    """
+    if system.open_workload and not system.workload:
+        raise UsageError(
+            f"{system.name} has an open workload that lists no call, so a search would "
+            "make none",
+            remedy="give System(workload=[...]) as well: a search makes its calls alone",
+        )
 
 
 def is_offered(
@@ -39,8 +57,8 @@ def looking(ask: Callable[[], bool]) -> bool:
 
 def is_over(system: System, index: int, service: Any, event: Event) -> bool:
     """Say whether a wait of a script is over."""
-    calls = [call for script in system.scripts[index] for call in script.calls]
     key = event.name, event.key[-1]
-    until = next(call.until for call in calls if call.key == key)
+    calls = (script.call_of(key) for script in system.scripts[index])
+    until = next(call.until for call in calls if call is not None)
     what = f"{event.name}({spelt(event.payload[0])})"
     return allows(until, what, service)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.model.drawn import is_drawn, taken
-from worldline.model.events import Choices, Event, Kind
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
 from worldline.model.observers import Sent, Step
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer

@@ -12,8 +12,9 @@ import itertools
 from typing import Any, TypeAlias
 
 from worldline.model.data.identity import NodeId
-from worldline.model.events import Event, Kind
-from worldline.model.faults import Budget, Partition, budget_of
+from worldline.model.events import Event
+from worldline.model.faults import Budget, Partition
+from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_FAULTS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.network.datagrams import concerning
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
@@ -26,8 +27,13 @@ Operation: TypeAlias = tuple[Any, ...]
 Change: TypeAlias = tuple[int, Operation]
 """A column and the operation applied to it."""
 
-_HELD = frozenset({Kind.DELIVER, Kind.REFUSE})
-_CONCERNS_MAIL_ALONE = frozenset({Kind.DELIVER, Kind.REFUSE, Kind.TRANSPORT_ERROR})
+_ON_HIDDEN: dict[Kind, list[Operation]] = {
+    Kind.START: [("boot",)],
+    Kind.RESTART: [("boot",)],
+    Kind.RESET: [("reset",)],
+    Kind.CRASH: [("stop",)],
+}
+"""What kinds of events do to the hidden state of their node, whatever their payload."""
 
 
 def changes(system: System, event: Event, *, charge: bool = True) -> list[Change]:
@@ -39,25 +45,26 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
         Whether a fault is taken from its budget; not so in a prologue.
     """
     layout = system.layout
-    found: list[Change] = [
+    effects: list[Change] = [
         (layout.inbox(system.index[node]), operation)
         for node, operation in system.network.operations(event, system.ids)
     ]
-    if event.kind in _CONCERNS_MAIL_ALONE:
-        return found
+    kind = event.kind
+    if kind.arrives and not kind.budgets:
+        return effects
     if event.node is not None:
         hidden = layout.hidden(system.index[event.node])
-        found += [(hidden, operation) for operation in _on_hidden(system, event)]
-    elif event.kind is Kind.PARTITION:
-        found.append((layout.PARTITION, ("split", event.payload)))
+        effects += [(hidden, operation) for operation in _on_hidden(system, event)]
+    elif kind is Kind.PARTITION:
+        effects.append((layout.PARTITION, ("split", event.payload)))
         if system.faults.break_sockets:
-            found += _severed(system, event.payload)
+            effects += _severed(system, event.payload)
     else:
-        found.append((layout.PARTITION, ("heal",)))
-    budget = budget_of(event.kind, event.payload)
-    if charge and budget is not None and getattr(system.faults, budget) is not None:
-        found.append((layout.BUDGET, ("spend", budget)))
-    return found
+        effects.append((layout.PARTITION, ("heal",)))
+    budget = kind.budget(event.payload)
+    if charge and budget is not None and system.faults.limit(budget) is not None:
+        effects.append((layout.BUDGET, ("spend", budget)))
+    return effects
 
 
 def _on_hidden(system: System, event: Event) -> list[Operation]:
@@ -68,20 +75,16 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
         if system.scripts[system.index[event.node]]:
             return [("called", Invocation(event.name, event.payload).key)]
         return []
-    if kind in (Kind.START, Kind.RESTART):
-        return [("boot",)]
-    if kind is Kind.RESET:
-        return [("reset",)]
-    return [("stop",)] if kind is Kind.CRASH else []
+    return _ON_HIDDEN.get(kind, [])
 
 
 def _severed(system: System, cut: int) -> list[Change]:
     side = system.cuts[cut]
-    found: list[Change] = []
-    for index, node in enumerate(system.ids):
-        across = tuple(n for n in system.ids if (n in side) != (node in side))
-        found.append((system.layout.inbox(index), ("sever", across)))
-    return found
+    beyond = frozenset(system.ids) - side
+    return [
+        (system.layout.inbox(index), ("sever", beyond if node in side else side))
+        for index, node in enumerate(system.ids)
+    ]
 
 
 def arrivals(
@@ -98,21 +101,22 @@ def arrivals(
     """
     node = system.ids[index]
     up = hidden.status is Status.UP
-    returns = hidden.status is Status.DOWN and budget.allows("restarts")
-    found = [
+    down = hidden.status is Status.DOWN
+    returns = down and system.loses_when_down and budget.allows("restarts")
+    events = [
         event
         for event in inbox.arrivals(up=up, returns=returns)
         if event.peer is None or not _is_held(event, partition)
     ]
-    for kind, name in ((Kind.DROP, "drops"), (Kind.DUPLICATE, "duplicates")):
-        if budget.allows(name):
-            found += [concerning(kind, node, one) for one in inbox.losable()]
-    return found
+    for kind in MESSAGE_FAULTS:
+        if budget.allows(kind.budgets[0]):
+            events += [concerning(kind, node, one) for one in inbox.befallen(kind)]
+    return events
 
 
 def _is_held(event: Event, partition: Partition) -> bool:
     return (
-        event.kind in _HELD
+        event.kind.held_by_partition
         and event.node is not None
         and event.peer is not None
         and partition.separates(event.node, event.peer)
@@ -131,20 +135,21 @@ def own_events(
         return [Event(Kind.START, node)]
     if hidden.status is Status.DOWN:
         return [Event(Kind.RESTART, node)] if budget.allows("restarts") else []
-    found = [
+    events = [
         Event(Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload)
         for timer in hidden.due()
     ]
-    found += _calls(system, index, hidden)
-    if budget.allows("connection_errors"):
-        found += [
-            Event(Kind.DISCONNECT, node, peer=peer)
-            for peer in inbox.breakable()
-            if system.index[peer] > index
-        ]
+    events += _calls(system, index, hidden)
+    for kind in CONNECTION_FAULTS:
+        if budget.allows(kind.budgets[0]):
+            events += [
+                Event(kind, node, peer=peer)
+                for peer in inbox.breakable()
+                if system.index[peer] > index
+            ]
     if system.faults.strikes(node):
-        found += _strikes(node, inbox, budget)
-    return found
+        events += _strikes(node, inbox, budget)
+    return events
 
 
 def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
@@ -160,19 +165,20 @@ def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
 
 
 def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
-    found: list[Event] = []
+    events: list[Event] = []
     if budget.allows("resets"):
-        found.append(Event(Kind.RESET, node, payload=()))
+        events.append(Event(Kind.RESET, node, payload=()))
     if budget.allows("silent_resets"):
         peers = inbox.silent_peers()
-        found += [
+        most = len(peers) if budget.deaf is None else min(budget.deaf, len(peers))
+        events += [
             Event(Kind.RESET, node, payload=deaf)
-            for size in range(1, len(peers) + 1)
+            for size in range(1, most + 1)
             for deaf in itertools.combinations(peers, size)
         ]
     if budget.allows("crashes"):
-        found.append(Event(Kind.CRASH, node))
-    return found
+        events.append(Event(Kind.CRASH, node))
+    return events
 
 
 def ambient_events(system: System, budget: Budget, partition: Partition) -> list[Event]:

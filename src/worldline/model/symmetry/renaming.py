@@ -17,8 +17,8 @@ from worldline.model.data.content import (
     ENUM,
     FROZENSET,
     MAP,
-    SET,
     TUPLE,
+    UNORDERED,
     Frozen,
     Sealed,
     Tag,
@@ -28,21 +28,16 @@ from worldline.model.data.content import (
 from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.data.values import freeze, thaw
 from worldline.model.drawn import OneOf
-from worldline.model.events import RANK, Event, Kind
+from worldline.model.events import Event
 from worldline.model.histories.deeds import Deeds
+from worldline.model.kinds import RANKED, Kind
 from worldline.model.message import Envelope
-from worldline.model.network.datagrams import Bag, Queues
-from worldline.model.network.message_set import Pool
-from worldline.model.network.streams import Sockets
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.structure import Structure
 
 Names: TypeAlias = Mapping[NodeId, NodeId]
 """The new name of each node whose name changes."""
-
-_UNORDERED = frozenset({FROZENSET, SET, Bag, Pool, Queues, Sockets})
-"""Tags of values whose items are kept in canonical order and have no other."""
 
 _PAIRED = frozenset({MAP, DICT})
 
@@ -63,7 +58,7 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
             names.get(item, item) if type(item) is NodeId else renamed(item, names)
             for item in frozen[1:]
         ]
-        if tag in _UNORDERED:
+        if tag in UNORDERED:
             ids = set(map(type, items)) == {NodeId}
             items.sort(key=BY_DECLARATION if ids else order_key)
         elif tag in _PAIRED:
@@ -92,11 +87,12 @@ def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
 
 
 def _tidy_event(items: list[Any]) -> None:
-    """Bring into order the two ends of a break, and the deaf peers of a reset."""
+    """Bring into order the two ends of a connection, and the deaf peers of a reset."""
     rank, node, _, peer, _, payload = items
-    if rank == RANK[Kind.DISCONNECT] and order_key(peer) < order_key(node):
+    kind = RANKED[rank]
+    if kind.is_about_connection and order_key(peer) < order_key(node):
         items[1], items[3] = peer, node
-    elif rank == RANK[Kind.RESET]:
+    elif kind is Kind.RESET:
         items[5] = (TUPLE, *sorted(payload[1:], key=order_key))
 
 
@@ -143,7 +139,7 @@ def outlines(
     common = _joined(tag, [part for part, _ in parts], loose=loose)
     # What is told apart is the same for all ids that stand in like places.
     places: dict[NodeId, list[tuple[int, bytes, bytes]]] = {}
-    is_ordered = tag not in _UNORDERED
+    is_ordered = tag not in UNORDERED
     for place, (part, told) in enumerate(parts):
         for node, apart in told.items():
             found = (place if is_ordered else 0, part, apart)
@@ -162,7 +158,7 @@ def outlines(
 def _joined(tag: Any, items: list[bytes], *, loose: bool) -> bytes:
     if tag in _PAIRED:
         items = sorted(key + item for key, item in _pairs(items))
-    elif tag in _UNORDERED or tag is Event or (loose and tag is TUPLE):
+    elif tag in UNORDERED or tag is Event or (loose and tag is TUPLE):
         items.sort()
     name = b"%d" % tag.rank if type(tag) is Tag else tag.__qualname__.encode()
     return b"(%s %d:%s)" % (name, len(items), b"".join(items))

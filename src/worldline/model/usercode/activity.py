@@ -7,12 +7,19 @@ because handlers never nest across nodes and never yield.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from _thread import get_ident
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from worldline.model.context import Door
 
-door: Door | None = None
+class Clock(Protocol):
+    """What a stored time asks of the door of the handler that compares it."""
+
+    def compare(
+        self, value: float, other: float | None, *, less: bool, equal: bool
+    ) -> bool: ...
+
+
+door: Clock | None = None
 """The door of the handler that is running; None outside handlers."""
 
 guarding: bool = False
@@ -30,3 +37,17 @@ from outside, or the first error that it made in the use of Worldline."""
 
 judging: str = ""
 """What the property is called that is being evaluated."""
+
+inside: dict[str, tuple[int]] = {}
+"""The thread that all of this is about, if one is in user code; see `one_thread`."""
+
+
+def is_here() -> bool:
+    """Say whether code of the user's runs, and on this very thread."""
+    return running and not is_elsewhere()
+
+
+def is_elsewhere() -> bool:
+    """Say whether another thread is in user code, so that nothing here concerns this."""
+    owner = inside.get("thread")
+    return owner is not None and owner != (get_ident(),)

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_lost
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import is_ours, is_users
 
 T = TypeVar("T")
@@ -108,7 +109,7 @@ def begin(*, repeatable: bool) -> bool:
 
 
 def _look(signum: int, frame: FrameType | None) -> None:
-    if not activity.running:
+    if not activity.is_here():
         return
     due = _due()
     if due is None:
@@ -193,7 +194,7 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
                 _stop(Diverged(f"{allowed:,} lines"))
         return trace
 
-    before = sys.gettrace()
+    claimed, before = claim(), sys.gettrace()
     sys.settrace(trace)
     _clock.counting = True
     begin(repeatable=False)
@@ -202,3 +203,5 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
     finally:
         _clock.counting = False
         sys.settrace(before)
+        if claimed:
+            release()

@@ -167,6 +167,6 @@ def _take(signum: int, frame: FrameType | None) -> None:
         # Once: what the search cleans up, and the answer, are not to be torn.
         _Keys.heard = False
         error = Interrupted()
-        if activity.running:
+        if activity.is_here():
             activity.stop = error  # user code may swallow what is raised in it
         raise error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
@@ -18,13 +19,15 @@ from worldline.model.errors import ModelError, name_of, one_line
 from worldline.model.usercode import activity, beat, divergence
 from worldline.model.usercode.divergence import Diverged, Stop, Suspected, within_budget
 from worldline.model.usercode.interrupts import is_interrupt
+from worldline.model.usercode.one_thread import claim
 from worldline.model.usercode.places import place_of
 from worldline.model.usercode.user_functions import defined_at
 
 T = TypeVar("T")
 
-Entered: TypeAlias = tuple[bool, int]
-"""What `leave` puts back: whether user code was running already, and Python's limit."""
+Entered: TypeAlias = tuple[bool, int, bool]
+"""What `leave` puts back: whether user code was running already, and Python's limit;
+and whether this thread runs no more of it."""
 
 HEADROOM = 1_000
 """Calls inside calls that user code may make; more where Python's limit is higher."""
@@ -39,10 +42,18 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
         Tells different code apart.
     repeatable
         Whether the caller runs it again, under a budget, when `Suspected` is raised.
+
+    Raises
+    ------
+    UsageError
+        If another thread runs some.
     """
-    # Every handler passes here: what is known of the last time is looked up in place.
+    # Every handler passes here: what is known of the last time is looked up in place,
+    # and so is whether no thread is in user code.
+    mine = (get_ident(),)
+    claimed = activity.inside.setdefault("thread", mine) is mine or claim()
     limit = sys.getrecursionlimit()
-    entered = activity.running, limit
+    entered = activity.running, limit, claimed
     room = HEADROOM if limit < HEADROOM else limit
     sys.setrecursionlimit(_Stack.depth(mark) + room)
     is_again = divergence.begin(repeatable=repeatable)
@@ -53,9 +64,11 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
 
 def leave(entered: Entered) -> None:
     """Note that the user code which was entered has ended."""
-    activity.running, limit = entered
+    activity.running, limit, claimed = entered
     beat.end()
     sys.setrecursionlimit(limit)
+    if claimed:
+        activity.inside.clear()
 
 
 def check() -> None:

@@ -14,26 +14,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import final
 
-from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.engine.bounds import Bounds, bound_that_ended
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Check, Exploration, Hit, Options
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended
 from worldline.model.system import System
+from worldline.runs.evidence import DIRECTORY
 from worldline.runs.start import Start
-from worldline.search.counterexample import DIRECTORY, Counterexamples
-from worldline.search.engines import choose
-from worldline.search.question import begun, progress_of, reporter
-from worldline.search.stages import Staged, through_stages
+from worldline.search.counterexample import Counterexamples
+from worldline.search.stages import Staged
 from worldline.search.walks.certify import without_faults
 from worldline.search.walks.dead_state import Dead, Spot, Suspects, Unresolved
+from worldline.search.walks.plan import LivePlan
 from worldline.search.walks.probe import Prober, UnsafeWalk
 from worldline.search.walks.report import WalkReport
 from worldline.search.walks.verdict import Tally, Unsafe, answer
-from worldline.search.walks.walkers import Plan, Walkers
+from worldline.search.walks.walk_search import WalkSearch
+from worldline.search.walks.walkers import Walkers
 from worldline.search.walks.witnesses import reached_before, reached_on_walks, witnesses
-from worldline.worlds.purity.audit import audit
-from worldline.worlds.tabulated import TabulatedWorld
 
 LIVE_RUNS = "live runs"
 """The bound of a search that has found as many live runs as were wanted."""
@@ -64,15 +63,11 @@ def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
 
 
 @final
-class Search:
+class Search(WalkSearch[LivePlan]):
     """One search: what it is told, what it counts, what it found."""
 
-    def __init__(self, system: System, plan: Plan) -> None:
-        self._plan = plan
-        self._meter = Meter(plan.bounds)
-        self._world = TabulatedWorld(system)
-        self._staged = Staged(begun(system, plan.from_))
-        self._engine = choose("breadth-first", plan.engine)
+    def __init__(self, system: System, plan: LivePlan) -> None:
+        super().__init__(system, plan)
         self._walkers = Walkers(
             self._world, plan, self._engine.engine, meter=self._meter
         )
@@ -91,8 +86,8 @@ class Search:
         out
             The file of the first trace; a folder if live runs are wanted.
         """
-        check, notes = self._meter.going_on().check, self._tally.notes
-        ended = bound_that_ended(lambda: notes.extend(audit(self._world, look=check)))
+        notes, ended = self._audit([])
+        self._tally.notes += notes
         self._tally.bound = self._tally.bound or ended
         plan, staged, tally = self._plan, self._staged, self._tally
         writer = Counterexamples(
@@ -101,7 +96,7 @@ class Search:
             None if plan.emit_live else out,
             write=traces,
             engine=self._engine.engine,
-            seed=plan.seed,
+            seed=plan.options.seed,
             folder=(out if plan.emit_live else None) or DIRECTORY,
         )
         if tally.probing_s > max(_LONG_S, self._meter.seconds / 2):
@@ -126,10 +121,9 @@ class Search:
         if any(start.failure is not None for start in begin.starts):
             return
         if self._plan.goals:
-            self._stage()
-            if self._staged.stopped is not None:
-                self._exploration = self._staged.stopped
-                self._tally.bound = self._staged.stopped.bound
+            stopped = self._stage(self._explore_to)
+            if stopped is not None:
+                self._exploration, self._tally.bound = stopped, stopped.bound
                 return
             self._exploration = self._explore(self._staged)
         self._search_and_walk()
@@ -164,21 +158,16 @@ class Search:
     def _may_go_deeper(self) -> bool:
         """Whether a budget is left that was given, and more can be walked from."""
         plan, tally = self._plan, self._tally
-        budgets = plan.walks, plan.events, plan.bounds.seconds
+        budgets = plan.options.walks, plan.events, plan.bounds.seconds
         found = tally.dead or tally.unsafe or tally.bound
         is_larger = self._exploration.bound == "depth" and tally.periphery > 0
         return any(budgets) and not found and is_larger and not plan.emit_live
 
-    def _stage(self) -> None:
-        """Search to the goals, one after the other, and begin where that ends."""
-
-        def explore(starts: list[Start], goal: Check) -> Exploration:
-            search = self._exploring(starts, Bounds(), Options(), goal)
-            search.run(self._engine.run)
-            return search
-
-        begin = self._staged.beginning
-        self._staged = through_stages(self._world, begin, self._plan.goals, explore)
+    def _explore_to(self, starts: list[Start], goal: Check) -> Exploration:
+        """Search for a state in which a goal is true."""
+        search = self._exploring(starts, [*self._checks(), goal], Bounds(), Options())
+        search.run(self._engine.run)
+        return search
 
     def _explore(self, staged: Staged, depth: int | None = None) -> Exploration:
         """Return the search before the walks."""
@@ -188,24 +177,11 @@ class Search:
             Check(self._world.decision(known), target=True, fatal=False)
             for known in witnesses(self._plan.wanted)
         ]
-        return self._exploring(staged.beginning.starts, bounds, options, *sometimes)
+        checks = [*self._checks(), *sometimes]
+        return self._exploring(staged.beginning.starts, checks, bounds, options)
 
-    def _exploring(
-        self, starts: list[Start], bounds: Bounds, options: Options, *goals: Check
-    ) -> Exploration:
-        world, progress = self._world, self._plan.progress
-        roots = [s.snapshot for s in starts if s.snapshot is not None]
-        checks = [Check(one, target=False, fatal=True) for one in self._walkers.checks]
-        return Exploration(
-            world.tables,
-            world,
-            [world.encode(root) for root in roots],
-            [*checks, *goals],
-            bounds=bounds,
-            options=options,
-            progress=None if progress is None else reporter(progress),
-            meter=self._meter,
-        )
+    def _checks(self) -> list[Check]:
+        return [Check(one, target=False, fatal=True) for one in self._walkers.checks]
 
     def _suspects(self) -> Suspects:
         plan = self._plan
@@ -228,18 +204,8 @@ class Search:
         )
 
     def _look(self) -> None:
-        """Look at time and memory, and tell how far the walks have come."""
-        search, report = self._exploration, self._plan.progress
-        self._meter.check()
-        if report is not None:
-            report(
-                progress_of(
-                    search.statistics,
-                    self._meter.seconds,
-                    walks=self._tally.walks,
-                    walk_steps=self._tally.steps,
-                )
-            )
+        tally = self._tally
+        self._tell(tally.walks, tally.steps, self._exploration.statistics)
 
     def _walk_from(self, spots: list[Spot], suspects: Suspects) -> None:
         tally, wanted = self._tally, self._plan.emit_live
@@ -254,7 +220,7 @@ class Search:
                         tally.dead = spot, found
                         return
                     tally.unresolved += isinstance(found, Unresolved)
-                tally.bound = self._budget()
+                tally.bound = self._plan.spent(tally.walks, tally.steps)
                 if wanted and len(tally.live_runs) == wanted:
                     tally.bound = LIVE_RUNS
                 if tally.bound is not None:
@@ -270,15 +236,6 @@ class Search:
         except UnsafeWalk as met:
             assert spot is not None
             tally.unsafe = self._unsafe(met, spot)
-
-    def _budget(self) -> str | None:
-        """Return the budget that is used up, if one is."""
-        plan, tally = self._plan, self._tally
-        if plan.walks is not None and tally.walks >= plan.walks:
-            return "walks"
-        if plan.events is not None and tally.steps >= plan.events:
-            return "events"
-        return None
 
     def _look_for_witnesses(self, spots: list[Spot], most_steps: int) -> None:
         plan = dataclasses.replace(self._plan, most_steps=most_steps)

@@ -7,8 +7,7 @@ model checker TLC has its simulation mode for that.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import final
 
@@ -22,33 +21,25 @@ from worldline.engine.exploration import (
     few_collections,
 )
 from worldline.engine.room import MIB, give_back
-from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Row
 from worldline.engine.walks import End, Ended, Reached
-from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.model.usercode.user_functions import check_function
-from worldline.runs.prefix import Prefix
 from worldline.runs.start import Start
 from worldline.search.counterexample import Counterexamples
 from worldline.search.cut import Cut
-from worldline.search.engines import Engine, choose
-from worldline.search.question import begun, progress_of, reporter
-from worldline.search.report import Progress
-from worldline.search.stages import Staged, through_stages
 from worldline.search.walks.coverage import Covering
 from worldline.search.walks.handover import Counted, Moving, Pace
 from worldline.search.walks.nearness import RUNS, STEPS, Nearest, nearest
+from worldline.search.walks.plan import RunsPlan
 from worldline.search.walks.portfolio import Turn, turns
 from worldline.search.walks.report import WalkReport
 from worldline.search.walks.runs_verdict import Runs, answer
 from worldline.search.walks.verdict import Unsafe
+from worldline.search.walks.walk_search import WalkSearch
 from worldline.search.walks.walkers import walker
 from worldline.search.walks.witnesses import witnesses
-from worldline.trace.format import Place
-from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
 
 _WORTH, _LASTING = 0.25, 50_000
@@ -65,62 +56,19 @@ TABLES_SHARE = 0.8
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunsPlan:
-    """What is to be searched with random runs, and how; see `walks.walk`.
-
-    Attributes
-    ----------
-    wanted
-        The properties to judge or to look for; of liveness properties nothing is said.
-    weigh
-        Gives events their weights.
-    bounds
-        On seconds and memory.
-    from_, goals
-        Where to begin.
-    scheduler, max_steps
-        How all walks are made; None for the portfolio's turns.
-    walks, events
-        Budgets: how many walks to make, and steps on them; None for no bound.
-    """
-
-    wanted: list[Property]
-    seed: int
-    weigh: Callable[[Event], int]
-    threads: int
-    bounds: Bounds
-    engine: Engine
-    progress: Callable[[Progress], None] | None
-    from_: Prefix | Place | None
-    goals: list[Property]
-    scheduler: Scheduler | None
-    max_steps: int | None
-    walks: int | None
-    events: int | None
-
-
-@final
-class RandomRuns:
+class RandomRuns(WalkSearch[RunsPlan]):
     """One search with random runs: what it is told, what it counts, what it found."""
 
     def __init__(self, system: System, plan: RunsPlan) -> None:
-        if plan.progress is not None:
-            like = "a function of (progress)"
-            check_function(plan.progress, "progress", arguments=1, like=like)
-        self._plan = plan
-        self._meter = Meter(plan.bounds)
+        super().__init__(system, plan)
         self._tables_meter = _meter_of_tables(self._meter, plan.bounds)
-        self._world = TabulatedWorld(system)
-        self._staged = Staged(begun(system, plan.from_))
-        self._engine = choose("breadth-first", plan.engine)
         self._counted = Counted(self._world)
         self._pace = Pace(self._counted)
         self._safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
         self._sometimes = witnesses(plan.wanted)
         self._runs = Runs()
         self._cut = Cut(system, None, None)
-        self._turns = turns(plan.scheduler, plan.max_steps)
+        self._turns = turns(plan.scheduler, plan.options.max_steps)
         self._walker = self._new_walker()
         self._covering = Covering()
         self._reached: dict[int, Reached] = {}
@@ -134,24 +82,22 @@ class RandomRuns:
     def run(self) -> None:
         """Come to where the runs begin, then run."""
         self._runs.failed_start = _failed(self._staged.beginning.starts)
-        if self._plan.goals and self._runs.failed_start is None:
-            begin, goals = self._staged.beginning, self._plan.goals
-            self._staged = through_stages(self._world, begin, goals, self._explore)
-            self._runs.stopped = self._staged.stopped
+        if self._runs.failed_start is None:
+            self._runs.stopped = self._stage(self._explore_to)
         if self._runs.failed_start is None and self._runs.stopped is None:
             with few_collections():
                 self._runs.bound = bound_that_ended(self._walk)
 
     def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
         """Check on samples what the runs took for granted; confirm what they found."""
-        self._audit()
+        self._audit_tables()
         writer = Counterexamples(
             self._world,
             self._staged.beginning,
             out,
             write=traces,
             engine=self._walks_with,
-            seed=self._plan.seed,
+            seed=self._plan.options.seed,
         )
         self._add_up()
         staged = self._staged
@@ -172,15 +118,11 @@ class RandomRuns:
             notes=[*filter(None, [self._engine.note]), *scope, *self._unaudited],
         )
 
-    def _audit(self) -> str | None:
+    def _audit_tables(self) -> str | None:
         """Run a sample of what is in the tables again; return what ended that early."""
-        meter = self._meter.going_on()
-
-        def work() -> None:
-            notes = audit(self._world, self._cut.functions, look=meter.check)
-            self._unaudited.update(dict.fromkeys(notes))
-
-        return bound_that_ended(work)
+        notes, ended = self._audit(self._cut.functions)
+        self._unaudited.update(dict.fromkeys(notes))
+        return ended
 
     def _add_up(self) -> None:
         """Take note of what the walks over the present tables came by."""
@@ -193,7 +135,7 @@ class RandomRuns:
         """Return how near the first runs came to what must be true sometimes."""
         if not wanted or not self._runs.walks:
             return {}
-        turn = next(turns(self._plan.scheduler, self._plan.max_steps))
+        turn = next(turns(self._plan.scheduler, self._plan.options.max_steps))
         self._walker.use(turn.scheduler, turn.max_steps)
         roots = self._roots()
         runs, left = {}, STEPS
@@ -223,7 +165,7 @@ class RandomRuns:
             engine=self._walks_with,
             scheduler=Weighted(),
             weigh=plan.weigh,
-            seed=plan.seed,
+            seed=plan.options.seed,
             most_steps=0,
             threads=plan.threads,
             checks=self._safety,
@@ -235,21 +177,13 @@ class RandomRuns:
             tables_meter=self._tables_meter,
         )
 
-    def _explore(self, starts: list[Start], goal: Check) -> Exploration:
+    def _explore_to(self, starts: list[Start], goal: Check) -> Exploration:
         """Search for a state in which a goal is true."""
-        world, roots = self._world, [s.snapshot for s in starts]
+        world, cut = self._world, self._cut.predicate
         decisions = [world.decision(known) for known in self._safety]
-        cut, progress = self._cut.predicate, self._plan.progress
-        search = Exploration(
-            world.tables,
-            world,
-            [world.encode(root) for root in roots if root is not None],
-            [*(Check(one, target=False, fatal=True) for one in decisions), goal],
-            bounds=Bounds(),
-            options=Options(prune=None if cut is None else world.decision(cut)),
-            progress=None if progress is None else reporter(progress),
-            meter=self._meter,
-        )
+        checks = [Check(one, target=False, fatal=True) for one in decisions]
+        options = Options(prune=None if cut is None else world.decision(cut))
+        search = self._exploring(starts, [*checks, goal], Bounds(), options)
         search.run(self._engine.run)
         return search
 
@@ -257,8 +191,8 @@ class RandomRuns:
         for turn in self._turns:
             first = self._runs.walks
             most = first + turn.walks
-            if self._plan.walks is not None:
-                most = min(most, self._plan.walks)
+            if self._plan.options.walks is not None:
+                most = min(most, self._plan.options.walks)
             self._walk_turn(range(first, most), turn)
             if self._is_over():
                 return
@@ -288,10 +222,11 @@ class RandomRuns:
         """Begin with empty tables, or leave them if that is not worth while."""
         self._add_up()
         lasted, self._tabled = self._pace.steps - self._tabled, self._pace.steps
-        if self._audit() == "interrupted":
+        if self._audit_tables() == "interrupted":
             raise BoundHit("interrupted")
         self._walker.close()
-        self._world = TabulatedWorld(self._world.system)
+        anywhere = self._staged.beginning.anywhere
+        self._world = TabulatedWorld(self._world.system, anywhere=anywhere)
         self._counted = Counted(self._world)
         self._pace.begin_anew(self._counted)
         self._walker = self._new_walker()
@@ -322,22 +257,9 @@ class RandomRuns:
         runs.walks += 1
         runs.steps += ended.steps
         runs.by_scheduler[turn.scheduler.name] += ended.steps
-        runs.budget = self._budget()
+        runs.budget = self._plan.spent(runs.walks, runs.steps)
         if runs.walks % _LOOK == 0:
-            self._look()
-
-    def _look(self) -> None:
-        self._meter.check()
-        if self._plan.progress is not None:
-            self._plan.progress(
-                progress_of(
-                    Statistics(),
-                    self._meter.seconds,
-                    local_states=self._local_states(),
-                    walks=self._runs.walks,
-                    walk_steps=self._runs.steps,
-                )
-            )
+            self._tell(runs.walks, runs.steps, Statistics(), self._local_states())
 
     def _local_states(self) -> int:
         """Return how many states of single nodes are known."""
@@ -345,15 +267,6 @@ class RandomRuns:
         nodes = range(len(self._world.system.ids))
         known = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
         return sum(map(len, known.values()))
-
-    def _budget(self) -> str | None:
-        """Return the budget that is used up, if one is."""
-        runs, plan = self._runs, self._plan
-        if plan.walks is not None and runs.walks >= plan.walks:
-            return "walks"
-        if plan.events is not None and runs.steps >= plan.events:
-            return "events"
-        return None
 
     def _is_over(self) -> bool:
         return self._runs.found is not None or self._runs.budget is not None

@@ -9,13 +9,7 @@ from typing import Any, final
 
 from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
-from worldline.runs.expecting import Expecting
-from worldline.runs.report import (
-    PropertyFailed,
-    PropertyReport,
-    base_json,
-    property_lines,
-)
+from worldline.runs.report import BaseReport, PropertyFailed, property_lines
 from worldline.search.walks.coverage import Coverage
 from worldline.search.walks.probe import CONFIDENCE, missed_share
 
@@ -75,7 +69,7 @@ class CriticalTransition:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WalkReport(Expecting):
+class WalkReport(BaseReport):
     """The result of a search with random walks.
 
     Attributes
@@ -84,8 +78,6 @@ class WalkReport(Expecting):
         VIOLATED or UNKNOWN: walks prove nothing.
     walks, steps
         How many walks were made, and the steps on them.
-    bound
-        What ended the search early, or None.
     coverage, schedulers, found_by
         Of random runs for safety: what they came by, the steps that each scheduler
         made, and which one met the violation.
@@ -110,16 +102,11 @@ class WalkReport(Expecting):
         Steps that were taken in the direct world, because the tables lacked too much.
     """
 
-    system: str
     verdict: Verdict
-    properties: tuple[PropertyReport, ...]
+    seed: int
     walks: int
     steps: int
-    seconds: float
-    bound: str | None
     engine: str
-    seed: int
-    notes: tuple[str, ...] = ()
     coverage: Coverage | None = None
     schedulers: Mapping[str, int] = field(default_factory=dict)
     found_by: str | None = None
@@ -140,7 +127,7 @@ class WalkReport(Expecting):
         """Raise `PropertyFailed` if anything is violated, or nothing was run at all."""
         __tracebackhide__ = True
         # Without arguments, `super` would not find this class: slots make it anew.
-        Expecting.expect_no_violation(self)
+        super(WalkReport, self).expect_no_violation()
         if not self.steps and not self.states:
             raise PropertyFailed(f"no step was taken\n{self.told()}")
 
@@ -165,13 +152,7 @@ class WalkReport(Expecting):
         if critical is not None and not critical.certified:
             share = round(missed_share(critical.walks), 4)
         return {
-            **base_json(
-                self.verdict,
-                self.properties,
-                bound=self.bound,
-                seconds=self.seconds,
-                seed=self.seed,
-            ),
+            **self.base_json(),
             "system": self.system,
             "property": None if first is None else first.name,
             "critical_step": None if critical is None else critical.step,
@@ -202,8 +183,7 @@ class WalkReport(Expecting):
         }
 
     def __str__(self) -> str:
-        because = "" if self.bound is None else f" (bound: {self.bound})"
-        lines = [f"{self.system}: {self.verdict.value.upper()}{because}"]
+        lines = [self.head()]
         width = max((len(p.name) for p in self.properties), default=0)
         for known in self.properties:
             lines += property_lines(known, width)
@@ -217,7 +197,7 @@ class WalkReport(Expecting):
             f"  {self.seconds:.2f} s{self._hits()}, engine {self.engine}, "
             f"seed {self.seed}"
         )
-        lines += [f"  note: {note}" for note in self.notes]
+        lines += self.note_lines()
         return "\n".join(lines)
 
     def _searched(self) -> list[str]:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.bounds import Meter
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.walks import WalkOptions
 from worldline.engine.walks import Walks as ReferenceWalks
 from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
-from worldline.runs.prefix import Prefix
-from worldline.search.engines import Engine
-from worldline.search.report import Progress
 from worldline.search.walks.handover import Counted, Moving, Pace
+from worldline.search.walks.plan import LivePlan
 from worldline.search.walks.probe import Walker
 from worldline.search.walks.weights import describer
-from worldline.trace.format import Place
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import DirectWalks
 
@@ -36,47 +32,6 @@ def all_of(wanted: list[Property]) -> Property:
         PropertyKind.LIVENESS,
         lambda view: all(known.judge(view).holds for known in wanted),
     )
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is to be searched, and how; see `walks.walk`.
-
-    Attributes
-    ----------
-    wanted
-        The properties that matter.
-    seed, most_steps, weigh, threads
-        How to walk; see `WalkOptions`.
-    faults
-        Whether faults happen in walks.
-    from_, goals
-        Where to begin.
-    probes, most_states
-        How many walks decide about a state, and the most states of a proof.
-    walks, events
-        How many walks to make, and steps on them; None for no bound.
-    emit_live
-        How many live runs are wanted; with any, the search ends when it has them.
-    """
-
-    wanted: list[Property]
-    seed: int
-    most_steps: int
-    weigh: Callable[[Event], int]
-    threads: int
-    bounds: Bounds
-    engine: Engine
-    progress: Callable[[Progress], None] | None
-    faults: bool
-    from_: Prefix | Place | None
-    goals: list[Property]
-    probes: int
-    walks: int | None
-    events: int | None
-    most_states: int
-    emit_live: int
 
 
 @final
@@ -103,7 +58,7 @@ class Walkers:
     def __init__(
         self,
         world: TabulatedWorld,
-        plan: Plan,
+        plan: LivePlan,
         engine: str,
         *,
         meter: Meter,
@@ -140,7 +95,7 @@ class Walkers:
             engine=self._engine,
             scheduler=Weighted(),
             weigh=plan.weigh,
-            seed=plan.seed,
+            seed=plan.options.seed,
             most_steps=most_steps,
             threads=plan.threads,
             checks=self.safety,

@@ -16,23 +16,33 @@ from worldline.model.amounts import short
 from worldline.model.arguments import named
 from worldline.model.data.content import fingerprint
 from worldline.model.errors import UsageError
-from worldline.model.events import RANK, Event, Kind, Origin
+from worldline.model.events import Event
+from worldline.model.kinds import KINDS, Kind, WeightClass
+from worldline.model.network import number_of
 from worldline.model.system import System
 
-Usual: TypeAlias = Mapping[Kind, int]
-"""The weights of kinds of events; of others it is that of a fault, or of the rest."""
+Usual: TypeAlias = Mapping[WeightClass, int]
+"""The weights of kinds of events, by their class in the table of kinds."""
 
-TO_BECOME_LIVE: Usual = {Kind.START: 200, Kind.CALL: 200, Kind.TIMER: 10, Kind.HEAL: 10}
+TO_BECOME_LIVE: Usual = {
+    "application": 200,
+    "arrival": 100,
+    "timer": 10,
+    "fault": 1,
+    "healing": 10,
+}
 """MaceMC's order: such walks become live soon."""
 
-TO_GO_DEEP: Usual = {Kind.TIMER: 5, Kind.HEAL: 10}
+TO_GO_DEEP: Usual = {
+    **TO_BECOME_LIVE,
+    "application": 100,
+    "timer": 5,
+}
 """Timers are twenty times rarer than what they are to watch over.
 
 As likely as messages, they fire all the time, and nothing ever comes to its end.
 """
 
-_OTHERS = 100
-_FAULTS = 1
 _LARGEST = 1_000_000
 
 
@@ -66,12 +76,12 @@ def weigher(
             remedy="write weights={'name': 5}",
         )
     given = dict(weights or {})
-    known = {kind.value for kind in Kind} | _names(system)
+    names = KINDS.keys() | _names(system)
     for name, weight in given.items():
-        if name not in known:
+        if name not in names:
             raise UsageError(
                 f"{system.name} has no events {name!r} to weigh",
-                remedy=f"name one of {', '.join(sorted(known))}",
+                remedy=f"name one of {', '.join(sorted(names))}",
             )
         if type(weight) is not int or not 1 <= weight <= _LARGEST:
             raise UsageError(
@@ -80,15 +90,13 @@ def weigher(
             )
 
     def weigh(event: Event) -> int:
-        is_fault = event.origin is Origin.FAULT
-        found = given.get(event.kind.value)
-        if not is_fault:  # a message that is to arrive often is not to be lost as often
-            found = given.get(event.name, found)
-        if found is not None:
-            return found
-        if unbiased:
-            return 1
-        return usual.get(event.kind, _FAULTS if is_fault else _OTHERS)
+        kind = event.kind
+        weight = given.get(kind.value)
+        if not kind.is_fault:  # what is to arrive often is not to be lost as often
+            weight = given.get(event.name, weight)
+        if weight is not None:
+            return weight
+        return 1 if unbiased else usual[kind.weight]
 
     return weigh
 
@@ -103,28 +111,28 @@ def describer(
     weigh
         Gives them their weights.
     """
-    index, count = system.index, len(system.ids)
+    index, count, network = system.index, len(system.ids), system.network
 
     def describe(event: Event) -> Traits:
         node = AROUND if event.node is None else index[event.node]
         pair = NO_PAIR
         if event.kind is Kind.DELIVER and event.peer is not None:
-            pair = index[event.peer] * count + node
-        kind = RANK[event.kind]
-        handler = fingerprint((kind, event.part, event.name))
-        is_fault = event.origin is Origin.FAULT
-        return Traits(weigh(event), is_fault, node, pair, kind, handler)
+            carried = number_of(network, event.part, type(event.payload))
+            pair = (carried * count + index[event.peer]) * count + node
+        kind = event.kind
+        handler = fingerprint((kind.rank, event.part, event.name))
+        return Traits(weigh(event), kind.is_fault, node, pair, kind.rank, handler)
 
     return describe
 
 
 def _names(system: System) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     pending = list(system.types)
     while pending:
         kind = pending.pop()
-        found.update(message.__name__ for message in kind.on)
-        found.update(kind.timers)
-        found.update(kind.calls)
+        names.update(message.__name__ for message in kind.on)
+        names.update(kind.timers)
+        names.update(kind.calls)
         pending += kind.parts.values()
-    return found
+    return names

@@ -15,7 +15,8 @@ from worldline.engine.exploration import Exploration
 from worldline.engine.walks import End
 from worldline.model.properties import Property, PropertyKind
 from worldline.search.walks.dead_state import Spot
-from worldline.search.walks.walkers import Plan, Walkers
+from worldline.search.walks.plan import LivePlan
+from worldline.search.walks.walkers import Walkers
 from worldline.worlds.tabulated import TabulatedWorld
 
 
@@ -43,7 +44,7 @@ def reached_before(
 
 def reached_on_walks(
     world: TabulatedWorld,
-    plan: Plan,
+    plan: LivePlan,
     engine: str,
     spots: list[Spot],
     reached: dict[str, int],

@@ -9,7 +9,8 @@ from worldline.engine.tables import Leaf
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError, Nondeterminism
-from worldline.model.events import Event, Kind
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.node_template import Mould
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.user_errors import spelt

@@ -14,6 +14,7 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.model.usercode import activity
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.view import Pure, Read, View, holds_for
 
 _ENDS = 16
@@ -116,6 +117,7 @@ def evaluated(
     """
     reader = CarefulReader(ask)
     verdict: Any
+    claimed = claim()
     activity.guarding = True
     try:
         verdict = judge(View(system, reader))
@@ -126,6 +128,8 @@ def evaluated(
         verdict = f"{type(error).__name__}: {error}"
     finally:
         activity.guarding = False
+        if claimed:
+            release()
     changed = reader.changed(system)
     if changed is not None:
         raise ModelError(

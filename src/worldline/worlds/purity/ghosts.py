@@ -18,7 +18,7 @@ from worldline.model.events import Event
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.model.node_template import Mould
-from worldline.model.semantics.execute import HANDLERLESS, handler_name
+from worldline.model.semantics.execute import handler_name
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import shorten, spelt
 from worldline.worlds.direct import DirectWorld
@@ -146,7 +146,7 @@ class Ghosts:
 
     def check_step(self, world: DirectWorld, event: Event) -> None:
         """Check what an event would do in a direct world, with first options only."""
-        if event.kind in HANDLERLESS or event.node is None:
+        if not event.kind.runs_handler or event.node is None:
             return
         index = self._system.index[event.node]
         local = self._system.types[index].freeze(world.nodes[index])

@@ -23,7 +23,7 @@ class Canonical {
     }
 
     // Puts the canonical row and its fingerprint in the place of a row and its own.
-    // False if something is lacking: then both are as they were.
+    // False on a miss: then both are as they were.
     bool canonical(int32_t* row, uint64_t& fingerprint) {
         now_.row.assign(row, row + tables_.width);
         is_changed_ = false;
@@ -135,11 +135,11 @@ class Canonical {
 
     const Trait* trait(const Named& named, int32_t column) {
         const Trait* trait = symmetry_.trait(column, named.row[column]);
-        if (trait == nullptr) misses_.add(Lack::kTrait, column, named.row[column], 0, nullptr);
+        if (trait == nullptr) misses_.add(MissKind::kTrait, column, named.row[column], 0, nullptr);
         return trait;
     }
 
-    // Gives what a row becomes by exchanges of neighbours. False if something is lacking.
+    // Gives what a row becomes by exchanges of neighbours. False on a miss.
     bool rename(const Named& named, const std::vector<int32_t>& exchanges, Named& out) {
         out = named;
         target_.resize(symmetry_.count);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gate.hpp"
+#include "meter.hpp"
 
 namespace worldline {
 

@@ -1,4 +1,4 @@
-// What the tables lack: noted by whoever explores, worked out here or by Python.
+// Misses of the tables: noted while exploring, resolved here or by Python.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace worldline {
 
-enum class Lack : int32_t {
+enum class MissKind : int32_t {
     kList = 0,     // the events of site `first` in the row
     kParts = 1,    // the events of item `second` at site `first` in the row
     kOutcome = 2,  // the outcomes of event `first` in the row
@@ -25,7 +25,7 @@ enum class Lack : int32_t {
 };
 
 struct Miss {
-    Lack kind;
+    MissKind kind;
     int32_t first, second;
     uint64_t key;  // with the three: what makes it the same as another
     int32_t row;   // where its row begins; -1: it needs none
@@ -35,7 +35,7 @@ class Misses {
   public:
     explicit Misses(int32_t width) : width_(width) {}
 
-    void add(Lack kind, int32_t first, int32_t second, uint64_t key, const int32_t* row) {
+    void add(MissKind kind, int32_t first, int32_t second, uint64_t key, const int32_t* row) {
         int32_t at = kUnknown;
         if (row != nullptr) {
             at = static_cast<int32_t>(rows_.size());
@@ -50,14 +50,14 @@ class Misses {
         const auto at = static_cast<int32_t>(rows_.size());
         rows_.push_back(static_cast<int32_t>(count));
         rows_.insert(rows_.end(), steps, steps + count);
-        misses_.push_back(Miss{Lack::kRename, column, value, key, at});
+        misses_.push_back(Miss{MissKind::kRename, column, value, key, at});
     }
 
     // Notes that a decision got stuck at a question and a value.
     void add_verdict(int32_t decision, std::pair<int32_t, int32_t> stuck, const int32_t* row) {
         const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(stuck.first)) << 32 |
                              static_cast<uint32_t>(stuck.second);
-        add(Lack::kDecide, decision, stuck.first, key, row);
+        add(MissKind::kDecide, decision, stuck.first, key, row);
     }
 
     void add_all(const Misses& other) {
@@ -95,7 +95,7 @@ class Misses {
 
   private:
     bool solve(Tables& tables, const Miss& miss) {
-        if (miss.kind == Lack::kApply) {
+        if (miss.kind == MissKind::kApply) {
             const Operation& operation = tables.operations[miss.first];
             if (operation.action == Action::kOpaque) return false;
             Column& column = tables.columns[operation.column];
@@ -104,15 +104,15 @@ class Misses {
             tables.put_effect(miss.first, miss.second, after);
             return true;
         }
-        if (miss.kind == Lack::kList) return compose(tables, miss);
-        if (miss.kind != Lack::kTrait && miss.kind != Lack::kRename) return false;
+        if (miss.kind == MissKind::kList) return compose(tables, miss);
+        if (miss.kind != MissKind::kTrait && miss.kind != MissKind::kRename) return false;
         const Column& column = tables.columns[miss.first];
         if (column.collection == nullptr) return false;
-        if (miss.kind == Lack::kRename)
+        if (miss.kind == MissKind::kRename)
             rename(tables, miss);
         else if (!tables.symmetry->solve_trait(*column.collection, miss.first, miss.second, items_))
             for (const int32_t item : items_)
-                parts_.push_back(Miss{Lack::kOutline, miss.first, item, 0, kUnknown});
+                parts_.push_back(Miss{MissKind::kOutline, miss.first, item, 0, kUnknown});
         return true;  // the row is tried again
     }
 
@@ -128,7 +128,7 @@ class Misses {
             if (after == kUnknown) {
                 if (!symmetry.rename(*tables.columns[column].collection, table, value, pairs, items_)) {
                     for (const int32_t item : items_)
-                        parts_.push_back(Miss{Lack::kItem, table, item, 0, kUnknown});
+                        parts_.push_back(Miss{MissKind::kItem, table, item, 0, kUnknown});
                     return;
                 }
                 after = tables.columns[to].collection->intern_unordered(pairs);
@@ -154,7 +154,7 @@ class Misses {
             if (events.back() != nullptr) continue;
             is_complete = false;
             parts_.push_back(
-                Miss{Lack::kParts, miss.first, item, site.hash(row, true), miss.row});
+                Miss{MissKind::kParts, miss.first, item, site.hash(row, true), miss.row});
         }
         if (!is_complete) return true;  // the row is tried again
         std::vector<int32_t> found, values;

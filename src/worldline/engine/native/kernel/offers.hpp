@@ -59,7 +59,7 @@ class Offers {
         return false;
     }
 
-    // Looks up what a group offers. Misses tell what is lacking.
+    // Looks up what a group offers. What the tables lack becomes a miss.
     void look_up(size_t number, const int32_t* row, Offer& offer) {
         if (offer.plan == kUnknown) offer.plan = plan_of(number, row);
         if (offer.plan == kUnknown) return;
@@ -116,7 +116,7 @@ class Offers {
         Map sparse;
     };
 
-    // Returns kUnknown, with misses, if something is lacking.
+    // Returns kUnknown on a miss.
     int32_t plan_of(size_t number, const int32_t* row) {
         const Group& group = tables_.groups[number];
         if (!group.has_key()) return make_plan(group, row);
@@ -141,7 +141,7 @@ class Offers {
             const Site& site = tables_.sites[number];
             const int32_t list = site.list_of(row);
             if (list == kUnknown)
-                misses_.add(Lack::kList, number, 0, site.hash(row, false), row);
+                misses_.add(MissKind::kList, number, 0, site.hash(row, false), row);
             else
                 for (int32_t at = 1; at <= tables_.events[list]; ++at)
                     add_option(plan, group, tables_.events[list + at], row);
@@ -207,7 +207,7 @@ class Offers {
         return tables_.outcomes.get(event, local_of(event, row)).what;
     }
 
-    // Finds the outcomes of an event in a row. Misses tell what is lacking.
+    // Finds the outcomes of an event in a row. What the tables lack becomes a miss.
     template <typename Ask>
     void find(const Option& option, const int32_t* row, const Ask& ask) {
         found_.clear();
@@ -216,9 +216,9 @@ class Offers {
         if (what == kNothing) return;
         const auto take = [this](int32_t leaf) { found_.push_back(leaf); };
         if (what == kUnknown)
-            misses_.add(Lack::kOutcome, event, local_of(event, row), 0, row);
+            misses_.add(MissKind::kOutcome, event, local_of(event, row), 0, row);
         else if (!outcomes_.visit(what, row, ask, take))
-            misses_.add(Lack::kOutcome, event, local_of(event, row), outcomes_.gap(), row);
+            misses_.add(MissKind::kOutcome, event, local_of(event, row), outcomes_.gap(), row);
     }
 
     // One of some outcomes, by weight.

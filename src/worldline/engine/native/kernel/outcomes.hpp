@@ -10,7 +10,7 @@
 
 namespace worldline {
 
-// Finds the leaves of outcome trees. What is lacking becomes a miss.
+// Finds the leaves of outcome trees. What the tables lack becomes a miss.
 class Outcomes {
   public:
     Outcomes(const Tables& tables, Misses& misses) : tables_(tables), misses_(misses) {}
@@ -50,7 +50,7 @@ class Outcomes {
     bool change(int32_t operation, int32_t& value) {
         const int32_t after = tables_.effects.get(operation, value).after;
         if (after == kUnknown)
-            misses_.add(Lack::kApply, operation, value, 0, nullptr);
+            misses_.add(MissKind::kApply, operation, value, 0, nullptr);
         else
             value = after;
         return after != kUnknown;
@@ -95,7 +95,7 @@ class Outcomes {
             if (!change(operation, value)) return kUnknown;
         const int32_t answer = tables_.answers.get(tree.answers, value);
         if (answer == kUnknown) {
-            misses_.add(Lack::kAnswer, number, value, 0, nullptr);
+            misses_.add(MissKind::kAnswer, number, value, 0, nullptr);
             return kUnknown;
         }
         for (const auto& child : tree.children) {

@@ -7,7 +7,7 @@
 
 #include "misses.hpp"
 #include "outcomes.hpp"
-#include "swaps.hpp"
+#include "commute.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -50,7 +50,7 @@ class Found {
     size_t size_ = 0;
 };
 
-// Looks up what can happen in a row. What is lacking goes to `misses`; then the row has
+// Looks up what can happen in a row. What the tables lack goes to `misses`; then the row has
 // to be tried again. It only reads the tables, so each thread has its own.
 class Successors {
   public:
@@ -61,7 +61,7 @@ class Successors {
 
     Misses misses;
 
-    // Gives every successor, in canonical order. False if something is lacking. Given the
+    // Gives every successor, in canonical order. False on a miss. Given the
     // outcome that led to the row, and not kUnknown, leaves out the successors to which
     // the same two steps in the other order lead, with the step of a later node last.
     bool all(const int32_t* row, uint64_t fingerprint, Found& out, int32_t leaf = kUnknown) {
@@ -93,7 +93,7 @@ class Successors {
         const Site& site = tables_.sites[number];
         const int32_t list = site.list_of(row);
         if (list != kUnknown) return &tables_.events[list];
-        misses.add(Lack::kList, static_cast<int32_t>(number), 0, site.hash(row, false), row);
+        misses.add(MissKind::kList, static_cast<int32_t>(number), 0, site.hash(row, false), row);
         return &kNone;
     }
 
@@ -136,7 +136,7 @@ class Successors {
         }
     }
 
-    // Returns where the steps of a group begin; kUnknown if something is lacking.
+    // Returns where the steps of a group begin; kUnknown on a miss.
     int32_t make_plan(const Group& group, const int32_t* row) {
         const size_t begin = steps_.size();
         steps_.push_back(Step{0, 0, 0, 0, Footprint::nothing(kUnknown)});
@@ -235,17 +235,17 @@ class Successors {
             else
                 produce(outcome.what / 2, row, fingerprint ^ outcome.change);
         } else if (outcome.what == kUnknown) {
-            misses.add(Lack::kOutcome, event, local, 0, row);
+            misses.add(MissKind::kOutcome, event, local, 0, row);
         } else if (outcome.what >= 0) {
             const auto take = [&](int32_t leaf) { produce_from_tree(leaf, row, fingerprint); };
             if (!outcomes_.visit(outcome.what, row, [](int32_t) {}, take))
-                misses.add(Lack::kOutcome, event, local, outcomes_.gap(), row);
+                misses.add(MissKind::kOutcome, event, local, outcomes_.gap(), row);
         }
     }
 
     const Effect& apply(int32_t operation, int32_t value) {
         const Effect& effect = tables_.effects.get(operation, value);
-        if (effect.after == kUnknown) misses.add(Lack::kApply, operation, value, 0, nullptr);
+        if (effect.after == kUnknown) misses.add(MissKind::kApply, operation, value, 0, nullptr);
         return effect;
     }
 

@@ -1,4 +1,4 @@
-// The tables of engine/tables.py, as far as Python has told them.
+// The kernel's copy of the tables of engine/tables.py, as far as it was needed.
 //
 // Values are numbered from 0 in each column by itself, so that the tables of a column
 // are as small as it is.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gate.hpp"
+#include "meter.hpp"
 #include "memory.hpp"
 
 namespace worldline {
@@ -211,9 +211,9 @@ class Visited {
         VisitedShard& shard = shards_[shard_of(fingerprint)];
         shard.count(1);
         if (shard.spare() > 0) return;
-        std::atomic<int64_t> left{gate().room()};
+        std::atomic<int64_t> left{meter().room()};
         if (shard.grow_for(1, left)) return;
-        gate().starve();
+        meter().starve();
         throw std::bad_alloc();
     }
 

@@ -1,4 +1,4 @@
-// What each thread of a breadth-first search has for itself.
+// The private state of each thread of a breadth-first search.
 #pragma once
 
 #include <array>
@@ -46,16 +46,16 @@ struct Undecided {
     int32_t watch;
 };
 
-// What one thread needs for itself, in lines of the cache that no other writes to.
+// The private state of one thread, in lines of the cache that no other writes to.
 struct alignas(128) Worker {
     explicit Worker(const Tables& tables)
-        : look(tables), judge(tables), row(tables.width), folded(tables.width) {}
+        : look(tables), judge(tables), row(tables.width), scratch(tables.width) {}
 
     Successors look;
     Judge<PackedRow> judge;
     std::optional<Canonical> canonical;  // with symmetry
     Sample expanded, examined;
-    std::vector<int32_t> row, folded;
+    std::vector<int32_t> row, scratch;  // that is expanded; a successor
     Found found;
     std::vector<Candidate> candidates;  // not yet looked up
     Frontier next;                      // the states it found, of the next level
@@ -69,7 +69,7 @@ struct alignas(128) Worker {
     std::array<uint32_t, kShards> added;
     int64_t tried = 0, generated = 0, left_out = 0, pruned = 0, states = 0;
     int64_t room = 0;   // how many states it may still add
-    int64_t lacks = 0;  // how many a state needs room for that was not expanded therefore
+    int64_t short_of = 0;  // room that a state needed which was not expanded for want of it
 
     void begin(size_t watches) {
         look.misses.clear();
@@ -78,13 +78,13 @@ struct alignas(128) Worker {
         endings.clear();
         hits.assign(watches, ~0ULL);
         added.fill(0);
-        tried = generated = left_out = pruned = states = room = lacks = 0;
+        tried = generated = left_out = pruned = states = room = short_of = 0;
     }
 
-    // Whether others would soon lack the same.
-    bool lacks_much() const {
-        const size_t lacking = look.misses.size();
-        return lacking >= kMostMisses || (lacking > 0 && tried >= kEnough);
+    // Whether it is time to stop: others would soon miss the same.
+    bool has_many_misses() const {
+        const size_t count = look.misses.size();
+        return count >= kMostMisses || (count > 0 && tried >= kEnough);
     }
 
     static constexpr size_t kMostMisses = 4096;

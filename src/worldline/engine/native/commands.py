@@ -1,6 +1,7 @@
-"""What the kernel is told: a stream of integers, written here.
+"""The command stream that fills the kernel's tables.
 
-Each instruction is a number and its arguments; ``kernel/tell.hpp`` reads them.
+Each command is an opcode and its arguments, all integers; ``kernel/decoder.hpp`` has the
+decoder.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from ctypes import c_int32
 from typing import final
 
 
-class Word(enum.IntEnum):
-    """The instructions."""
+class Opcode(enum.IntEnum):
+    """The commands; ``kernel/decoder.hpp`` has the same numbers."""
 
     VALUE = 0
     COLLECTION = 1
@@ -47,13 +48,13 @@ def halves(word: int) -> tuple[int, int]:
 
 
 @final
-class Speech:
-    """Instructions that were not sent yet.
+class CommandBuffer:
+    """Commands that were not sent yet.
 
     Parameters
     ----------
     library, tables
-        The kernel, and its tables that are told.
+        The kernel, and its tables that they fill.
     """
 
     def __init__(self, library: ctypes.CDLL, tables: int) -> None:
@@ -61,20 +62,20 @@ class Speech:
         self._tables = tables
         # A list, packed when it is sent: an array would look at each word twice.
         self._words: list[int] = []
-        self.say = self._words.append
-        self.say_all = self._words.extend
+        self.append = self._words.append
+        self.extend = self._words.extend
 
-    def long_word(self, word: int) -> None:
+    def append_long(self, word: int) -> None:
         """Add 64 bits, low half first."""
-        self.say_all(halves(word))
+        self.extend(halves(word))
 
     def send(self) -> None:
-        """Tell the kernel all that was said."""
+        """Have the kernel decode all commands."""
         count = len(self._words)
         if count:
             packed = struct.pack(f"{count}i", *self._words)
             words = (c_int32 * count).from_buffer_copy(packed)
-            told = self._library.wl_tell(self._tables, words, count)
+            decoded = self._library.wl_decode(self._tables, words, count)
             self._words.clear()
-            if told < 0:
+            if decoded < 0:
                 raise MemoryError

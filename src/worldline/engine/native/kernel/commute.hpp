@@ -1,4 +1,4 @@
-// Which steps can be swapped: those of different nodes that do not get in each other's way.
+// Commuting steps: steps of different nodes that lead to the same state in either order.
 //
 // A search level by level may leave a step `e` out in a state `s` that was reached from `p`
 // by a step `f` of a later node, if `e` can be taken in `p` as well, and `e f` and `f e` lead
@@ -18,7 +18,7 @@
 
 namespace worldline {
 
-// What a step touches, as bits: of columns, and of items in columns.
+// The footprint of a step, as bits: of columns, and of items in columns.
 // Things may share a bit. Unless it is known, a step may touch anything.
 struct Footprint {
     static constexpr uint64_t kAnything = ~uint64_t{0};
@@ -49,7 +49,7 @@ struct Footprint {
     static Footprint nothing(int32_t rank) { return {rank, 0, 0, 0, 0}; }
 };
 
-// Knows the footprint of each outcome. Each thread has its own.
+// The footprints of outcomes, by number. Each thread has its own.
 class Footprints {
   public:
     explicit Footprints(const Tables& tables) : tables_(tables) {}

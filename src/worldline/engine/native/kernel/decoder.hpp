@@ -1,6 +1,6 @@
-// What Python tells of its tables: a stream of integers, read here.
+// The decoder of the command stream by which Python fills the kernel's tables.
 //
-// Each instruction is a number and its arguments; engine/native/tell.py writes them.
+// Each command is an opcode and its arguments, all integers; engine/native/commands.py writes them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace worldline {
 
-enum class Word : int32_t {
+enum class Opcode : int32_t {
     kValue = 0,       // column, mix (low, high half)
     kCollection = 1,  // column, shape
     kItem = 2,        // column, content (low, high), sender
@@ -37,12 +37,12 @@ enum class Word : int32_t {
     kItemRename = 22, // table, item, item after
 };
 
-class Listener {
+class Decoder {
   public:
-    Listener(Tables& tables, const int32_t* words) : tables_(tables), at_(words) {}
+    Decoder(Tables& tables, const int32_t* words) : tables_(tables), at_(words) {}
 
-    void hear(const int32_t* end) {
-        while (at_ != end) instruction();
+    void decode(const int32_t* end) {
+        while (at_ != end) command();
     }
 
   private:
@@ -59,31 +59,31 @@ class Listener {
         return static_cast<uint64_t>(static_cast<uint32_t>(next())) << 32 | low;
     }
 
-    void instruction() {
-        switch (static_cast<Word>(next())) {
-            case Word::kValue: return value();
-            case Word::kCollection: return collection();
-            case Word::kItem: return item();
-            case Word::kRanks: return ranks();
-            case Word::kSite: return site();
-            case Word::kList: return list();
-            case Word::kParts: return parts();
-            case Word::kEntry: return entry();
-            case Word::kOutcome: return outcome();
-            case Word::kLeaf: return leaf();
-            case Word::kTree: return tree();
-            case Word::kChild: return child();
-            case Word::kOperation: return operation();
-            case Word::kApply: return apply();
-            case Word::kAnswer: return answer();
-            case Word::kDecision: return decision();
-            case Word::kQuestion: return question();
-            case Word::kBranch: return branch();
-            case Word::kSymmetry: return symmetry();
-            case Word::kTrait: return trait();
-            case Word::kRename: return rename();
-            case Word::kOutline: return outline();
-            case Word::kItemRename: return item_rename();
+    void command() {
+        switch (static_cast<Opcode>(next())) {
+            case Opcode::kValue: return value();
+            case Opcode::kCollection: return collection();
+            case Opcode::kItem: return item();
+            case Opcode::kRanks: return ranks();
+            case Opcode::kSite: return site();
+            case Opcode::kList: return list();
+            case Opcode::kParts: return parts();
+            case Opcode::kEntry: return entry();
+            case Opcode::kOutcome: return outcome();
+            case Opcode::kLeaf: return leaf();
+            case Opcode::kTree: return tree();
+            case Opcode::kChild: return child();
+            case Opcode::kOperation: return operation();
+            case Opcode::kApply: return apply();
+            case Opcode::kAnswer: return answer();
+            case Opcode::kDecision: return decision();
+            case Opcode::kQuestion: return question();
+            case Opcode::kBranch: return branch();
+            case Opcode::kSymmetry: return symmetry();
+            case Opcode::kTrait: return trait();
+            case Opcode::kRename: return rename();
+            case Opcode::kOutline: return outline();
+            case Opcode::kItemRename: return item_rename();
         }
     }
 

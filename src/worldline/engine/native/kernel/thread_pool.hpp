@@ -1,4 +1,4 @@
-// The same work on several threads, again and again.
+// A persistent thread pool; waiting threads spin before they sleep.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@
 
 namespace worldline {
 
-// Threads that stay, because the work between two meetings is too short to start any.
-// Whoever waits looks for a while before it sleeps: waking up costs more than that.
-class Crew {
+// The threads persist, because the work between two barriers is too short to start any. A
+// waiting thread spins for a while before it sleeps: waking up costs more than that.
+class ThreadPool {
   public:
-    explicit Crew(size_t threads) : size_(threads) {}
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    explicit ThreadPool(size_t threads) : size_(threads) {}
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
 
-    ~Crew() {
+    ~ThreadPool() {
         {
             const std::lock_guard<std::mutex> held(mutex_);
             is_over_ = true;
@@ -36,7 +36,7 @@ class Crew {
     template <typename Work>
     void run(size_t threads, const Work& work) {
         if (threads <= 1) return work(0);
-        hire();
+        start();
         work_ = [&work, threads](size_t number) {
             if (number < threads) work(number);
         };
@@ -53,19 +53,19 @@ class Crew {
     }
 
   private:
-    static constexpr int kLooks = 600;  // some ten microseconds
+    static constexpr int kSpins = 600;  // some ten microseconds
 
     // Starts the threads, or as many as the system allows.
-    void hire() {
+    void start() {
         try {
             while (others_.size() + 1 < size_ && !is_short_)
-                others_.emplace_back([this, number = others_.size() + 1] { serve(number); });
+                others_.emplace_back([this, number = others_.size() + 1] { loop(number); });
         } catch (const std::system_error&) {
             is_short_ = true;
         }
     }
 
-    void serve(size_t number) {
+    void loop(size_t number) {
         for (uint64_t known = 0;; ++known) {
             wait(to_start_, [this, known] { return round_ != known; });
             if (is_over_) return;
@@ -78,7 +78,7 @@ class Crew {
 
     template <typename Ready>
     void wait(std::condition_variable& signal, const Ready& is_ready) {
-        for (int look = 0; look < kLooks; ++look) {
+        for (int spin = 0; spin < kSpins; ++spin) {
             if (is_ready()) return;
             relax();
         }

@@ -1,4 +1,4 @@
-"""What the kernel lacks, worked out by a world and told to the kernel."""
+"""Resolves the kernel's table misses: runs the handlers, sends the results."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ctypes import c_int32
 from typing import final
 
 from worldline.engine.expand import Expander
-from worldline.engine.native.fold import Fold
-from worldline.engine.native.mirror import Mirror
+from worldline.engine.native.kernel_tables import KernelTables
+from worldline.engine.native.symmetry import SymmetryTables
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Service, Tables
 
 
-class Lack(enum.IntEnum):
+class MissKind(enum.IntEnum):
     """The kinds of misses; ``kernel/misses.hpp`` has the same numbers."""
 
     LIST = 0
@@ -30,52 +30,52 @@ class Lack(enum.IntEnum):
 
 
 @final
-class Server:
-    """Serves the misses of one mirror.
+class MissResolver:
+    """Resolves the misses of one copy of the tables.
 
     Parameters
     ----------
-    mirror, tables, service
+    kernel, tables, service
         The kernel's copy of the tables, and who fills them.
     symmetry
-        What else may have to be served.
+        What else misses may be of.
     look
         Called before each; raises if a bound is hit.
     """
 
     def __init__(
         self,
-        mirror: Mirror,
+        kernel: KernelTables,
         tables: Tables,
         service: Service,
         symmetry: Symmetry | None = None,
         *,
         look: Callable[[], None] | None = None,
     ) -> None:
-        self._mirror = mirror
+        self._kernel = kernel
         self._look = look
-        self._columns = mirror.columns
+        self._columns = kernel.columns
         self._tables = tables
         self._service = service
         self._expander = Expander(tables, service)
-        self._serve: dict[int, Callable[[int, int, list[int]], None]] = {
-            Lack.LIST: self._serve_list,
-            Lack.PARTS: self._serve_parts,
-            Lack.OUTCOME: self._serve_outcome,
-            Lack.APPLY: self._serve_operation,
-            Lack.ANSWER: self._serve_answer,
-            Lack.DECIDE: self._serve_decision,
+        self._resolvers: dict[int, Callable[[int, int, list[int]], None]] = {
+            MissKind.LIST: self._resolve_list,
+            MissKind.PARTS: self._resolve_parts,
+            MissKind.OUTCOME: self._resolve_outcome,
+            MissKind.APPLY: self._resolve_operation,
+            MissKind.ANSWER: self._resolve_answer,
+            MissKind.DECIDE: self._resolve_decision,
         }
         if symmetry is not None:
-            fold = Fold(mirror, symmetry)
-            self._serve |= {
-                Lack.TRAIT: fold.tell_trait,
-                Lack.RENAME: fold.tell_renamed,
-                Lack.OUTLINE: fold.tell_outline,
-                Lack.ITEM: fold.tell_item,
+            names = SymmetryTables(kernel, symmetry)
+            self._resolvers |= {
+                MissKind.TRAIT: names.encode_trait,
+                MissKind.RENAME: names.encode_renamed,
+                MissKind.OUTLINE: names.encode_outline,
+                MissKind.ITEM: names.encode_item,
             }
 
-    def serve(self, misses: int) -> bool:
+    def resolve(self, misses: int) -> bool:
         """Work out all that the kernel missed; False if nothing was.
 
         Parameters
@@ -83,7 +83,7 @@ class Server:
         misses
             Where the kernel keeps them.
         """
-        library = self._mirror.library
+        library = self._kernel.library
         count = library.wl_misses(misses, None)
         if not count:
             return False
@@ -96,28 +96,28 @@ class Server:
             numbers = rows[begin : begin + width] if begin >= 0 else []
             if self._look is not None:
                 self._look()
-            if kind == Lack.RENAME:
+            if kind == MissKind.RENAME:
                 numbers = rows[begin + 1 : begin + 1 + rows[begin]]
-            self._serve[kind](first, second, numbers)
-        self._mirror.send()
+            self._resolvers[kind](first, second, numbers)
+        self._kernel.send()
         return True
 
-    def _serve_decision(self, number: int, question: int, numbers: list[int]) -> None:
+    def _resolve_decision(self, number: int, question: int, numbers: list[int]) -> None:
         row = self._columns.row(numbers)
-        decision = self._mirror.decision_of(number)
+        decision = self._kernel.decision_of(number)
         decision(row)
-        self._mirror.tell_verdict(decision, row, question)
+        self._kernel.encode_verdict(decision, row, question)
 
-    def _serve_operation(self, number: int, seen: int, _: list[int]) -> None:
-        operations = self._mirror.operations(number)
+    def _resolve_operation(self, number: int, seen: int, _: list[int]) -> None:
+        operations = self._kernel.operations(number)
         column, columns = operations.column, self._columns
         value = columns.value(column, seen)
         after = operations.get(value)
         if after is None:
             after = self._service.apply(operations, value)
-        self._mirror.tell_operation(number, seen, columns.number(column, after))
+        self._kernel.encode_operation(number, seen, columns.number(column, after))
 
-    def _serve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
+    def _resolve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
         entry, columns = self._tables.entries[number], self._columns
         value = columns.value(entry.column, local) if entry.column >= 0 else 0
         row = columns.row(numbers)
@@ -125,25 +125,25 @@ class Server:
             self._expander.outcomes(entry, row)
         else:
             self._service.leaves(entry, row)
-        self._mirror.tell_outcome(entry, local, entry.outcomes[value])
+        self._kernel.encode_outcome(entry, local, entry.outcomes[value])
 
-    def _serve_parts(self, number: int, item: int, numbers: list[int]) -> None:
+    def _resolve_parts(self, number: int, item: int, numbers: list[int]) -> None:
         site, columns = self._tables.sites[number], self._columns
         assert site.collection is not None
         known = columns.item_of(site.collection, item)
         found = self._service.parts(site, known, columns.row(numbers))
-        self._mirror.tell_parts(site, item, numbers, found)
+        self._kernel.encode_parts(site, item, numbers, found)
 
-    def _serve_answer(self, number: int, seen: int, _: list[int]) -> None:
-        ask = self._mirror.question_of(number)
+    def _resolve_answer(self, number: int, seen: int, _: list[int]) -> None:
+        ask = self._kernel.question_of(number)
         answer = self._service.answer(ask, self._columns.value(ask.column, seen))
-        self._mirror.tell_answer(ask, seen, answer)
+        self._kernel.encode_answer(ask, seen, answer)
 
-    def _serve_list(self, number: int, _: int, numbers: list[int]) -> None:
+    def _resolve_list(self, number: int, _: int, numbers: list[int]) -> None:
         site = self._tables.sites[number]
         row = self._columns.row(numbers)
         entries = site.known.get(site.key(row))
         if entries is None:
             entries = self._service.enabled(site, row)
         values = [numbers[column] for column in site.columns]
-        self._mirror.tell_list(site, values, entries)
+        self._kernel.encode_list(site, values, entries)

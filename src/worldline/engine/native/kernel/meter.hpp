@@ -1,6 +1,7 @@
-// When the kernel goes back to Python: at a time, at Ctrl-C, or before memory is used up.
+// The meter of time, memory and Ctrl-C: it says when the kernel goes back to Python.
 //
-// There is one for the process, as there is one memory; who explores opens it for a while.
+// engine/bounds.py has the one that watches a whole search and sets this one for a while.
+// There is one for the process, as there is one memory.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +22,11 @@
 
 namespace worldline {
 
-class Gate {
+class Meter {
   public:
-    // Opens it for so long, up to so many resident bytes of the process, and until the
+    // Starts it for so long, up to so many resident bytes of the process, and until the
     // number of SIGINT can be read from a file; negative: no bound, no file.
-    void open(double seconds, int64_t ceiling, int file) {
+    void start(double seconds, int64_t ceiling, int file) {
         const int64_t now = now_ns();
         ends_ = seconds < 0 || seconds > kMostSeconds
                     ? std::numeric_limits<int64_t>::max()
@@ -33,18 +34,18 @@ class Gate {
         ceiling_ = ceiling;
         file_ = file;
         next_look_ = now;
-        is_closed_ = false;
+        is_over_ = false;
         is_starved_ = false;
     }
 
     // Whether it is time to go back. Threads may ask for every few states.
-    bool is_closed() {
-        if (is_closed_.load(std::memory_order_relaxed)) return true;
+    bool is_over() {
+        if (is_over_.load(std::memory_order_relaxed)) return true;
         const int64_t now = now_ns();
-        if (now > ends_) return is_closed_ = true;
+        if (now > ends_) return is_over_ = true;
         int64_t look = next_look_.load(std::memory_order_relaxed);
         if (now < look || !next_look_.compare_exchange_strong(look, now + kLookNs)) return false;
-        if (is_called()) return is_closed_ = true;
+        if (is_called()) return is_over_ = true;
         if (ceiling_ < 0 || resident() <= ceiling_) return false;
         starve();
         return true;
@@ -59,7 +60,7 @@ class Gate {
     // Notes that something needed more than there was.
     void starve() {
         is_starved_ = true;
-        is_closed_ = true;
+        is_over_ = true;
     }
 
     bool is_starved() const { return is_starved_; }
@@ -106,11 +107,11 @@ class Gate {
     int64_t ceiling_ = -1;
     int file_ = -1;
     std::atomic<int64_t> next_look_{0};
-    std::atomic<bool> is_closed_{false}, is_starved_{false};
+    std::atomic<bool> is_over_{false}, is_starved_{false};
 };
 
-inline Gate& gate() {
-    static Gate one;
+inline Meter& meter() {
+    static Meter one;
     return one;
 }
 
@@ -126,8 +127,8 @@ struct Guarded {
 
     T* allocate(size_t count) {
         const size_t bytes = count * sizeof(T);
-        if (bytes >= kMuch && static_cast<int64_t>(bytes) > gate().room()) {
-            gate().starve();
+        if (bytes >= kMuch && static_cast<int64_t>(bytes) > meter().room()) {
+            meter().starve();
             throw std::bad_alloc();
         }
         return std::allocator<T>().allocate(count);

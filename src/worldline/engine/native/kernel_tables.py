@@ -1,4 +1,4 @@
-"""The tables, mirrored into the kernel as far as it asks for them.
+"""The kernel's copy of the tables, filled as far as it asks for them.
 
 Python owns the tables; the kernel has a copy of what it has met, for as long as they
 live: a second search finds them warm.
@@ -13,8 +13,8 @@ from typing import Any, TypeAlias, final
 from worldline.engine.collections import ACTIONS
 from worldline.engine.decisions import Decision, Question
 from worldline.engine.native.columns import Columns
+from worldline.engine.native.commands import CommandBuffer, Opcode
 from worldline.engine.native.library import library
-from worldline.engine.native.tell import Speech, Word
 from worldline.engine.tables import (
     Ask,
     Entry,
@@ -81,7 +81,7 @@ class Numbers:
 
 
 @final
-class Mirror:
+class KernelTables:
     """The kernel's copy of some tables.
 
     Attributes
@@ -90,19 +90,19 @@ class Mirror:
         By which the kernel knows it.
     columns
         The kernel's numbers of values.
-    speech
-        How it is told what is not told here.
+    commands
+        The commands to it, for what is not encoded here.
     """
 
     def __init__(self, tables: Tables) -> None:
         self.library = library()
         self.handle = self.library.wl_tables(len(tables.interners))
         weakref.finalize(self, self.library.wl_tables_free, self.handle)
-        self.speech = self._speech = Speech(self.library, self.handle)
-        self.columns = Columns(tables, self.library, self.handle, self._speech)
+        self.commands = self._commands = CommandBuffer(self.library, self.handle)
+        self.columns = Columns(tables, self.library, self.handle, self._commands)
         self._entries: set[int] = set()
         self._leaves: set[int] = set()
-        self._told: set[tuple[Word, int, int]] = set()
+        self._sent: set[tuple[Opcode, int, int]] = set()
         self._operations = Numbers()
         self._trees = Numbers()
         self._answers = Numbers()
@@ -110,19 +110,19 @@ class Mirror:
         self._places: list[Place] = []
         self._decisions = Numbers()
         for site in tables.sites:
-            self._tell_site(site)
+            self._encode_site(site)
         self.send()
 
     def send(self) -> None:
-        """Let the kernel know all that was told."""
+        """Send all commands to the kernel."""
         self.columns.rank_items()
-        self._speech.send()
+        self._commands.send()
 
     def decision(self, decision: Decision) -> int:
         """Return the kernel's number of a decision."""
         number, is_new = self._decisions.of(decision)
         if is_new:
-            self._speech.say_all((Word.DECISION, number, _UNSET))
+            self._commands.extend((Opcode.DECISION, number, _UNSET))
         return number
 
     def operations(self, number: int) -> Operations:
@@ -140,38 +140,38 @@ class Mirror:
         known: Decision = self._decisions[number]
         return known
 
-    def tell_list(
+    def encode_list(
         self, site: Site, values: list[int], entries: tuple[Entry, ...]
     ) -> None:
-        """Tell the events of a site, for the kernel's values of its columns."""
+        """Encode the events of a site, for the kernel's values of its columns."""
         events = [self._entry(entry) for entry in entries]
-        self._speech.say_all((Word.LIST, site.number, *values, len(events), *events))
+        self._commands.extend((Opcode.LIST, site.number, *values, len(events), *events))
 
-    def tell_parts(
+    def encode_parts(
         self, site: Site, item: int, row: list[int], entries: tuple[Entry | None, ...]
     ) -> None:
-        """Tell the events of one item of a site's collection."""
+        """Encode the events of one item of a site's collection."""
         events = [_UNSET if one is None else self._entry(one) for one in entries]
-        self._speech.say_all((Word.PARTS, site.number, item, *row, *events))
+        self._commands.extend((Opcode.PARTS, site.number, item, *row, *events))
 
-    def tell_outcome(self, entry: Entry, local: int, tree: Any) -> None:
-        """Tell what an event does in a local state, by the kernel's number of it."""
+    def encode_outcome(self, entry: Entry, local: int, tree: Any) -> None:
+        """Encode what an event does in a local state, by the kernel's number of it."""
         outcome = self._outcome(tree)
-        self._speech.say_all((Word.OUTCOME, entry.number, local, outcome))
+        self._commands.extend((Opcode.OUTCOME, entry.number, local, outcome))
 
-    def tell_operation(self, number: int, value: int, after: int) -> None:
-        """Tell what an operation makes of a value, both as the kernel has them."""
-        self._speech.say_all((Word.APPLY, number, value, after))
+    def encode_operation(self, number: int, value: int, after: int) -> None:
+        """Encode what an operation makes of a value, both as the kernel has them."""
+        self._commands.extend((Opcode.APPLY, number, value, after))
 
-    def tell_answer(self, ask: Ask, value: int, answer: int) -> None:
-        """Tell what a value answers."""
+    def encode_answer(self, ask: Ask, value: int, answer: int) -> None:
+        """Encode what a value answers."""
         table, _ = self._answers.of(ask.answers)
-        self._speech.say_all((Word.ANSWER, table, value, answer))
+        self._commands.extend((Opcode.ANSWER, table, value, answer))
 
-    def tell_verdict(
+    def encode_verdict(
         self, decision: Decision, row: Row, question: int = _UNSET
     ) -> None:
-        """Tell the path that a row takes through a decision; its verdict is known.
+        """Encode the path that a row takes through a decision; its verdict is known.
 
         Parameters
         ----------
@@ -182,32 +182,32 @@ class Mirror:
         place: Place | bool
         if question == _UNSET:
             number, place = self.decision(decision), _first(decision.root, ())
-            if self._is_news(Word.DECISION, number, 0):
-                self._speech.say_all((Word.DECISION, number, self._question(place)))
+            if self._is_news(Opcode.DECISION, number, 0):
+                self._commands.extend((Opcode.DECISION, number, self._question(place)))
         else:
             place = self._places[question - _FIRST_QUESTION]
         while not isinstance(place, bool):
             question = self._question(place)
-            answer = self._tell_answer_to(place[0], row)
+            answer = self._encode_answer_to(place[0], row)
             place = _after(place, answer)
-            if self._is_news(Word.BRANCH, question, answer):
+            if self._is_news(Opcode.BRANCH, question, answer):
                 child = self._question(place)
-                self._speech.say_all((Word.BRANCH, question, answer, child))
+                self._commands.extend((Opcode.BRANCH, question, answer, child))
 
-    def _tell_answer_to(self, node: Question, row: Row) -> int:
+    def _encode_answer_to(self, node: Question, row: Row) -> int:
         value = row[node.column]
         answer = node.answers[value]
         table, _ = self._answers.of(node.answers)
-        if self._is_news(Word.ANSWER, table, value):
+        if self._is_news(Opcode.ANSWER, table, value):
             seen = self.columns.number(node.column, value)
-            self._speech.say_all((Word.ANSWER, table, seen, answer))
+            self._commands.extend((Opcode.ANSWER, table, seen, answer))
         return answer
 
-    def _is_news(self, word: Word, first: int, second: int) -> bool:
+    def _is_news(self, word: Opcode, first: int, second: int) -> bool:
         key = (word, first, second)
-        if key in self._told:
+        if key in self._sent:
             return False
-        self._told.add(key)
+        self._sent.add(key)
         return True
 
     def _question(self, place: Place | bool) -> int:
@@ -220,23 +220,25 @@ class Mirror:
             number = self._questions[key] = _FIRST_QUESTION + len(self._places)
             self._places.append(place)
             table, _ = self._answers.of(place[0].answers)
-            words = (Word.QUESTION, number, place[0].column, table)
-            self._speech.say_all(words)
+            words = (Opcode.QUESTION, number, place[0].column, table)
+            self._commands.extend(words)
         return number
 
-    def _tell_site(self, site: Site) -> None:
+    def _encode_site(self, site: Site) -> None:
         place = _UNSET
         if site.collection is not None:
             place = site.columns.index(site.collection)
         count = len(site.columns)
         local = _UNSET if site.local is None else site.local
-        words = (Word.SITE, local, place, site.kinds, count, *site.columns)
-        self._speech.say_all(words)
+        words = (Opcode.SITE, local, place, site.kinds, count, *site.columns)
+        self._commands.extend(words)
 
     def _entry(self, entry: Entry) -> int:
         if entry.number not in self._entries:
             self._entries.add(entry.number)
-            self._speech.say_all((Word.ENTRY, entry.number, entry.column, entry.fault))
+            self._commands.extend(
+                (Opcode.ENTRY, entry.number, entry.column, entry.fault)
+            )
         return entry.number
 
     def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:
@@ -245,7 +247,9 @@ class Mirror:
             number, is_new = self._operations.of(one)
             if is_new:
                 action, item = self._action(one)
-                self._speech.say_all((Word.OPERATION, number, one.column, action, item))
+                self._commands.extend(
+                    (Opcode.OPERATION, number, one.column, action, item)
+                )
             found.append(number)
         return found
 
@@ -271,33 +275,33 @@ class Mirror:
             entry = self._entry(leaf.entry)
             column = leaf.entry.column
             local = 0 if column < 0 else self.columns.number(column, leaf.local)
-            words = (Word.LEAF, leaf.number, entry, local, leaf.failed, leaf.weight)
-            self._speech.say_all((*words, len(changes), *changes))
+            words = (Opcode.LEAF, leaf.number, entry, local, leaf.failed, leaf.weight)
+            self._commands.extend((*words, len(changes), *changes))
         return leaf.number
 
     def _tree(self, tree: Any) -> int:
-        """Tell an outcome tree as it is now; it may have grown since the last time."""
+        """Encode an outcome tree as it is now; it may have grown since the last time."""
         number, is_new = self._trees.of(tree)
         if isinstance(tree, Leaf | tuple):
             if is_new:
                 leaves = (tree,) if isinstance(tree, Leaf) else tree
                 items = [self._leaf(leaf) for leaf in leaves]
-                self._tell_tree(number, _LEAVES, items)
+                self._encode_tree(number, _LEAVES, items)
             return number
         if is_new and isinstance(tree, Ask):
             before = self._numbers_of(tree.before)
             table, _ = self._answers.of(tree.answers)
-            self._tell_tree(number, _ASK, before, tree.column, table)
+            self._encode_tree(number, _ASK, before, tree.column, table)
         elif is_new and isinstance(tree, Fork):
-            self._tell_tree(number, _FORK, [])
+            self._encode_tree(number, _FORK, [])
         for answer, child in tree.children.items():
             grows = not isinstance(child, Leaf)
-            if grows or self._is_news(Word.CHILD, number, answer):
-                words = (Word.CHILD, number, answer, self._tree(child))
-                self._speech.say_all(words)
+            if grows or self._is_news(Opcode.CHILD, number, answer):
+                words = (Opcode.CHILD, number, answer, self._tree(child))
+                self._commands.extend(words)
         return number
 
-    def _tell_tree(
+    def _encode_tree(
         self,
         number: int,
         kind: int,
@@ -305,13 +309,13 @@ class Mirror:
         column: int = _UNSET,
         answers: int = _UNSET,
     ) -> None:
-        words = (Word.TREE, number, kind, column, answers, len(items))
-        self._speech.say_all((*words, *items))
+        words = (Opcode.TREE, number, kind, column, answers, len(items))
+        self._commands.extend((*words, *items))
 
 
-def mirror_of(tables: Tables) -> Mirror:
+def kernel_tables_of(tables: Tables) -> KernelTables:
     """Return the kernel's copy of tables, a new one at the first time."""
-    if tables.mirror is None:
-        tables.mirror = Mirror(tables)
-    mirror: Mirror = tables.mirror
-    return mirror
+    if tables.kernel is None:
+        tables.kernel = KernelTables(tables)
+    copy: KernelTables = tables.kernel
+    return copy

@@ -1,4 +1,4 @@
-"""How long, and with how much memory, the kernel goes on before it comes back."""
+"""The kernel's meter: how long, and with how much memory, it goes on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _OUT_OF_MEMORY = -1
 
 
 @final
-class Gate:
-    """Opens the kernel's gate, as far as a meter allows."""
+class KernelMeter:
+    """The kernel's meter, set as far as that of a search allows."""
 
     def __init__(self, library: ctypes.CDLL, meter: Meter) -> None:
         self._library = library
         self._meter = meter
 
-    def open(self, *, timed: bool = True) -> None:
+    def start(self, *, timed: bool = True) -> None:
         """Let the kernel go on until a bound is hit, or Ctrl-C is pressed.
 
         Parameters
@@ -30,15 +30,15 @@ class Gate:
         """
         left = self._meter.seconds_left if timed else None
         ceiling = self._meter.ceiling
-        self._library.wl_open(
+        self._library.wl_meter(
             _UNBOUND if left is None else max(0.0, left),
             _UNBOUND if ceiling is None else ceiling,
             interrupts.announced(),
         )
 
-    def leave_open(self) -> None:
+    def stop(self) -> None:
         """Take the bounds away, for whoever uses the kernel next."""
-        self._library.wl_open(_UNBOUND, _UNBOUND, _UNBOUND)
+        self._library.wl_meter(_UNBOUND, _UNBOUND, _UNBOUND)
 
     def checked(self, result: int) -> int:
         """Return what a function of the kernel returned.

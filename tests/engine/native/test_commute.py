@@ -1,4 +1,4 @@
-"""Steps of two nodes that can be swapped are looked up in one order only.
+"""Steps of two nodes that commute are looked up in one order only.
 
 The results stay those of the reference, which looks up all of them; and where the steps
 get in each other's way, both orders are searched.

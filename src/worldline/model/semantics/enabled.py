@@ -1,0 +1,123 @@
+"""Whether one event can happen, found without listing all that can.
+
+The answer is always that of the lists in `transitions`: an event is in one of them. What
+a guard says, or whether a delivery would change anything, is up to whoever runs handlers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from worldline.model.data.values import is_constant
+from worldline.model.events import UNREACHABLE, Event
+from worldline.model.faults import Budget, Partition
+from worldline.model.kinds import Kind
+from worldline.model.network import Mailbox
+from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
+from worldline.model.semantics.layout import Layout
+from worldline.model.semantics.transitions import ambient_events, arrivals, own_events
+from worldline.model.system import System
+
+_STRIKES = frozenset({Kind.RESET, Kind.CRASH})
+
+
+def is_listed(
+    system: System, event: Event, cells: Sequence[Any], budget: Budget
+) -> bool:
+    """Say whether the lists of enabled events have an event.
+
+    Parameters
+    ----------
+    cells
+        The cell of each column; of local ones nothing is read.
+    budget
+        What is left of each fault.
+    """
+    kind, node, envelope = event.kind, event.node, event.envelope
+    partition: Partition = cells[Layout.PARTITION]
+    if node is None:
+        return event in ambient_events(system, budget, partition)
+    if kind is Kind.TRANSPORT_ERROR and event.name == UNREACHABLE and event.peer:
+        node = event.peer  # it is listed where the message is
+    index = system.index.get(node)
+    if index is None:
+        return False
+    column = system.layout.hidden(index)
+    hidden: Hidden = cells[column]
+    inbox: Mailbox = cells[column + 1]
+    if kind is Kind.DELIVER:
+        return (
+            envelope is not None
+            and hidden.status is Status.UP
+            and inbox.is_ready(envelope)
+            and (partition.cut is None or not partition.separates(envelope.src, node))
+        )
+    if kind is Kind.TIMER:
+        timer = PendingTimer(event.part, event.name, event.payload)
+        return timer in (hidden.due() if hidden.timed else hidden.timers)
+    if kind.is_about_message and kind.is_fault:
+        return budget.allows(kind.budgets[0]) and envelope in inbox.befallen(kind)
+    if kind.arrives:
+        return event in arrivals(system, index, hidden, inbox, budget, partition)
+    return _is_own(system, index, event, hidden, inbox, budget)
+
+
+def _is_own(
+    system: System,
+    index: int,
+    event: Event,
+    hidden: Hidden,
+    inbox: Mailbox,
+    budget: Budget,
+) -> bool:
+    """Say it of what a node and its environment do there, but for timers."""
+    kind, status = event.kind, hidden.status
+    if kind is Kind.START:
+        return status is Status.NEW
+    if event.part or (event.name and kind is not Kind.CALL):
+        return False
+    if kind.is_about_connection:
+        return (
+            status is Status.UP
+            and event.payload is None
+            and budget.allows(kind.budgets[0])
+            and event.peer in inbox.breakable()
+            and system.index[event.peer] > index
+        )
+    if event.peer is not None:
+        return False
+    if kind is Kind.CALL:
+        return status is Status.UP and _is_call(system, index, event, hidden)
+    if kind is Kind.RESTART:
+        may = event.payload is None and budget.allows("restarts")
+        return may and status is Status.DOWN
+    if kind in _STRIKES:
+        strikes = system.faults.strikes(system.ids[index])
+        return strikes and status is Status.UP and _is_strike(event, inbox, budget)
+    return event in own_events(system, index, hidden, inbox, budget)
+
+
+def _is_call(system: System, index: int, event: Event, hidden: Hidden) -> bool:
+    key = event.name, event.key[-1]
+    if hidden.stands_at(key) or system.whenevers[index].guards(key):
+        return True
+    if not system.open_workload:
+        return False
+    handler = system.types[index].calls.get(event.name)
+    if handler is None or not handler.accepts(event.payload):
+        return False
+    return is_constant(event.key[-1])  # it comes from outside, where it could change
+
+
+def _is_strike(event: Event, inbox: Mailbox, budget: Budget) -> bool:
+    deaf = event.payload
+    if event.kind is Kind.CRASH:
+        return deaf is None and budget.allows("crashes")
+    if deaf == ():
+        return budget.allows("resets")
+    if not isinstance(deaf, tuple) or not budget.allows("silent_resets"):
+        return False
+    if budget.deaf is not None and len(deaf) > budget.deaf:
+        return False
+    return deaf == tuple(peer for peer in inbox.silent_peers() if peer in deaf)

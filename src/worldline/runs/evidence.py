@@ -1,0 +1,258 @@
+"""Evidence of a verdict: a run, confirmed with the real handlers, in a file.
+
+A search hands in a schedule and what it expects of it; the run is confirmed, explained,
+recorded, written, and named by the command that replays it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+from worldline.model.errors import Nondeterminism, UsageError
+from worldline.model.events import Schedule
+from worldline.model.properties import Property
+from worldline.model.system import System
+from worldline.model.verdicts import Verdict
+from worldline.runs.confirm import Expected, confirm
+from worldline.runs.explain import explain
+from worldline.runs.lasso import objection
+from worldline.runs.loading import call, command
+from worldline.runs.record import Ending, record
+from worldline.runs.report import PropertyReport
+from worldline.runs.start import Beginning, Start
+from worldline.trace.format import write
+from worldline.trace.records import Trace
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import Snapshot
+
+DIRECTORY = Path("worldline-out")
+
+
+def file_of(system: str, what: str, folder: Path = DIRECTORY) -> Path:
+    """Return the usual place of a trace.
+
+    Examples
+    --------
+    >>> file_of("two locks", "mutex").as_posix()
+    'worldline-out/two-locks-mutex.wl'
+    """
+    stem = re.sub(r"[^\w.-]+", "-", f"{system}-{what}").strip("-")
+    return folder / f"{stem}.wl"
+
+
+def replay_of(file: Path, target: str | None) -> str:
+    """Return the command that replays a trace; the call, if no target can be loaded."""
+    return call(file, None) if target is None else command("replay", file, target)
+
+
+def why_unwritten(run: Trace, file: Path) -> str:
+    """Write a trace; return why that was impossible, which loses no verdict."""
+    try:
+        write(run, file)
+    except UsageError as error:
+        return error.what
+    return ""
+
+
+def with_file(
+    report: PropertyReport, run: Trace, file: Path, target: str | None
+) -> PropertyReport:
+    """Write a run; return the report on the property that it concerns, with its file."""
+    if reason := why_unwritten(run, file):
+        return replace(report, run=run, unwritten=reason)
+    return replace(report, run=run, trace=file, replay=replay_of(file, target))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnessed:
+    """A run as a search claims it.
+
+    Attributes
+    ----------
+    start
+        Where it begins.
+    expected
+        The events from there, and what the search took each to do.
+    end
+        The state to which they lead; None where that is not known.
+    """
+
+    start: Start
+    expected: Expected
+    end: Snapshot | None
+
+
+@final
+class Evidence:
+    """Confirms runs and writes their traces.
+
+    Parameters
+    ----------
+    beginning
+        Where the search begins.
+    out
+        The file of the first trace; the others, and the first if it is None, are
+        named by system and property.
+    folder
+        Where these others go.
+    is_written
+        Whether there are to be files.
+    engine, seed
+        Noted in the traces.
+
+    Attributes
+    ----------
+    notes
+        Why traces of live runs were not written, if any were not.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        beginning: Beginning,
+        out: Path | None,
+        *,
+        is_written: bool,
+        engine: str,
+        seed: int,
+        folder: Path = DIRECTORY,
+    ) -> None:
+        self.engine = engine
+        self.seed = seed
+        self.notes: list[str] = []
+        self.is_written = is_written
+        self._system = system
+        self._begins_in = beginning.trace
+        self._out = out
+        self._folder = folder
+
+    def violated(
+        self, run: Witnessed, ending: Ending, broken: Property | None
+    ) -> PropertyReport:
+        """Confirm a run that violates something, and write its trace.
+
+        Parameters
+        ----------
+        ending
+            How it ends; what `broken` says goes over its explanation.
+        broken
+            The property, to be evaluated again; None for failures and deadlocks.
+        """
+        direct, schedule = self._confirmed(run)
+        if broken is not None:
+            if broken.judge(direct.view).holds:
+                raise Nondeterminism(
+                    f"property {broken.name}", "was false", "true in the same state"
+                )
+            ending = replace(ending, explanation=str(explain(direct, broken)))
+            self._confirm_cycle(ending, broken, run.start, schedule)
+        return self._reported(run.start, schedule, ending)
+
+    def dead(
+        self, run: Witnessed, wanted: list[Property], critical: int
+    ) -> PropertyReport:
+        """Confirm a run that has become dead, and write its trace.
+
+        Parameters
+        ----------
+        wanted
+            What does not become true any more, all of it together.
+        critical
+            The step from which on it does not.
+        """
+        direct, schedule = self._confirmed(run)
+        missing = [one for one in wanted if not one.judge(direct.view).holds]
+        if not missing:
+            names = ", ".join(one.name for one in wanted)
+            raise Nondeterminism(names, "not all were true", "true in the same state")
+        text = str(explain(direct, missing[0]))
+        kind = missing[0].kind.value
+        ending = Ending(
+            missing[0].name, kind, Verdict.VIOLATED, text, critical=critical
+        )
+        return self._reported(run.start, schedule, ending)
+
+    def live(
+        self, run: Witnessed, wanted: list[Property], name: str, kind: str, file: Path
+    ) -> Path | None:
+        """Confirm a run that becomes live, and write its trace; None if that failed."""
+        direct, schedule = self._confirmed(run)
+        for one in wanted:
+            if not one.judge(direct.view).holds:
+                what = f"property {one.name}"
+                raise Nondeterminism(what, "was true", "false in the same state")
+        text = "all that was searched for is true at the end of this run"
+        # One run proves nothing of the others.
+        ending = Ending(name, kind, Verdict.UNKNOWN, text)
+        if reason := why_unwritten(self._recorded(run.start, schedule, ending), file):
+            self.notes.append(reason)
+            return None
+        return file
+
+    def file(self, what: str) -> Path:
+        """Return where the next trace goes."""
+        out, self._out = self._out, None
+        if out is not None:
+            return out
+        file = file_of(self._system.name, what, self._folder)
+        if self._begins_in is not None and file.resolve() == self._begins_in.resolve():
+            # The run that a search began with is not to be lost.
+            return file.with_name(f"{file.stem}-next.wl")
+        return file
+
+    def _confirmed(self, run: Witnessed) -> tuple[DirectWorld, Schedule]:
+        direct = DirectWorld(self._system)
+        return direct, confirm(direct, run.start, run.expected, run.end)
+
+    def _reported(
+        self, start: Start, schedule: Schedule, ending: Ending
+    ) -> PropertyReport:
+        name = ending.property or ""
+        report = PropertyReport(
+            name=name,
+            kind=ending.kind or "",
+            verdict=Verdict.VIOLATED,
+            steps=len(schedule),
+            explanation=str(ending.explanation or ""),
+            cycle=ending.cycle,
+        )
+        if not self.is_written:
+            return report
+        origin = self._system.origin
+        target = None if origin is None else origin.target
+        file, run = self.file(name), self._recorded(start, schedule, ending)
+        return with_file(report, run, file, target)
+
+    def _recorded(self, start: Start, schedule: Schedule, ending: Ending) -> Trace:
+        return record(
+            DirectWorld(self._system),
+            start.boot,
+            start.prologue,
+            schedule,
+            ending=ending,
+            engine=self.engine,
+            seed=self.seed,
+            begins=start.begins,
+        )
+
+    def _confirm_cycle(
+        self, ending: Ending, broken: Property, start: Start, schedule: Schedule
+    ) -> None:
+        if ending.cycle is None:
+            return
+        objected = objection(
+            DirectWorld(self._system),
+            start.boot,
+            start.prologue,
+            schedule,
+            known=broken,
+            cycle=ending.cycle,
+            begins=start.begins,
+        )
+        if objected:
+            what = f"the run for ever against {broken.name}"
+            raise Nondeterminism(what, "was fair and came round", objected)

@@ -1,0 +1,204 @@
+"""Kinds of values that options have: what is refused, and what stands on a command line.
+
+A kind knows nothing of texts: `worldline.cli.options` reads them, one way for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, final
+
+from worldline.model.amounts import (
+    refuse_other_than_seconds,
+    refuse_other_than_seed,
+    refuse_other_than_whole,
+)
+from worldline.model.arguments import check_path, named
+from worldline.model.errors import UsageError
+
+
+class Value(Protocol):
+    """The kind of an option's values.
+
+    Attributes
+    ----------
+    metavar
+        What stands for a value in the help; None for an option without one.
+    """
+
+    @property
+    def metavar(self) -> str | None: ...
+
+    def refuse(self, name: str, given: Any) -> None:
+        """Refuse what is no such value; None is none given.
+
+        Raises
+        ------
+        UsageError
+            If it is not.
+        """
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Whole numbers from `least` on."""
+
+    least: int = 1
+    metavar: str = "N"
+
+    def refuse(self, name: str, given: Any) -> None:
+        refuse_other_than_whole(least=self.least, **{name: given})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Seconds, as ints or floats."""
+
+    metavar: str = "S"
+
+    def refuse(self, name: str, given: Any) -> None:
+        refuse_other_than_seconds(**{name: given})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """Whole numbers of 64 bits."""
+
+    metavar: ClassVar[str] = "N"
+
+    def refuse(self, name: str, given: Any) -> None:
+        refuse_other_than_seed(given)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several words."""
+
+    words: tuple[str, ...]
+    metavar: ClassVar[None] = None
+
+    def refuse(self, name: str, given: Any) -> None:
+        if given is not None and given not in self.words:
+            *some, last = map(repr, self.words)
+            raise UsageError(
+                f"{name} {given!r} is unknown",
+                remedy=f"use {', '.join(some)} or {last}",
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Yes or no."""
+
+    metavar: ClassVar[None] = None
+
+    def refuse(self, name: str, given: Any) -> None:
+        if given is not None and not isinstance(given, bool):
+            raise UsageError(
+                f"{name} is {named(given)}, which is neither True nor False",
+                remedy=f"write {name}=True, or leave it out",
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NameList:
+    """Several names.
+
+    Attributes
+    ----------
+    together
+        Whether commas stand between them on a command line.
+    repeated
+        Whether the option may be given again there, for more.
+    distinct
+        Whether each has to be another.
+    """
+
+    metavar: str = "NAME"
+    together: bool = False
+    repeated: bool = True
+    distinct: bool = False
+
+    def refuse(self, name: str, given: Any) -> None:
+        if given is None:
+            return
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise UsageError(
+                f"{name} is {named(given)}, which is no list",
+                remedy=f"give names: {name}=['...']",
+            )
+        for one in given:
+            if not isinstance(one, str):
+                raise UsageError(
+                    f"{name} holds {named(one)}, which is no text",
+                    remedy=f"give names: {name}=['...']",
+                )
+        if self.distinct and (not all(given) or len(set(given)) != len([*given])):
+            raise UsageError(
+                f"the nodes {','.join(given)!r} are not all named, or one is named twice",
+                remedy=f"give each node once, as in --{name.replace('_', '-')} a,b,c",
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class File:
+    """The place of one trace, or, with `folder`, perhaps of a folder."""
+
+    folder: bool = False
+    metavar: str = "PATH"
+
+    def refuse(self, name: str, given: Any) -> None:
+        check_path(name, given)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is written on a command line as it is; Python takes more than texts."""
+
+    metavar: str
+
+    def refuse(self, name: str, given: Any) -> None:
+        """Refuse nothing: who uses the value knows what it may be."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assignments:
+    """Texts, or numbers from 0 on, by name: ``NAME=VALUE`` on a command line."""
+
+    metavar: str
+    numbers: bool = False
+
+    def refuse(self, name: str, given: Any) -> None:
+        """Refuse nothing: who uses the value knows which names there are."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ViewFunctions:
+    """Functions of a view; a text on a command line names or writes one of them."""
+
+    metavar: ClassVar[str] = "PREDICATE"
+
+    def refuse(self, name: str, given: Any) -> None:
+        """Refuse nothing: who uses the value knows what it may be."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InPython:
+    """What no command line can say."""
+
+    metavar: ClassVar[None] = None
+
+    def refuse(self, name: str, given: Any) -> None:
+        """Refuse nothing: who uses the value knows what it may be."""

@@ -1,0 +1,55 @@
+"""Options that most verbs have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from worldline.runs.option_values import (
+    Assignments,
+    File,
+    InPython,
+    NameList,
+    Seconds,
+    Seed,
+    Whole,
+)
+from worldline.runs.options import VerbOptions, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemOptions(VerbOptions):
+    """What is asked of a system, how long, with which seed, and where the trace goes."""
+
+    CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
+        "max_memory_mb": "max_memory",
+        "workers": "threads",
+    }
+
+    parameters: Mapping[str, str] | None = option(
+        None,
+        "a parameter of the system's function, as text",
+        Assignments("KEY=VALUE"),
+        flag="-p",
+    )
+    properties: Sequence[str] | None = option(
+        None, "judge this property only (default: all)", NameList(), flag="--property"
+    )
+    max_seconds: float | None = option(
+        None, "seconds of searching, and of what follows", Seconds()
+    )
+    max_memory: int | None = option(
+        None,
+        "memory of the process, in MiB (default: three quarters of what is free when "
+        "the search begins)",
+        Whole(metavar="MB"),
+    )
+    seed: int = option(0, "same seed, same result", Seed())
+    out: Path | str | None = option(
+        None,
+        "where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
+        File(),
+    )
+    traces: bool = option(True, "whether a trace is written", InPython())

@@ -1,0 +1,278 @@
+"""Options of the searches: `check`, `walk` and `fuzz`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
+
+from worldline.runs.option_values import (
+    Assignments,
+    Choice,
+    File,
+    InPython,
+    NameList,
+    Switch,
+    Text,
+    ViewFunctions,
+    Whole,
+)
+from worldline.runs.options import Group, option
+from worldline.runs.system_options import SystemOptions
+from worldline.search.cut import Goal, Predicates
+
+if TYPE_CHECKING:
+    from worldline.engine.schedulers.protocol import Scheduler
+    from worldline.runs.prefix import Prefix
+    from worldline.search.report import Progress
+
+Engine: TypeAlias = Literal["auto", "native", "python"]
+
+BEGINNING = Group(
+    "where to begin",
+    "There, every fault may happen as often as the system says. A trace that is "
+    "written has all of the run.",
+    ("from_", "until"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(SystemOptions):
+    """Where a search begins, and what it runs on."""
+
+    from_: Prefix | str | os.PathLike[str] | None = option(
+        None,
+        "search on from the state that a trace has after a step (default: its last)",
+        Text("TRACE[:STEP]"),
+        flag="--from",
+        written="a trace without steps is a state; TARGET must be that of the trace and "
+        "is not needed for zoo:NAME; parameters come from the trace",
+    )
+    until: Iterable[Goal] = option(
+        (),
+        "first search, breadth-first, for a state in which this is true, and begin "
+        "there; then for the next of several",
+        ViewFunctions(),
+        written="the name of a property, FILE.py:function, module:function, or an "
+        "expression over view, as in 'worldline debug'",
+    )
+    engine: Engine = option(
+        "auto",
+        "what runs: compiled, or the reference (default: native where it was built)",
+        Choice(("auto", "native", "python")),
+    )
+    threads: int | None = option(
+        None,
+        "threads of the native engine; no result depends on it (default: one for each "
+        "processor)",
+        Whole(),
+    )
+    progress: Callable[[Progress], None] | None = option(
+        None, "is called now and then with how far the search has come", InPython()
+    )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(SearchOptions):
+    """What `check` can be told."""
+
+    CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
+        **SystemOptions.CALLED_BEFORE,
+        "strategy": "depth_first=True for depth-first",
+        "depth": "max_depth",
+    }
+    GROUPS: ClassVar[tuple[Group, ...]] = (
+        BEGINNING,
+        Group(
+            "what to leave out",
+            "What follows a state is not searched, beside what System(assume=, prune=) "
+            "says. A PREDICATE is what --until takes.",
+            ("assume", "prune"),
+        ),
+        Group(
+            "bounds",
+            "A search that hits one ends, and what it did not decide is UNKNOWN.",
+            ("max_depth", "max_states", "max_seconds", "max_memory"),
+        ),
+        Group(
+            "liveness",
+            "Judged if the space is exhausted; it is then visited once more.",
+            ("liveness", "max_liveness_states"),
+        ),
+    )
+
+    deadlock: bool = option(
+        False,
+        "a state in which only faults can happen is a violation, unless all is done",
+        Switch(),
+    )
+    assume: Predicates | None = option(
+        None,
+        "leave out what follows where this is false; HOLDS says that it was assumed",
+        ViewFunctions(),
+    )
+    prune: Predicates | None = option(
+        None,
+        "leave out what follows where this is true; the answer is UNKNOWN instead of "
+        "HOLDS",
+        ViewFunctions(),
+    )
+    max_depth: int | None = option(
+        None, "states on a path, the initial one counted", Whole()
+    )
+    max_states: int | None = option(None, "distinct states; on one thread", Whole())
+    liveness: bool | None = option(
+        None,
+        "judge liveness properties (default: if the system declares any)",
+        Switch(),
+    )
+    max_liveness_states: int = option(
+        2_000_000, "of a larger space, liveness is not judged", Whole()
+    )
+    depth_first: bool = option(
+        False,
+        "search depth-first, in the Python engine; needs a bound on the depth",
+        Switch(),
+    )
+    keep_going: bool = option(
+        False, "search on after a violation, for the counts", Switch()
+    )
+    symmetry: bool | None = option(
+        None,
+        "visit one only of all states that differ in the names of nodes that the "
+        "system declares symmetric (default: if it declares any)",
+        Switch(),
+    )
+    exact: bool = option(
+        False,
+        "keep whole states and compare them, instead of 64 bits of each",
+        Switch(),
+    )
+    profile: bool = option(
+        False,
+        "measure where the time goes, and show it after the result",
+        Switch(),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsOptions(SearchOptions):
+    """What random runs can be told."""
+
+    GROUPS: ClassVar[tuple[Group, ...]] = (
+        BEGINNING,
+        Group(
+            "budgets",
+            "Runs end when one is used up; for safety without any after 20,000,000 "
+            "steps.",
+            ("walks", "events", "max_seconds", "max_memory"),
+        ),
+        Group("runs", "", ("max_steps", "scheduler", "unbiased", "weights")),
+    )
+
+    walks: int | None = option(None, "runs to make", Whole())
+    events: int | None = option(None, "steps on all runs together", Whole())
+    max_steps: int | None = option(
+        None, "steps on a run (default: 100, with turns of 1,000)", Whole()
+    )
+    scheduler: Scheduler | str | None = option(
+        None,
+        "what decides which event happens next (default: several in turn)",
+        Text("NAME"),
+        written="see below",
+    )
+    unbiased: bool = option(False, "give every event the same weight", Switch())
+    weights: Mapping[str, int] | None = option(
+        None,
+        "the weight of a message class, timer, call or kind of event (default: timer "
+        "5, heal 10, a fault 1, others 100)",
+        Assignments("NAME=N", numbers=True),
+        flag="--weight",
+    )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class WalkOptions(RunsOptions):
+    """What `walk` can be told."""
+
+    GROUPS: ClassVar[tuple[Group, ...]] = (
+        *RunsOptions.GROUPS,
+        Group(
+            "walks for liveness",
+            "Refused where there is no liveness property to judge.",
+            ("depth", "probes", "certify", "emit_live", "walk_faults"),
+        ),
+    )
+    CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
+        **SystemOptions.CALLED_BEFORE,
+        "max_depth": "depth",
+    }
+
+    max_steps: int | None = option(
+        None,
+        "steps on a run (default: 100, with turns of 1,000; for liveness 10,000, "
+        "doubled where that was not enough)",
+        Whole(),
+    )
+    weights: Mapping[str, int] | None = option(
+        None,
+        "the weight of a message class, timer, call or kind of event (default: timer "
+        "5, heal 10, a fault 1, others 100; for liveness start and call 200, timer 10)",
+        Assignments("NAME=N", numbers=True),
+        flag="--weight",
+    )
+    out: Path | str | None = option(
+        None,
+        "where the first trace goes, and the closest live run beside it; the folder "
+        "of live runs that are wanted (default: "
+        "worldline-out/SYSTEM-PROPERTY.wl)",
+        File(folder=True),
+    )
+    depth: int = option(
+        6,
+        "how deep every run is searched before walks, in states; it grows while a "
+        "budget that is given lasts",
+        Whole(),
+    )
+    probes: int = option(
+        60,
+        "walks that decide whether a state is dead, where there is no proof",
+        Whole(metavar="K"),
+    )
+    certify: int = option(
+        20_000, "states to visit at most for a proof; 0 for none", Whole(0)
+    )
+    emit_live: int = option(
+        0,
+        "write the traces of so many runs that become live, to search on from, and stop",
+        Whole(0),
+    )
+    walk_faults: bool = option(
+        False,
+        "let the faults that are left happen in walks, too; else the system has a "
+        "chance to recover",
+        Switch(),
+    )
+
+
+FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
+"""What only walks for liveness can be told."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FuzzOptions(RunsOptions):
+    """What `fuzz` can be told."""
+
+    inject: Iterable[str] = option(
+        (),
+        "faults that may happen without limit: crashes, restarts, drops, duplicates, "
+        "partitions, resets, silent_resets or connection_errors, as far as the network "
+        "has them, or all; crashes and resets of the nodes that Faults(nodes=...) "
+        "names (default: the system's faults, as often as it says)",
+        NameList("A,B,...", together=True),
+    )

@@ -1,0 +1,157 @@
+"""From a file to its lines: unpacked bit by bit, and no more of it than may be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import final
+
+import zstandard
+
+from worldline.model.errors import InputError, WorldlineError
+
+_MAGIC = b"\x28\xb5\x2f\xfd"
+_CHUNK = 1 << 20
+_LARGEST_WINDOW = 1 << 27
+
+LIMIT = "WORLDLINE_TRACE_MIB"
+"""The environment variable that lets larger traces be read."""
+
+_MIB = 1 << 20
+_LONGEST_LINE = 16 * _MIB
+_LARGEST = 128
+"""MiB of a trace that is read, unpacked."""
+
+_SMALLEST_LIMIT = 16 * _MIB
+_RATIO = 400
+"""How much a trace may grow when it is unpacked, beyond that: real ones grow 100-fold."""
+
+_VALUES_PER_MIB = 1 << 16
+"""Values on average; each takes some 70 bytes of memory, however short it is."""
+
+_MOST_IN_LINE = _LONGEST_LINE // _MIB * _VALUES_PER_MIB
+
+
+def lines(place: Path, *, kept: bool) -> Iterator[tuple[bytes, bool]]:
+    """Yield each line of a file, and whether its newline is there.
+
+    Parameters
+    ----------
+    kept
+        Whether the caller keeps what all lines say, which bounds the whole; else each
+        line is bounded, and how much the file may grow.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is no trace, or takes too much.
+    """
+    torn: list[bytes] = []
+    length = 0
+    for chunk in _chunks(place, kept=kept):
+        first, *rest = chunk.split(b"\n")
+        torn.append(first)
+        length += len(first)
+        if length > _LONGEST_LINE:
+            raise InputError(
+                f"{place} has a line of more than {_LONGEST_LINE // _MIB} MiB",
+                remedy="this is no trace that Worldline wrote",
+            )
+        if rest:
+            line = b"".join(torn)
+            if not kept and len(line) > _CHUNK and _values(line) > _MOST_IN_LINE:
+                raise InputError(
+                    f"{place} has a line of more than {_MOST_IN_LINE:,} values",
+                    remedy="this is no trace that Worldline wrote",
+                )
+            yield line, True
+            *whole, last = rest
+            yield from ((line, True) for line in whole)
+            torn, length = [last], len(last)
+    if length:
+        yield b"".join(torn), False
+
+
+def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
+    try:
+        with place.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise InputError(
+                    f"{place} is not a trace: it is not compressed with zstd",
+                    remedy="give a file that worldline wrote, such as "
+                    "worldline-out/NAME.wl",
+                )
+            file.seek(0)
+            allowance = _Allowance(place, os.fstat(file.fileno()).st_size, kept=kept)
+            unpacker = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+            with unpacker.stream_reader(file, read_across_frames=True) as stream:
+                while chunk := stream.read(_CHUNK):
+                    allowance.take(chunk)
+                    yield chunk
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no trace {place}", remedy="check the path"
+        ) from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{place} is a directory", remedy="give the trace file inside it"
+        ) from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, WorldlineError):
+            raise
+        said = error.strerror if isinstance(error, OSError) else None
+        raise InputError(
+            f"cannot read {str(place)!r}: {said or error}",
+            remedy="check the path and its permissions",
+        ) from error
+    except zstandard.ZstdError as error:
+        raise InputError(
+            f"{place} is damaged: {error}",
+            remedy="write the trace again; nothing in this file can be trusted",
+        ) from None
+
+
+@final
+class _Allowance:
+    """How much a file may still take when it is unpacked: a small one can take much.
+
+    Parameters
+    ----------
+    size
+        Its bytes, packed.
+    kept
+        Whether what is unpacked stays in memory. If not, only the time that it takes is
+        bounded here, by how much the file grows.
+    """
+
+    def __init__(self, place: Path, size: int, *, kept: bool) -> None:
+        self._place = place
+        given = os.environ.get(LIMIT, "")
+        most = (int(given) if given.isdecimal() else _LARGEST) * _MIB
+        grown = max(size * _RATIO, _SMALLEST_LIMIT)
+        allowed = min(grown, most) if kept else grown
+        self._bytes = most if given.isdecimal() else allowed
+        self._values = most // _MIB * _VALUES_PER_MIB if kept else None
+
+    def take(self, chunk: bytes) -> None:
+        """Count what was unpacked.
+
+        Raises
+        ------
+        InputError
+            If it is too much.
+        """
+        self._bytes -= len(chunk)
+        if self._values is not None:
+            self._values -= _values(chunk)
+        if self._bytes < 0 or (self._values or 0) < 0:
+            raise InputError(
+                f"{self._place} takes too much memory when it is unpacked",
+                remedy=f"if you trust it, allow it more: {LIMIT}=1024 (MiB)",
+            )
+
+
+def _values(text: bytes) -> int:
+    # Every value but the first stands behind one of these.
+    return sum(map(text.count, (b",", b"[", b"{", b":")))

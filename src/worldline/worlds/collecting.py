@@ -1,0 +1,189 @@
+"""The door that collects what a handler does; nothing of it happens yet.
+
+It knows the node that runs and what a handler may ask, and neither a system nor how its
+state is laid out. So a node that is deployed has it alone; a world that is checked
+turns what it collects into operations (`door`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import ModelError
+from worldline.model.observers import Sent
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.semantics.outcome import Outcome, TimerChange
+
+_QUIET = {
+    result: Outcome(result, None, sends=(), timers=(), log=(), choices=(), widths=())
+    for result in Result
+}
+"""What most handlers do: nothing but change their node, if that."""
+
+_LONGEST = 10_000
+"""Free choices that one handler may make before it counts as a mistake."""
+
+
+class CollectingDoor(ABC):
+    """Collects sends, timers, choices and log lines; says what a handler asks.
+
+    Attributes
+    ----------
+    me
+        The node whose handler runs.
+    clock
+        What the clocks of all nodes show, in seconds; None in a world without time.
+    clock_read
+        Whether a handler has looked at it.
+    next_number
+        The number of the sequence that comes next; None if no handler took one.
+    repeatable
+        Whether a handler that is suspected not to return can be run again.
+    offered
+        Whether the event is known to be enabled, as where a world has looked before.
+    bounded
+        Whether send buffers may be full.
+    """
+
+    repeatable = False
+    offered = True
+    bounded = False
+
+    def __init__(self) -> None:
+        self.clock: float | None = None
+        self.clock_read = False
+
+    def begin(self, me: NodeId) -> None:
+        """Prepare for a handler at a node."""
+        self.me = me
+        self.next_number: int | None = None
+        self._sends: list[tuple[NodeId, str, Any, bool]] = []
+        self._timers: list[TimerChange] = []
+        self._log: list[str] = []
+        self._choices: list[int] = []
+        self._widths: list[int] = []
+        self._pending: dict[PendingTimer, bool] = {}
+        if self.bounded:
+            self._taken: dict[NodeId, int] = {}
+
+    # ------------------------------------------------- what the state has to answer
+
+    @abstractmethod
+    def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
+        """Return which of `count` options is taken."""
+
+    def is_buffered(self, part: str, message: Any) -> bool:
+        """Say whether a send buffer takes the messages of this class, of a part."""
+        return True
+
+    @abstractmethod
+    def is_full(self, dst: NodeId, taken: int) -> bool:
+        """Say whether the buffer to a node is full, that took so many messages here."""
+
+    @abstractmethod
+    def is_set(self, timer: PendingTimer) -> bool:
+        """Say whether a timer was pending when the handler began."""
+
+    @abstractmethod
+    def first_number(self) -> int:
+        """Return the number of the sequence that came next when the handler began."""
+
+    # --------------------------------------------------------- what the handler does
+
+    def send(self, part: str, dst: NodeId, message: Any) -> bool:
+        if self.bounded and self.is_buffered(part, message):
+            count = self._taken.get(dst, 0)
+            if self.is_full(dst, count):
+                self._sends.append((dst, part, message, False))
+                return False
+            self._taken[dst] = count + 1
+        self._sends.append((dst, part, message, True))
+        return True
+
+    def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
+        self.change(PendingTimer(part, name, payload), after)
+
+    def cancel_timer(self, part: str, name: str, payload: Any) -> None:
+        self.change(PendingTimer(part, name, payload), None)
+
+    def change(self, timer: PendingTimer, after: float | None) -> None:
+        """Set a timer, or cancel it where `after` is None."""
+        self._pending[timer] = after is not None
+        self._timers.append(TimerChange(timer, after))
+
+    def is_pending(self, part: str, name: str, payload: Any) -> bool:
+        timer = PendingTimer(part, name, payload)
+        known = self._pending.get(timer)
+        if known is None:
+            known = self._pending[timer] = self.is_set(timer)
+        return known
+
+    def choose(self, count: int, weights: Sequence[float] | None) -> int:
+        if weights is not None and len(weights) != count:
+            raise ModelError(
+                f"ctx.choose has {count} options but {len(weights)} weights",
+                remedy="give one weight for each option",
+            )
+        if len(self._choices) >= _LONGEST:
+            raise ModelError(
+                f"a handler at {self.me} made {_LONGEST} choices in one event",
+                remedy="bound the loop around ctx.choose",
+            )
+        if count == 1:
+            return 0
+        taken = self.pick(count, None if weights is None else tuple(weights))
+        self._choices.append(taken)
+        self._widths.append(count)
+        return taken
+
+    def sequence(self) -> int:
+        number = self.next_number
+        if number is None:
+            number = self.first_number()
+        self.next_number = number + 1
+        return number
+
+    def now(self) -> float:
+        if self.clock is None:
+            return 0.0
+        self.clock_read = True
+        return self.clock
+
+    def compare(
+        self, value: float, other: float | None, *, less: bool, equal: bool
+    ) -> bool:
+        if self.clock is None or other is None:
+            return self.choose(2, None) == 0
+        # Written down as the choice that it is in a world without a clock, where the
+        # same run must be possible.
+        holds = value < other if less else value > other
+        holds = holds or (equal and value == other)
+        self._choices.append(int(not holds))
+        self._widths.append(2)
+        return holds
+
+    def log(self, text: str) -> None:
+        self._log.append(text)
+
+    # ------------------------------------------------------------- what has been done
+
+    def outcome(self, result: Result | Failure) -> Outcome:
+        """Return what the handler did since `begin`."""
+        if type(result) is Result and not (
+            self._sends or self._timers or self._log or self._choices
+        ):
+            return _QUIET[result]
+        failure = result if isinstance(result, Failure) else None
+        return Outcome(
+            result=Result.FAILED if isinstance(result, Failure) else result,
+            failure=failure,
+            sends=() if failure else tuple(Sent(self.me, *s) for s in self._sends),
+            timers=tuple(self._timers) if failure is None else (),
+            log=tuple(self._log),
+            choices=tuple(self._choices),
+            widths=tuple(self._widths),
+        )

@@ -1,0 +1,238 @@
+"""What stands after a step is what asking everything anew gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.systems import VARIANTS, counting
+from tests.worlds.driving import Driven
+
+import worldline as wl
+from worldline.model.properties import PropertyKind
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.standing import Standing, touched_by
+
+# ---------------------------------------------------------------------- the questions
+
+
+def fields(view: wl.View) -> Any:
+    """All that can be read of the fields of all nodes."""
+    return [
+        repr(view[node].__getattr__(name))
+        for node in view
+        for name, role in view[node]._type.roles.items()
+        if role.value in ("plain", "durable", "ghost")
+    ]
+
+
+def mail(view: wl.View) -> Any:
+    return [[envelope.key for envelope in view.messages(dst=node)] for node in view]
+
+
+def hidden(view: wl.View) -> Any:
+    timers = [[timer.key for timer in view.timers(node)] for node in view]
+    return timers, [(view.is_up(n), view.is_finished(n), view.is_gone(n)) for n in view]
+
+
+def first_busy(view: wl.View) -> Any:
+    """Looks no further than it must, so what it depends on changes."""
+    return next((node for node in view if view.timers(node)), None)
+
+
+def pairs(view: wl.View) -> Any:
+    return view.for_each_pair(lambda v, a, b: v.is_up(a) or not v.messages(dst=b))
+
+
+def nested(view: wl.View) -> Any:
+    """Elements inside elements, of which not all are asked."""
+    return not view.for_each_node(
+        lambda v, node: (
+            not v.timers(node)
+            or v.for_each_node(lambda w, other: not any(w.messages(dst=other)))
+        )
+    )
+
+
+@wl.safety
+def asserting(view: wl.View) -> None:
+    for node in view:
+        assert not view.messages(dst=node), "silence"
+
+
+def judged(view: wl.View) -> bool:
+    return asserting.judge(view).holds
+
+
+QUESTIONS: list[Callable[[wl.View], Any]] = [
+    *(fields, mail, hidden, first_busy, pairs, nested, judged)
+]
+
+
+def started(system: wl.System) -> DirectWorld:
+    return Driven(system).world
+
+
+@pytest.mark.slow
+@given(st.sampled_from(sorted(VARIANTS)), st.randoms(use_true_random=False))
+def test_answers_are_those_that_asking_anew_gives(name: str, rng: random.Random):
+    system = VARIANTS[name]()
+    world = started(system)
+    standing = Standing(world)
+    safety = [p for p in system.properties if p.kind is PropertyKind.SAFETY]
+    verdicts = [standing.of_property(known) for known in safety]
+    answers = [standing.of(question) for question in QUESTIONS]
+    first = world.snapshot()
+    for _ in range(25):
+        for question, answer in zip(QUESTIONS, answers, strict=True):
+            if rng.random() < 0.8:  # what is not asked at each step stands as well
+                assert answer.value() == question(world.view), question.__name__
+        assert [v.value() for v in verdicts] == [
+            known.judge(world.view).holds for known in safety
+        ]
+        offered = world.enabled()
+        if not offered or rng.random() < 0.02:
+            world.restore(first)
+            standing.look_again(set(range(len(first))))
+            continue
+        event = rng.choice(offered)
+        world.step(event, source=lambda count, weights: rng.randrange(count))
+        standing.look_again(touched_by(world, event))
+        if world.failure is not None:
+            break
+
+
+# ------------------------------------------------------------- how often what is asked
+
+
+@wl.node
+class Box:
+    """Holds one of everything that a step can change."""
+
+    plain: int = 0
+    words: list[str] = wl.field(default_factory=list)
+    table: dict[str, set[int]] = wl.field(default_factory=dict)
+    noise: int = 0
+
+    @wl.call
+    def change(self, ctx: wl.Context, what: str) -> None:
+        if what == "plain":
+            self.plain += 1
+        elif what == "again":
+            self.plain, self.words = self.plain + 0, [*self.words]
+        elif what == "true":
+            self.plain = self.plain == 0
+        elif what == "word":
+            self.words.append("w")
+        elif what == "deep":
+            self.table.setdefault("k", set()).add(len(self.table.get("k", ())))
+        else:
+            self.noise += 1
+
+
+A, B = wl.ids("a", "b")
+WHAT = ("plain", "again", "true", "word", "deep", "noise")
+
+
+class Asked:
+    """A world of two boxes, a question about it, and how often that was asked."""
+
+    def __init__(self, question: Callable[[wl.View], Any]) -> None:
+        calls = [wl.whenever(Box.change, what=what) for what in WHAT]
+        self.world = started(wl.System({A: Box(), B: Box()}, workload=calls))
+        self.times = 0
+        self.standing = Standing(self.world)
+        self.answer = self.standing.of(self._counted(question))
+
+    def _counted(self, question: Callable[[wl.View], Any]) -> Callable[[wl.View], Any]:
+        def asked(view: wl.View) -> Any:
+            self.times += 1
+            return question(view)
+
+        return asked
+
+    def after(self, node: wl.NodeId, what: str) -> Any:
+        event = wl.Event(wl.Kind.CALL, node, name="change", payload=(what,))
+        self.world.step(event)
+        self.standing.look_again(touched_by(self.world, event))
+        return self.answer.value()
+
+
+def test_only_a_field_that_was_read_matters():
+    asked = Asked(lambda view: view[A].plain)
+    found = [asked.after(A, what) for what in ("noise", "word", "again", "plain")]
+    assert (found, asked.times) == ([0, 0, 0, 1], 2)
+    assert (asked.after(B, "plain"), asked.times) == (1, 2)
+
+
+def test_what_is_equal_but_of_another_type_is_another_value():
+    asked = Asked(lambda view: repr(view[A].plain))
+    assert [asked.after(A, what) for what in ("noise", "true")] == ["0", "True"]
+
+
+def test_a_collection_that_was_changed_in_place_is_another_one():
+    asked = Asked(lambda view: (len(view[A].words), view[A].table.get("k")))
+    assert asked.after(A, "again") == (0, None)
+    assert asked.after(A, "word") == (1, None)
+    assert asked.after(A, "deep") == (1, {0})
+    assert asked.after(A, "deep") == (1, {0, 1})
+    times = asked.times
+    assert (asked.after(A, "noise"), asked.times) == ((1, {0, 1}), times)
+
+
+def test_of_elements_only_those_that_changed_are_asked_again():
+    asked = Asked(lambda view: view.for_each_node(lambda v, node: v[node].plain < 2))
+
+    assert asked.after(A, "plain") is True
+    assert asked.after(B, "plain") is True
+    assert asked.times == 1  # the elements said the same
+    assert asked.after(B, "plain") is False
+    assert asked.times == 2
+
+
+def test_a_question_that_changes_what_it_reads_changes_no_node():
+    def spoils(view: wl.View) -> Any:
+        seen = list(view[A].words), {k: set(v) for k, v in view[A].table.items()}
+        view[A].words.append("spoilt")
+        view[A].table.setdefault("k", set()).add(99)
+        return seen
+
+    asked = Asked(spoils)
+    for what, expected in (
+        ("word", (["w"], {})),
+        ("deep", (["w"], {"k": {0}})),
+        ("word", (["w", "w"], {"k": {0}})),
+    ):
+        assert asked.after(A, what) == expected
+    assert asked.world.nodes[0].words == ["w", "w"]
+
+
+def test_histories_are_asked_again_when_they_change():
+    system = VARIANTS["datagrams"]()
+    assert [o.name for o in system.observers] == [counting().name]
+    world = started(system)
+    standing = Standing(world)
+    answer = standing.of(lambda view: view.history("counted"))
+    for _ in range(5):
+        event = world.enabled()[0]
+        world.step(event)
+        standing.look_again(touched_by(world, event))
+        assert answer.value() == world.view.history("counted")
+
+
+def test_what_fails_is_asked_again():
+    def fails(view: wl.View) -> int:
+        if view[A].plain == 0:
+            raise ValueError("none yet")
+        return 10 // int(view[A].plain)
+
+    asked = Asked(fails)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="none yet"):
+            asked.after(A, "noise")
+    assert asked.times == 2
+    assert asked.after(A, "plain") == 10
