@@ -15,10 +15,10 @@ from typing import NamedTuple, final
 
 import worldline as wl
 from worldline.engine.expand import Expander
-from worldline.engine.native.walks import Walks
+from worldline.engine.native.walks import NativeWalks
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
-from worldline.engine.walks import End, WalkOptions
+from worldline.engine.walks import WalkEnd, WalkSettings
 from worldline.model.properties import PropertyKind
 from worldline.runs.start import starts
 from worldline.search.walks.certify import without_faults
@@ -80,18 +80,18 @@ class Sample:
 
     def walk(self, name: str, *, unbiased: bool, seconds: float) -> Curve:
         """Walk once from every state, or from as many as the CPU seconds are enough for."""
-        options = WalkOptions(
+        options = WalkSettings(
             seed=0,
             most_steps=MOST_STEPS,
             traits=self._traits(unbiased=unbiased),
             goal=self._goal,
         )
-        walks = Walks(self._world.tables, self._world, options)
+        walks = NativeWalks(self._world.tables, self._world, options)
         steps: list[int] = []
         number, until = 0, time.process_time() + seconds
         for number, row in enumerate(self.states, 1):
             (ended,) = walks.walk(row, range(number, number + 1))
-            if ended.end is End.GOAL:
+            if ended.end is WalkEnd.GOAL:
                 steps.append(self._depth + ended.steps)
             if time.process_time() > until:
                 break
@@ -113,19 +113,19 @@ class Sample:
 
     def _ends(self, paths: int) -> Iterator[Row]:
         world = self._world
-        options = WalkOptions(
+        options = WalkSettings(
             seed=0,
             most_steps=self._depth,
             traits=self._traits(unbiased=True),
             goal=self._goal,
         )
-        walks = Walks(world.tables, world, options)
+        walks = NativeWalks(world.tables, world, options)
         (first, *_) = starts(self._system)
         assert first.snapshot is not None
         start = world.encode(first.snapshot)
         expander = Expander(world.tables, world)
         for ended in list(walks.walk(start, range(paths))):
-            if ended.end is End.LIMIT:
+            if ended.end is WalkEnd.LIMIT:
                 yield expander.follow(start, walks.path(start, ended.walk))
         walks.close()
 

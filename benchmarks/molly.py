@@ -27,11 +27,11 @@ from random import Random
 from worldline.injection.scope import Scope
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.randomly import randomly
-from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.explaining.words import names
 from worldline.lineage.options import IGNORE, FaultOptions
 from worldline.lineage.targets.opening import open_target
-from worldline.lineage.targets.target import Question, Target
+from worldline.lineage.targets.target import FaultQuery, Target
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS
 
@@ -56,13 +56,13 @@ FEW = 10**6
 """Every fault set is run only where there are no more, by the paper's formula."""
 
 MODES = {
-    "symbolic": Question.of(FaultOptions()),
-    "conservative": Question.of(FaultOptions(engine="ldfi")),
-    "ignore": Question.of(FaultOptions(engine="ldfi", negation=IGNORE)),
-    "published": Question.of(
+    "symbolic": FaultQuery.of(FaultOptions()),
+    "conservative": FaultQuery.of(FaultOptions(engine="ldfi")),
+    "ignore": FaultQuery.of(FaultOptions(engine="ldfi", negation=IGNORE)),
+    "published": FaultQuery.of(
         FaultOptions(engine="ldfi", negation=IGNORE, goals="failure-free")
     ),
-    "exhaustive": Question.of(FaultOptions(engine="exhaustive")),
+    "exhaustive": FaultQuery.of(FaultOptions(engine="exhaustive")),
 }
 """The searches, by the heads of their columns."""
 
@@ -73,7 +73,7 @@ GUIDED = ("conservative", "ignore", "published")
 class Searched:
     """One search, or none, and the seconds of the processor that it took."""
 
-    found: Outcome
+    found: SearchResult
     seconds: float
 
     @property
@@ -127,7 +127,7 @@ def measure(name: str, seconds: float, seeds: int) -> Measured:
     for mode, question in MODES.items():
         if mode == "exhaustive" and scope.combinations() > FEW:
             continue
-        asked = replace(question, budget=Budget(seconds=seconds))
+        asked = replace(question, budget=SearchBudget(seconds=seconds))
         began = time.process_time()
         found = decide(target, scope, asked)
         by[mode] = Searched(found, time.process_time() - began)
@@ -144,7 +144,7 @@ def at_random(target: Target, scope: Scope, seconds: float, seeds: int) -> Drawn
     for seed in range(1, seeds + 1):
         left = max(0.0, min(seconds, ends - time.monotonic()))
         began = time.process_time()
-        found = randomly(subject, Random(seed), budget=Budget(seconds=left))
+        found = randomly(subject, Random(seed), budget=SearchBudget(seconds=left))
         times.append(time.process_time() - began)
         runs.append(found.executions)
         missed += found.verdict is not Verdict.VIOLATED

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
-from worldline.dedalus.check import Checked, check, load
+from worldline.dedalus.check import CheckedProgram, check, load
 from worldline.dedalus.parse import parse_text
-from worldline.dedalus.symbolic.search import Answer, search
+from worldline.dedalus.symbolic.search import Solution, search
 from worldline.injection.scope import Scope
 from worldline.zoo.programs import PROGRAMS
 
@@ -38,7 +38,7 @@ class Case:
         """Whether it has other nodes than the program's file."""
         return self.scope.nodes != PROGRAMS[self.name].nodes
 
-    def program(self) -> Checked:
+    def program(self) -> CheckedProgram:
         """Return the program, for the nodes of the scope."""
         known, nodes = PROGRAMS[self.name], self.scope.nodes
         if not self.is_wide:
@@ -75,7 +75,7 @@ def cases() -> Iterator[Case]:
         yield Case(name, Scope(three, 20, 19, 1, delay=2), 1.0)
 
 
-def timed(case: Case, repeat: int) -> tuple[Answer, float, float]:
+def timed(case: Case, repeat: int) -> tuple[Solution, float, float]:
     """Return an answer, and the least wall and CPU seconds that it took."""
     checked = case.program()
     answers, walls, processors = [], [], []

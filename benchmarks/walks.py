@@ -16,11 +16,11 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from worldline.engine.native.walks import Walks
+from worldline.engine.native.walks import NativeWalks
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry
-from worldline.engine.walks import Ended, WalkOptions
+from worldline.engine.walks import Ended, WalkSettings
 from worldline.loading.loader import load
 from worldline.model.events import Event
 from worldline.model.kinds import Origin
@@ -91,9 +91,9 @@ class Bench:
             known for known in system.properties if known.kind is PropertyKind.SAFETY
         ]
         checks = tuple((world.decision(known), False) for known in self._safety)
-        options = WalkOptions(seed=1, most_steps=STEPS, traits=traits, checks=checks)
+        options = WalkSettings(seed=1, most_steps=STEPS, traits=traits, checks=checks)
         self.counted = Counted(world)
-        self._walks = Walks(world.tables, self.counted, options)
+        self._walks = NativeWalks(world.tables, self.counted, options)
 
     def over_tables(self, numbers: range) -> tuple[int, float]:
         """Return steps, and steps per CPU second."""

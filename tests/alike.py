@@ -13,7 +13,7 @@ from worldline.engine.expand import Expander
 from worldline.engine.tables import Row
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, Network, permits
-from worldline.model.symmetry.renaming import Names, Renamer
+from worldline.model.symmetry.renaming import Renamer, Renaming
 from worldline.runs.start import starts
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -305,7 +305,7 @@ class Space:
             if len(self.rows) > limit:
                 raise TooLarge
 
-    def permutations(self) -> Iterator[Names]:
+    def permutations(self) -> Iterator[Renaming]:
         """Every permutation of the nodes that are declared symmetric."""
         groups = self.system.symmetry
         for images in itertools.product(*map(itertools.permutations, groups)):
@@ -315,7 +315,7 @@ class Space:
                 for node, image in zip(group, order, strict=True)
             }
 
-    def renamed(self, row: Row, names: Names) -> Row:
+    def renamed(self, row: Row, names: Renaming) -> Row:
         """A row under other names, worked out value by value without tables."""
         system, found = self.system, list(row)
         for column, frozen in enumerate(self.world.decode(row)):

@@ -16,7 +16,6 @@ SOURCE = ROOT / "src"
 
 SHARED = {
     "ProgressCallback": "a function that is told of progress, here and there",
-    "Walks": "the reference, and the kernel that does the same",
 }
 """Names of classes that stand in two modules with one meaning, and which."""
 
@@ -60,9 +59,9 @@ def circle_in(graph: Mapping[str, set[str]]) -> list[str]:
 def hidden_arrows(source: str) -> Iterator[str]:
     """Texts that name a module of ours, and so could import it."""
     for item in ast.walk(ast.parse(source)):
-        if isinstance(item, ast.Constant) and isinstance(item.value, str):
-            if re.fullmatch(r"worldline(\.\w+)+(:\w+)?", item.value):
-                yield item.value
+        text = item.value if isinstance(item, ast.Constant) else None
+        if isinstance(text, str) and re.fullmatch(r"worldline(\.\w+)+(:\w+)?", text):
+            yield text
 
 
 def classes_of(source: str) -> Iterator[str]:
@@ -96,8 +95,9 @@ ENTERED = {
     "worldline.model",
     "worldline.worlds",
     "worldline.builtin",
+    "worldline.exe",
 }
-"""Named to tell frames, files and entry points apart; nothing is imported by them."""
+"""Names of frames, files, entry points and commands; nothing is imported by them."""
 
 
 def test_nothing_is_imported_by_a_text():

@@ -9,7 +9,7 @@ from typing import final
 import worldline as wl
 from worldline.cli.answers import answered
 from worldline.cli.options import add_json, add_options, assignments, given
-from worldline.loading.opening import Target, open_system
+from worldline.loading.opening import SystemTarget, open_system
 from worldline.runs.option_values import Whole
 from worldline.runs.options import option, verb
 from worldline.runs.report import BaseReport, PropertyReport
@@ -44,7 +44,7 @@ class CountReport(BaseReport):
 
 
 @verb(CountOptions)
-def count(system: Target, options: CountOptions) -> CountReport:
+def count(system: SystemTarget, options: CountOptions) -> CountReport:
     """Add up how long the names of nodes are.
 
     Parameters

@@ -14,7 +14,7 @@ from tests.debug.test_timeline import tally, ticking
 from tests.systems import VARIANTS
 
 import worldline as wl
-from worldline.debug.runs import Span, along, spans
+from worldline.debug.runs import Stretch, along, spans
 from worldline.debug.timeline import Timeline
 
 
@@ -85,5 +85,5 @@ def test_a_question_is_asked_again_only_if_it_read_what_changed():
     timeline = Timeline(ticking(5), tally())
     [values, ups] = along(timeline, [sent, finished])
     assert [span.value for span in values] == [0, 1, 2, 3, 4, 5]
-    assert ups == (Span(0, 5, True),)
+    assert ups == (Stretch(0, 5, True),)
     assert asked == ["sent", "up", *["sent"] * 5]

@@ -11,10 +11,10 @@ from tests.trace.runs import random_trace
 from tests.trace.scenes import both_hold
 
 import worldline as wl
-from worldline.debug.runs import Span
+from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
 from worldline.debug.timeline import Timeline
-from worldline.model.system import Origin
+from worldline.model.system import SystemOrigin
 
 
 def test_a_session_begins_at_the_end_of_the_run():
@@ -92,7 +92,7 @@ def test_a_transport_error_is_traced_back_to_what_broke_the_connection():
 def test_the_status_of_a_property_is_run_length_encoded():
     [status] = held().status()
     assert (status.name, status.kind) == ("mutual_exclusion", "safety")
-    assert status.spans == (Span(0, 11, True), Span(12, 12, False))
+    assert status.spans == (Stretch(0, 11, True), Stretch(12, 12, False))
     with pytest.raises(wl.UsageError, match="no property 'x'; there are mutual_excl"):
         held().status(["x"])
 
@@ -126,13 +126,13 @@ def test_the_status_is_worked_out_once():
 def test_values_are_tracked_along_the_run():
     session = held()
     assert session.track("len(view[server].holders)") == (
-        *(Span(0, 6, "0"), Span(7, 9, "1"), Span(10, 12, "2")),
+        *(Stretch(0, 6, "0"), Stretch(7, 9, "1"), Stretch(10, 12, "2")),
     )
     [one, other] = session.track(
         "1 / len(view[server].holders) if view.is_up(bob) else 0"
     )[:2]
     assert one.value == "<the expression raised ZeroDivisionError: division by zero>"
-    assert other == Span(7, 7, "1.0")
+    assert other == Stretch(7, 7, "1.0")
 
 
 def test_a_property_is_explained_where_it_fails():
@@ -221,7 +221,7 @@ def test_a_run_that_goes_otherwise_is_told_up_front_and_known_up_to_there():
     system = datagram_lock()
     system.prototypes[1].tries = 7
     system.initial[1] = system.types[1].freeze(system.prototypes[1])
-    system.origin = Origin("lock.py", (), "new")
+    system.origin = SystemOrigin("lock.py", (), "new")
     trace = both_hold()
     header = dataclasses.replace(trace.header, source="old")
     session = opened(dataclasses.replace(trace, header=header), system)

@@ -7,8 +7,8 @@ from tests.debug.opened import granted, held
 import worldline as wl
 from worldline.debug.state import (
     NETWORK,
-    Change,
     NodeState,
+    StateChange,
     difference_of,
     network_state,
     node_state,
@@ -111,12 +111,12 @@ def test_a_difference_is_by_field_and_by_item():
     one = state({"x": 1, "y": True, "z": 0}, status="up", inbox=["m", "m", "k"])
     other = state({"x": 1, "y": 1, "w": 0}, status="down", inbox=["m", "l"])
     assert difference_of(one, other).changes == (
-        Change("y", "True", "1"),
-        Change("z", "0", ""),
-        Change("w", "", "0"),
-        Change("(status)", "up", "down"),
-        Change("(inbox)", "m", ""),
-        Change("(inbox)", "k", ""),
-        Change("(inbox)", "", "l"),
+        StateChange("y", "True", "1"),
+        StateChange("z", "0", ""),
+        StateChange("w", "", "0"),
+        StateChange("(status)", "up", "down"),
+        StateChange("(inbox)", "m", ""),
+        StateChange("(inbox)", "k", ""),
+        StateChange("(inbox)", "", "l"),
     )
     assert difference_of(one, one).changes == ()

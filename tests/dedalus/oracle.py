@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from worldline.dedalus.syntax import (
     Aggregate,
     Aggregator,
+    Arithmetic,
     Atom,
     Comparison,
     Constant,
     Literal,
-    Operation,
     Program,
     Rule,
     Term,
@@ -202,7 +202,7 @@ def value(term: Term, env: dict):
         return term.value
     if isinstance(term, Variable):
         return env[term.name]
-    assert isinstance(term, Operation)
+    assert isinstance(term, Arithmetic)
     left, right = value(term.left, env), value(term.right, env)
     return {
         "+": lambda: left + right,

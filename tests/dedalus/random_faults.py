@@ -7,7 +7,7 @@ from itertools import combinations, permutations, product
 
 from hypothesis import strategies as st
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
 from worldline.injection.scope import (
@@ -84,7 +84,7 @@ def all_fault_sets(scope: Scope, largest: int | None = None) -> Iterator[FaultSe
 
 
 def smallest_by_force(
-    checked: Checked, scope: Scope, largest: int | None = None
+    checked: CheckedProgram, scope: Scope, largest: int | None = None
 ) -> set[FaultSet]:
     """Return the smallest fault sets up to a size that break a program: run them all."""
     compiled = compile_program(checked)
@@ -98,7 +98,7 @@ def smallest_by_force(
     return found
 
 
-def owes_by_force(checked: Checked, scope: Scope) -> bool:
+def owes_by_force(checked: CheckedProgram, scope: Scope) -> bool:
     """Say whether any fault set leads to a run that owes something: run them all."""
     compiled = compile_program(checked)
     return any(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from worldline.dedalus.check import Checked, check
+from worldline.dedalus.check import CheckedProgram, check
 from worldline.dedalus.parse import parse_text
 
 PLACE, NUMBER, TEXT = "place", "number", "text"
@@ -225,6 +225,6 @@ def programs(
     return "\n".join(_Maker(draw, nodes, monotone).lines())
 
 
-def checked(text: str, nodes: tuple[str, ...] = ("a", "b")) -> Checked:
+def checked(text: str, nodes: tuple[str, ...] = ("a", "b")) -> CheckedProgram:
     """Return a program of this module, ready to run."""
     return check(parse_text(text), nodes)

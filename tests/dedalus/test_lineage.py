@@ -11,7 +11,7 @@ from tests.dedalus.formulas import Judge, is_true, size
 from tests.dedalus.random_faults import fault_sets, scopes
 from tests.dedalus.random_programs import checked, programs
 
-from worldline.dedalus.lineage import Lineage, Negation
+from worldline.dedalus.lineage import Negation, RunLineage
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.provenance import Fact
 from worldline.injection.formula import NEVER
@@ -49,7 +49,7 @@ def lineage_misses_nothing(data) -> None:
     subject = DedalusSubject(checked(text, NODES), scope)
     faults = data.draw(fault_sets(scope))
     first = subject.execute(faults)
-    lineage = Lineage(first, faults, scope, Negation.CONSERVATIVE)
+    lineage = RunLineage(first, faults, scope, Negation.CONSERVATIVE)
     own = Judge(faults)
     assert not any(own(lineage.falls(Fact(*fact))) for fact in first.tuples())
     for _ in range(3):
@@ -115,7 +115,7 @@ def without_negation_lineage_is_exact(data) -> None:
     subject = DedalusSubject(checked(text, NODES), scope, negation)
     none: FaultSet = frozenset()
     first = subject.execute(none)
-    lineage = Lineage(first, none, scope, negation)
+    lineage = RunLineage(first, none, scope, negation)
     for _ in range(4):
         faults = data.draw(fault_sets(scope))
         other, judge = subject.execute(faults), Judge(faults)
@@ -238,10 +238,10 @@ def test_a_value_of_an_aggregate_falls_when_nothing_gives_it(aggregate, one, oth
     assert losing(aggregate, "c") == other
 
 
-def conservative(text: str, scope: Scope) -> Lineage:
+def conservative(text: str, scope: Scope) -> RunLineage:
     none: FaultSet = frozenset()
     execution = DedalusSubject(parse_text(text), scope).execute(none)
-    return Lineage(execution, none, scope, Negation.CONSERVATIVE)
+    return RunLineage(execution, none, scope, Negation.CONSERVATIVE)
 
 
 def test_a_late_message_may_appear():

@@ -16,12 +16,12 @@ from worldline.dedalus.problems import ProgramError
 from worldline.dedalus.syntax import (
     Aggregate,
     Aggregator,
+    Arithmetic,
     Atom,
     Comparison,
     Constant,
     Expression,
     Literal,
-    Operation,
     Program,
     Rule,
     Variable,
@@ -54,7 +54,7 @@ def expressions() -> st.SearchStrategy[Expression]:
     )
     return st.recursive(
         leaves,
-        lambda inner: st.builds(Operation, st.sampled_from("+-*/"), inner, inner),
+        lambda inner: st.builds(Arithmetic, st.sampled_from("+-*/"), inner, inner),
         max_leaves=6,
     )
 
@@ -105,10 +105,10 @@ def test_every_wildcard_of_a_rule_is_a_variable_of_its_own():
 
 def test_operators_bind_as_usual():
     body = rule("p(X) :- q(X), 1 + 2 * 3 - 4 < (X - 1) * -Y;").body[1]
-    one = Operation("+", Constant(1), Operation("*", Constant(2), Constant(3)))
-    minus = Operation("-", Constant(0), Y)
-    product = Operation("*", Operation("-", X, Constant(1)), minus)
-    assert body == Comparison("<", Operation("-", one, Constant(4)), product)
+    one = Arithmetic("+", Constant(1), Arithmetic("*", Constant(2), Constant(3)))
+    minus = Arithmetic("-", Constant(0), Y)
+    product = Arithmetic("*", Arithmetic("-", X, Constant(1)), minus)
+    assert body == Comparison("<", Arithmetic("-", one, Constant(4)), product)
 
 
 @pytest.mark.parametrize("operator", ["==", "!=", "<", "<=", ">", ">="])

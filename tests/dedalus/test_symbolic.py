@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from worldline.dedalus.check import Checked, check
+from worldline.dedalus.check import CheckedProgram, check
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.symbolic import search as searching
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.frontier import Breach, frontier, smallest_eff
-from worldline.dedalus.symbolic.search import Rerun, search
+from worldline.dedalus.symbolic.search import ProgramRerun, search
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import (
@@ -41,7 +41,7 @@ ARRIVES = """
 """
 
 
-def program(*texts: str, nodes: tuple[str, ...] = ("a", "b")) -> Checked:
+def program(*texts: str, nodes: tuple[str, ...] = ("a", "b")) -> CheckedProgram:
     return check(parse_text("\n".join(texts)), nodes)
 
 
@@ -49,7 +49,7 @@ def scope(eot: int, eff: int = 0, crashes: int = 0, **other: int) -> Scope:
     return Scope(("a", "b"), eot, eff, crashes, **other)  # type: ignore[arg-type]
 
 
-def broken_by(checked: Checked, within: Scope) -> set[FaultSet]:
+def broken_by(checked: CheckedProgram, within: Scope) -> set[FaultSet]:
     return set(search(checked, within, every=True).falsifiers)
 
 
@@ -295,7 +295,7 @@ def test_an_answer_that_a_run_denies_is_our_error(monkeypatch):
 
 
 def test_a_run_confirms_faults_or_denies_them():
-    rerun = Rerun(program(SEND, ARRIVES), scope(3, 3))
+    rerun = ProgramRerun(program(SEND, ARRIVES), scope(3, 3))
     lost = frozenset({Loss(1, "a", "b")})
     assert rerun.confirm(lost) == lost
     with pytest.raises(InternalError, match="loss b->a@1"):

@@ -16,14 +16,14 @@ from tests.dedalus.random_faults import (
 )
 from tests.dedalus.random_programs import checked, programs
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
 from worldline.dedalus.symbolic.encoding import SEEK_OWING, Encoding, always_needed
 from worldline.dedalus.symbolic.faults import chosen
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.words import Relations
-from worldline.dedalus.templates import Row
+from worldline.dedalus.templates import FactRow
 from worldline.injection.scope import FaultSet, Scope
 from worldline.model.verdicts import Verdict
 
@@ -83,8 +83,8 @@ def test_the_solver_finds_what_running_everything_finds_with_three_nodes(
 
 
 def world_of_solver(
-    program: Checked, scope: Scope, faults: FaultSet
-) -> set[tuple[str, Row, int]]:
+    program: CheckedProgram, scope: Scope, faults: FaultSet
+) -> set[tuple[str, FactRow, int]]:
     """Return all that the encoding derives under given faults."""
     control = clingo.Control(["--warn=none"])
     # Every relation, not only what the question needs: the rules of the end as well.
@@ -98,7 +98,7 @@ def world_of_solver(
         for part in ["now", "later"] if t < scope.eot else ["now", "end"]:
             control.ground([(part, [clingo.Number(t)])])
     control.assign_external(clingo.parse_term(f"faults({len(faults)})"), True)
-    found: list[set[tuple[str, Row, int]]] = []
+    found: list[set[tuple[str, FactRow, int]]] = []
     relations = Relations(program.program)
     names = {
         relations.predicate(name): name
@@ -122,7 +122,7 @@ def _value(symbol: clingo.Symbol) -> str | int:
     return symbol.string
 
 
-def means_the_same(program: Checked, scope: Scope, faults: FaultSet) -> None:
+def means_the_same(program: CheckedProgram, scope: Scope, faults: FaultSet) -> None:
     run = evaluate(compile_program(program), faults, scope.eot, scope.semantics)
     expected = {fact for fact in run.tuples() if fact[0] != "crash"}
     derived = world_of_solver(program, scope, faults)

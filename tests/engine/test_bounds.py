@@ -10,7 +10,7 @@ import worldline as wl
 from worldline.engine import bounds, room
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.graph import Graph
-from worldline.lineage.engines.trials import Budget
+from worldline.lineage.engines.trials import SearchBudget
 from worldline.loading.loader import load
 
 AT_ONCE = 1e-9
@@ -151,8 +151,8 @@ def test_what_is_worked_out_of_a_graph_can_be_ended():
 
 
 def test_all_that_is_asked_of_faults_shares_one_budget():
-    budget = Budget(seconds=60).begun()
+    budget = SearchBudget(seconds=60).begun()
     assert budget.started() is budget.started()
-    shorter = Budget(seconds=1.0, meter=budget.meter).started()
+    shorter = SearchBudget(seconds=1.0, meter=budget.meter).started()
     assert shorter.seconds_left is not None
     assert shorter.seconds_left <= 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from worldline.engine.decisions import Decision, Question
+from worldline.engine.decisions import ColumnQuestion, Decision
 
 
 class Asker:
@@ -16,12 +16,12 @@ class Asker:
 
     def __call__(self, decision: Decision, row: list[int]) -> bool:
         self.calls += 1
-        path: list[tuple[Question, int]] = []
+        path: list[tuple[ColumnQuestion, int]] = []
 
         def read(column: int) -> int:
             answers = self.tables.setdefault(column, {})
             answers[row[column]] = row[column] % 3
-            path.append((Question(column, column, answers), row[column] % 3))
+            path.append((ColumnQuestion(column, column, answers), row[column] % 3))
             return row[column] % 3
 
         verdict = read(0) == 0 or read(1 if read(2) else 3) == 1
@@ -80,7 +80,9 @@ def test_another_decision_can_be_the_answer() -> None:
 
     def evaluate(decision: Decision, row: list[int]) -> bool:
         verdict = inner(row)
-        decision.learn([(Question("inner", -1, {}, inner), int(verdict))], not verdict)
+        decision.learn(
+            [(ColumnQuestion("inner", -1, {}, inner), int(verdict))], not verdict
+        )
         return not verdict
 
     outer = Decision(evaluate)

@@ -9,11 +9,11 @@ from typing import Literal
 from worldline.injection.formula import Every, Formula, Injected, Some
 from worldline.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.injection.subject import (
-    Check,
     CoverPoint,
     Goal,
+    Pulse,
     Run,
-    Sent,
+    SentMessage,
     patiently,
 )
 from worldline.lineage.targets.program_subject import OWED
@@ -50,7 +50,9 @@ class Broadcast:
                 if src in before and self._sends(src, time):
                     arrives = not is_cut(src, dst, time, faults)
                     sent.append(
-                        Sent(src, dst, time, "hello", time + 1 if arrives else None)
+                        SentMessage(
+                            src, dst, time, "hello", time + 1 if arrives else None
+                        )
                     )
                     if arrives:
                         link = Injected(Loss(time, src, dst))
@@ -59,7 +61,7 @@ class Broadcast:
         crashed = {fault.node for fault in faults if isinstance(fault, Crash)}
         owed = nodes if set(lost) - crashed else ()
 
-        def support(goal: Goal, check: Check = patiently) -> Formula:
+        def support(goal: Goal, check: Pulse = patiently) -> Formula:
             check()
             return lost[goal]
 

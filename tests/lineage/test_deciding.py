@@ -9,17 +9,17 @@ import pytest
 from worldline.engine.bounds import Bounds, Meter
 from worldline.lineage import deciding
 from worldline.lineage.deciding import decide, scope_of
-from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.engines.trials import SearchResult
 from worldline.lineage.options import FaultOptions
 from worldline.lineage.targets.opening import open_target
-from worldline.lineage.targets.target import Question
+from worldline.lineage.targets.target import FaultQuery
 from worldline.model.verdicts import Verdict
 
 
-def asked(name: str, **options: object) -> tuple[Outcome, float]:
+def asked(name: str, **options: object) -> tuple[SearchResult, float]:
     """Return an outcome, and the seconds that the user waited for it."""
     target = open_target(f"zoo:{name}", {}, None)
-    question = Question.of(FaultOptions(**options))  # type: ignore[arg-type]
+    question = FaultQuery.of(FaultOptions(**options))  # type: ignore[arg-type]
     began = time.monotonic()
     found = decide(target, scope_of(target, question), question)
     return found, time.monotonic() - began

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from worldline.dedalus.check import Checked, check
+from worldline.dedalus.check import CheckedProgram, check
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.text import program_text
 from worldline.injection.scope import NO_FAULTS, Scope
 from worldline.injection.subject import Goal
-from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.engines.trials import SearchResult
 from worldline.lineage.targets.hardening import harden, patches
 from worldline.lineage.targets.program_subject import DedalusSubject
 from worldline.model.verdicts import Verdict
@@ -30,11 +30,11 @@ post(N, P) :- log(N, P), notin missing(_, P);
 
 
 def hardened(text: str, scope: Scope, most: int = 2) -> list[str]:
-    def certify(changed: Checked) -> Outcome:
+    def certify(changed: CheckedProgram) -> SearchResult:
         found = search(changed, scope)
-        return Outcome(verdict=found.verdict)
+        return SearchResult(verdict=found.verdict)
 
-    def owed(changed: Checked) -> frozenset[Goal]:
+    def owed(changed: CheckedProgram) -> frozenset[Goal]:
         return DedalusSubject(changed, scope, "ignore").run(NO_FAULTS).owed
 
     checked = check(parse_text(text), scope.nodes)
@@ -57,10 +57,10 @@ def test_two_changes_are_tried_where_no_single_one_is_enough():
     forgetful = ONCE.replace("log(N, P)@next :- log(N, P);\n", "")
     wanted = {"bcast(Node, X1)@next", "log(Node, X1)@next"}
 
-    def certify(changed: Checked) -> Outcome:
+    def certify(changed: CheckedProgram) -> SearchResult:
         text = program_text(changed.program)
         holds = all(rule in text for rule in wanted)
-        return Outcome(verdict=Verdict.HOLDS if holds else Verdict.UNKNOWN)
+        return SearchResult(verdict=Verdict.HOLDS if holds else Verdict.UNKNOWN)
 
     checked = check(parse_text(forgetful), ABC)
     assert harden(checked, certify, lambda _: frozenset(), most=1) == []

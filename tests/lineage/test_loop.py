@@ -7,10 +7,10 @@ from tests.lineage.broadcast import Broadcast, Kind
 
 from worldline.injection.formula import Formula
 from worldline.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.injection.subject import Check, Goal, Run, patiently
+from worldline.injection.subject import Goal, Pulse, Run, patiently
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
-from worldline.lineage.engines.trials import Budget, FaultsProgress
+from worldline.lineage.engines.trials import FaultsProgress, SearchBudget
 from worldline.model.verdicts import Verdict
 
 ABC = ("a", "b", "c")
@@ -76,9 +76,12 @@ def test_interchangeable_nodes_save_runs():
 
 @pytest.mark.parametrize(
     ("budget", "bound"),
-    [(Budget(executions=3), "executions"), (Budget(seconds=1e-9), "seconds")],
+    [
+        (SearchBudget(executions=3), "executions"),
+        (SearchBudget(seconds=1e-9), "seconds"),
+    ],
 )
-def test_a_budget_that_is_used_up_leaves_it_unknown(budget: Budget, bound: str):
+def test_a_budget_that_is_used_up_leaves_it_unknown(budget: SearchBudget, bound: str):
     subject = Broadcast(Scope(ABC, eot=5, eff=3, crashes=1), "retry")
     found = exhaustive(subject, every=True, budget=budget)
     assert found.bound == bound
@@ -98,14 +101,14 @@ def test_an_interrupted_loop_says_so():
 def test_a_budget_ends_the_work_on_one_formula():
     class Endless(Broadcast):
         def run(self, faults: FaultSet) -> Run:
-            def support(goal: Goal, check: Check = patiently) -> Formula:
+            def support(goal: Goal, check: Pulse = patiently) -> Formula:
                 while True:
                     check()
 
             return replace(super().run(faults), support=support)
 
     subject = Endless(Scope(ABC, eot=5, eff=3, crashes=1), "retry")
-    found = loop(subject, budget=Budget(seconds=0.02))
+    found = loop(subject, budget=SearchBudget(seconds=0.02))
     assert (found.bound, found.executions) == ("seconds", 1)
     assert found.seconds < 1
 

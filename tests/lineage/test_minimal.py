@@ -7,7 +7,7 @@ from tests.lineage.broadcast import Broadcast
 from worldline.injection.scope import Crash, FaultSet, Loss, Scope
 from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import draw, randomly
-from worldline.lineage.engines.trials import Budget
+from worldline.lineage.engines.trials import SearchBudget
 from worldline.model.verdicts import Verdict
 
 ABC = ("a", "b", "c")
@@ -38,7 +38,7 @@ def test_random_faults_find_a_shallow_falsifier():
 
 def test_random_faults_prove_nothing():
     subject = Broadcast(Scope(ABC, eot=4, eff=2), "redundant")
-    found = randomly(subject, Random(1), budget=Budget(executions=50))
+    found = randomly(subject, Random(1), budget=SearchBudget(executions=50))
     assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "executions")
 
 

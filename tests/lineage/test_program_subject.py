@@ -9,7 +9,7 @@ from worldline.dedalus.parse import parse_text
 from worldline.dedalus.problems import ProgramError
 from worldline.injection.formula import NEVER
 from worldline.injection.scope import Crash, CrashSemantics, Loss, Scope
-from worldline.injection.subject import Sent
+from worldline.injection.subject import SentMessage
 from worldline.lineage.targets.program_subject import NOTHING_ELSE, DedalusSubject
 from worldline.model.errors import UsageError
 
@@ -147,7 +147,7 @@ def test_derivations_tell_how_a_goal_came_true():
         None,
     )
     sent = [firing.message for firing in graph.firings if firing.message]
-    assert sent == [Sent("a", "b", 1, 'log("b", "hi")', 2)]
+    assert sent == [SentMessage("a", "b", 1, 'log("b", "hi")', 2)]
 
 
 def test_every_premise_of_a_derivation_is_derived_or_given():

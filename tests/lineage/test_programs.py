@@ -9,10 +9,10 @@ import pytest
 from worldline.injection.scope import Crash, Fault, Loss, Scope
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.loop import loop
-from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.engines.trials import SearchResult
 from worldline.lineage.options import FaultOptions
 from worldline.lineage.targets.opening import open_target
-from worldline.lineage.targets.target import Question, Target
+from worldline.lineage.targets.target import FaultQuery, Target
 from worldline.model.verdicts import Verdict
 from worldline.zoo.programs import PROGRAMS
 
@@ -23,9 +23,11 @@ def program(name: str) -> Target:
 
 def searched(
     name: str, engine: str, negation: str = "conservative", goals: str = "all"
-) -> Outcome:
+) -> SearchResult:
     target = program(name)
-    question = Question.of(FaultOptions(engine=engine, negation=negation, goals=goals))
+    question = FaultQuery.of(
+        FaultOptions(engine=engine, negation=negation, goals=goals)
+    )
     return decide(target, scope_of(target, question), question)
 
 
@@ -84,7 +86,7 @@ def test_every_mode_reports_executions_and_a_verdict(
 @pytest.mark.parametrize("name", ["simple-deliv", "ack-deliv"])
 def test_interchangeable_nodes_save_runs(name: str):
     target = program(name)
-    scope = scope_of(target, Question.of(FaultOptions(eot=5, eff=4, crashes=1)))
+    scope = scope_of(target, FaultQuery.of(FaultOptions(eot=5, eff=4, crashes=1)))
     subject = target.subject(scope, "ignore")
     folded, plain = loop(subject, every=True), loop(subject, every=True, symmetry=False)
     assert folded.executions < plain.executions
@@ -94,7 +96,7 @@ def test_interchangeable_nodes_save_runs(name: str):
 @pytest.mark.slow
 def test_crashing_only_who_sends_saves_runs():
     target = program("ack-deliv")
-    scope = scope_of(target, Question.of(FaultOptions(eot=5, eff=4, crashes=1)))
+    scope = scope_of(target, FaultQuery.of(FaultOptions(eot=5, eff=4, crashes=1)))
     subject = target.subject(scope, "ignore")
     pruned, plain = loop(subject), loop(subject, while_sending=False)
     assert pruned.executions < plain.executions
@@ -129,8 +131,8 @@ SMALL = {
 """EOT, EFF and crashes for which all fault sets can be tried."""
 
 
-def every(target: Target, scope: Scope, engine: str) -> Outcome:
-    return decide(target, scope, Question.of(FaultOptions(engine=engine, all=True)))
+def every(target: Target, scope: Scope, engine: str) -> SearchResult:
+    return decide(target, scope, FaultQuery.of(FaultOptions(engine=engine, all=True)))
 
 
 @pytest.mark.slow
@@ -148,7 +150,7 @@ def test_three_engines_find_the_same_smallest_falsifiers(name: str):
 
 def test_figure_9_breaks_three_phase_commit_and_has_more_than_it_needs():
     target = program("3pc")
-    scope = scope_of(target, Question.of(FaultOptions()))
+    scope = scope_of(target, FaultQuery.of(FaultOptions()))
     subject = target.subject(scope, "ignore")
     smaller: set[Fault] = {Crash(4, "d"), Loss(6, "C", "a")}
     figure = frozenset({*smaller, Loss(6, "C", "b")})
@@ -160,9 +162,9 @@ def test_figure_9_breaks_three_phase_commit_and_has_more_than_it_needs():
 
 def test_halting_crashes_break_what_muted_ones_do_not():
     target = program("ack-deliv")
-    muted = scope_of(target, Question.of(FaultOptions()))
-    halting = scope_of(target, Question.of(FaultOptions(crash_semantics="halt")))
-    question = Question.of(FaultOptions())
+    muted = scope_of(target, FaultQuery.of(FaultOptions()))
+    halting = scope_of(target, FaultQuery.of(FaultOptions(crash_semantics="halt")))
+    question = FaultQuery.of(FaultOptions())
     assert decide(target, muted, question).verdict is Verdict.HOLDS
     assert decide(target, halting, question).verdict is Verdict.VIOLATED
     assert replace(halting, semantics=muted.semantics) == muted

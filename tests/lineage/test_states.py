@@ -11,7 +11,7 @@ from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Scope
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.states import states
-from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import Mode, RoundsSubject
 from worldline.lineage.rounds.whole import Roundwise
@@ -25,7 +25,7 @@ def subject(case: Case, mode: Mode = Mode.FAST) -> RoundsSubject:
     return RoundsSubject(case.system, case.scope, mode=mode)
 
 
-def sets(outcome: Outcome) -> set[frozenset]:
+def sets(outcome: SearchResult) -> set[frozenset]:
     return set(outcome.falsifiers)
 
 
@@ -56,7 +56,7 @@ def agree(case: Case) -> Verdict:
     return truth.verdict
 
 
-def chosen(found: Outcome, nodes: tuple[str, ...]) -> set[FaultSet]:
+def chosen(found: SearchResult, nodes: tuple[str, ...]) -> set[FaultSet]:
     """Return the falsifiers in which none but these nodes crash."""
     crashed = {
         one: {fault.node for fault in one if isinstance(fault, Crash)}
@@ -146,12 +146,12 @@ def test_a_budget_gives_unknown_and_the_round_that_was_reached():
     system = broadcast.system(variant="ack")
     scope = Scope(("a", "b", "c"), 8, 7, 1)
     found = states(
-        stepper_of(RoundsSubject(system, scope)), budget=Budget(executions=30)
+        stepper_of(RoundsSubject(system, scope)), budget=SearchBudget(executions=30)
     )
     assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "executions")
     assert found.notes == ("4 states; rounds 1..4 of 8 are decided for up to 0 faults",)
     found = states(
-        stepper_of(RoundsSubject(system, scope)), budget=Budget(executions=60)
+        stepper_of(RoundsSubject(system, scope)), budget=SearchBudget(executions=60)
     )
     assert found.verdict is Verdict.UNKNOWN
     assert found.notes[0].endswith("rounds 1..4 of 8 are decided for up to 1 faults")
@@ -162,7 +162,7 @@ def test_a_bound_does_not_hide_what_was_found():
     system = broadcast.system(variant="simple")
     scope = Scope(("a", "b", "c"), 4, 2, 0)
     stepper = stepper_of(RoundsSubject(system, scope))
-    found = states(stepper, every=True, budget=Budget(seconds=-1.0))
+    found = states(stepper, every=True, budget=SearchBudget(seconds=-1.0))
     assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "seconds")
 
 

@@ -8,7 +8,7 @@ from worldline.injection.scope import Crash, Loss, Scope
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.sweep import Swept, Tried, sweep
-from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.targets.program_subject import OWED
 from worldline.model.verdicts import Verdict
 
@@ -16,9 +16,9 @@ ABC = ("a", "b", "c")
 
 
 def swept(kind: Kind, rounds: int, *, crashes: int = 0) -> Swept:
-    def decide(eot: int, eff: int, seconds: float) -> Outcome:
+    def decide(eot: int, eff: int, seconds: float) -> SearchResult:
         scope = Scope(ABC, eot=eot, eff=eff, crashes=crashes)
-        return loop(Broadcast(scope, kind), budget=Budget(seconds=seconds))
+        return loop(Broadcast(scope, kind), budget=SearchBudget(seconds=seconds))
 
     return sweep(decide, 20.0, most_rounds=rounds)
 
@@ -61,8 +61,8 @@ def test_after_a_failure_runs_become_longer():
 
 
 def test_what_never_becomes_right_fails():
-    def decide(eot: int, eff: int, seconds: float) -> Outcome:
-        return Outcome(verdict=Verdict.VIOLATED, falsifiers=(frozenset(),))
+    def decide(eot: int, eff: int, seconds: float) -> SearchResult:
+        return SearchResult(verdict=Verdict.VIOLATED, falsifiers=(frozenset(),))
 
     found = sweep(decide, 20.0, most_rounds=3)
     assert parameters(found.failing) == (3, 0)
@@ -70,8 +70,8 @@ def test_what_never_becomes_right_fails():
 
 @pytest.mark.parametrize("bound", ["seconds", "interrupted"])
 def test_a_sweep_ends_where_a_decision_does(bound: str):
-    def decide(eot: int, eff: int, seconds: float) -> Outcome:
-        return Outcome(verdict=Verdict.UNKNOWN, bound=bound if eot == 2 else None)
+    def decide(eot: int, eff: int, seconds: float) -> SearchResult:
+        return SearchResult(verdict=Verdict.UNKNOWN, bound=bound if eot == 2 else None)
 
     found = sweep(decide, 20.0)
     assert found.bound == bound
@@ -79,10 +79,10 @@ def test_a_sweep_ends_where_a_decision_does(bound: str):
 
 
 def test_an_interrupt_between_decisions_keeps_what_was_tried():
-    def decide(eot: int, eff: int, seconds: float) -> Outcome:
+    def decide(eot: int, eff: int, seconds: float) -> SearchResult:
         if eot == 3:
             raise KeyboardInterrupt
-        return Outcome(verdict=Verdict.UNKNOWN, unmet=(OWED,))
+        return SearchResult(verdict=Verdict.UNKNOWN, unmet=(OWED,))
 
     found = sweep(decide, 20.0)
     assert (found.bound, len(found.tried)) == ("interrupted", 2)
@@ -99,12 +99,12 @@ def test_no_time_is_no_scope():
 def edges(
     kind: Kind, eot: int, crashes: int, cap: int | None = None
 ) -> list[FrontierPoint]:
-    def decide(eff: int, most: int) -> Outcome:
+    def decide(eff: int, most: int) -> SearchResult:
         scope = Scope(ABC, eot=eot, eff=eff, crashes=most)
         found = loop(Broadcast(scope, kind), every=True)
         if cap is None or len(found.falsifiers) <= cap:
             return found
-        return Outcome(
+        return SearchResult(
             verdict=found.verdict,
             falsifiers=found.falsifiers[:cap],
             bound="falsifiers",

@@ -14,7 +14,7 @@ import worldline as wl
 from worldline.model.data.content import canonical_bytes
 from worldline.model.data.unfreezable import Unfreezable
 from worldline.model.node import NodeType, node_type
-from worldline.model.node_template import Mould
+from worldline.model.node_template import NodeTemplate
 
 A, B = wl.ids("a", "b")
 
@@ -42,11 +42,11 @@ KIND: NodeType = node_type(Desk)
 FIRST = Desk(Lower())
 
 
-def mould(drawer: Any, shelf: Any = None) -> Mould:
-    return Mould(KIND, KIND.freeze(Desk(Lower(), drawer, shelf)))
+def mould(drawer: Any, shelf: Any = None) -> NodeTemplate:
+    return NodeTemplate(KIND, KIND.freeze(Desk(Lower(), drawer, shelf)))
 
 
-def agrees(of: Mould, node: Any) -> bool:
+def agrees(of: NodeTemplate, node: Any) -> bool:
     """Say whether a mould freezes a node as its class does, to the last type."""
     frozen = of.freeze(node)
     assert canonical_bytes(frozen) == canonical_bytes(KIND.freeze(node))

@@ -10,9 +10,9 @@ from tests.cli.command import refusal, run
 from tests.search.test_cuts import A, Counter, at_most_two, below_four
 
 import worldline as wl
-from worldline.model.system import Origin
+from worldline.model.system import SystemOrigin
 
-ORIGIN = Origin("counting.py", (), "0" * 16)
+ORIGIN = SystemOrigin("counting.py", (), "0" * 16)
 B = wl.ids("b")[0]
 
 

@@ -10,7 +10,7 @@ from tests.oracle.exploration import explore
 
 import worldline as wl
 from worldline.injection.scope import Scope
-from worldline.lineage.rounds.plan import Plan
+from worldline.lineage.rounds.plan import FaultPlan
 from worldline.lineage.rounds.scheduler import RoundWorld
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
@@ -117,7 +117,7 @@ def test_in_rounds_a_wait_takes_no_turn_and_is_no_call():
     def played(*calls: Any) -> RoundWorld:
         system = wl.System({A: Counter()}, workload=[wl.script(A, calls)])
         scope = Scope(nodes=("a",), eot=2, eff=0, crashes=0)
-        world = RoundWorld(system.under_injection("test"), Plan(scope))
+        world = RoundWorld(system.under_injection("test"), FaultPlan(scope))
         world.begin()
         world.play(1)
         return world

@@ -12,7 +12,7 @@ from worldline.model.data.content import order_key
 from worldline.model.data.values import freeze, thaw
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer, Status
-from worldline.model.view import Pure, Read
+from worldline.model.view import ColumnRead, Pure
 
 
 class StateReader:
@@ -21,7 +21,7 @@ class StateReader:
     def __init__(self, system: wl.System, state: State) -> None:
         self.system, self.state = system, state
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         index = self.system.layout.columns[read.column].index
         if read.what == "history":
             return self.state.histories[index]
@@ -51,7 +51,7 @@ class StateReader:
             value = value.__dict__[name]
         return thaw(freeze(value))
 
-    def look_under_way(self, index: int, read: Read) -> Any:
+    def look_under_way(self, index: int, read: ColumnRead) -> Any:
         *pure, kind, src = read.detail
         envelopes = [
             as_envelope(parcel)

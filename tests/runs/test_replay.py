@@ -11,7 +11,7 @@ from tests.systems import VARIANTS, players, workers
 from tests.trace.runs import boot, random_run, random_trace
 
 import worldline as wl
-from worldline.model.system import Origin
+from worldline.model.system import SystemOrigin
 from worldline.runs.record import Ending, record
 from worldline.runs.replay import replay
 from worldline.runs.schedule import schedule_of
@@ -194,10 +194,10 @@ def test_a_system_with_other_nodes_is_refused(tmp_path: Path):
 
 def test_a_changed_source_is_a_note(tmp_path: Path):
     system = players()
-    system.origin = Origin("file.py", (), "0001")
+    system.origin = SystemOrigin("file.py", (), "0001")
     write(random_trace(system, 0, 4), tmp_path / "trace.wl")
     now = players()
-    now.origin = Origin("file.py", (), "0002")
+    now.origin = SystemOrigin("file.py", (), "0002")
     found = replay(tmp_path / "trace.wl", now)
     assert found.reproduced
     assert found.source_changed

@@ -9,7 +9,7 @@ from tests.alike import Plan, Space, TooLarge, plan_of, reports_of
 
 import worldline as wl
 from worldline.engine.native import library
-from worldline.worlds.alike import Alike
+from worldline.worlds.alike import SymmetryCheck
 
 LARGEST = 300
 """States beyond which orbits are not enumerated."""
@@ -112,14 +112,14 @@ def test_all_rows_of_an_orbit_have_one_canonical_row_in_any_order() -> None:
         found: list[list[int]] = []
         for own, step in ((space, 1), (again, -1)):
             tables = own.world.tables
-            canonical = Alike(own.world).symmetry.canonical
+            canonical = SymmetryCheck(own.world).symmetry.canonical
             prints = {
                 tables.fingerprint(row): tables.fingerprint(canonical(row))
                 for row in list(own.rows.values())[::step]
             }
             found.append([prints[key] for key in sorted(prints)])
         assert found[0] == found[1]
-        canonical = Alike(space.world).symmetry.canonical
+        canonical = SymmetryCheck(space.world).symmetry.canonical
         for orbit in space.orbits():
             assert len({tuple(canonical(list(row))) for row in orbit}) == 1
             assert tuple(canonical(list(next(iter(orbit))))) in orbit

@@ -14,7 +14,7 @@ from worldline.model.events import Choices
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import NotEnabled, Snapshot
@@ -57,7 +57,7 @@ class TableWorld:
     def view(self) -> View:
         return View(self.system, self)
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         if read.what != "field":
             return answer(read, self.cells[read.column])
         value = self.nodes[self.system.layout.columns[read.column].index]

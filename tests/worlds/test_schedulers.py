@@ -11,7 +11,7 @@ from tests.systems import VARIANTS
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.schedulers.named import PLAIN, scheduler_named
-from worldline.engine.walks import End, Ended, WalkOptions, Walks
+from worldline.engine.walks import Ended, WalkEnd, Walks, WalkSettings
 from worldline.loading.loader import load
 from worldline.model.properties import PropertyKind
 from worldline.runs.start import starts
@@ -38,7 +38,7 @@ class Prepared:
             p for p in system.properties if p.kind is PropertyKind.SOMETIMES
         ]
         self.scheduler = scheduler_named(name)
-        self.options = WalkOptions(
+        self.options = WalkSettings(
             seed=SEED,
             most_steps=STEPS,
             scheduler=self.scheduler,
@@ -65,7 +65,7 @@ class Prepared:
 
 def alike(ended: Ended) -> Ended:
     """The same walk, but for the number of a leaf, which depends on the order."""
-    return ended._replace(what=0) if ended.end is End.FAILED else ended
+    return ended._replace(what=0) if ended.end is WalkEnd.FAILED else ended
 
 
 SYSTEMS: dict[str, Callable[[], wl.System]] = {
@@ -98,7 +98,7 @@ def test_walks_are_alike(build: Callable[[], wl.System]) -> None:
             try:
                 found = direct.go_on(one.start, one.start, ended.walk, 0)
             except CannotTell:
-                assert ended.end is End.FAILED
+                assert ended.end is WalkEnd.FAILED
             else:
                 assert found == ended
     assert direct.reached == reference.reached
@@ -125,7 +125,7 @@ def _has_no_kernel() -> bool:
 def test_walks_in_the_kernel_are_alike(
     build: Callable[[], wl.System], threads: int
 ) -> None:
-    from worldline.engine.native.walks import Walks as Compiled
+    from worldline.engine.native.walks import NativeWalks as Compiled
 
     one, other = Prepared(build(), NAMES[0]), Prepared(build(), NAMES[0], threads)
     reference = one.reference()

@@ -11,7 +11,7 @@ import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.schedulers.weighted import Weighted
-from worldline.engine.walks import End, Ended, WalkOptions, Walks
+from worldline.engine.walks import Ended, WalkEnd, Walks, WalkSettings
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
@@ -50,7 +50,7 @@ class Both:
             checks=safety,
             goal=goal,
         )
-        self.options = WalkOptions(
+        self.options = WalkSettings(
             seed=SEED,
             most_steps=STEPS,
             traits=lambda entry: Traits(weigh(entry.event)),
@@ -59,7 +59,7 @@ class Both:
         )
 
     def over_tables(self, gives_up: Callable[[int], bool] | None) -> Iterator[Ended]:
-        options = WalkOptions(
+        options = WalkSettings(
             seed=SEED,
             most_steps=STEPS,
             traits=self.options.traits,
@@ -97,7 +97,7 @@ def test_walks_are_alike_wherever_they_move(
         for ended, moved in zip(expected, both.over_tables(gives_up), strict=True):
             row, steps = both.start, 0
             if after:
-                if moved.end is not End.MOVED:
+                if moved.end is not WalkEnd.MOVED:
                     assert moved == ended
                     continue
                 assert moved.row is not None
@@ -105,7 +105,7 @@ def test_walks_are_alike_wherever_they_move(
             try:
                 found = both.direct.go_on(both.start, row, ended.walk, steps)
             except CannotTell:
-                assert ended.end is End.FAILED
+                assert ended.end is WalkEnd.FAILED
             else:
                 assert found == ended
 
@@ -117,7 +117,7 @@ def test_they_end_in_all_ways():
         for goal in (busy, nothing)
         for ended in Both(VARIANTS[name](), goal=goal).over_tables(None)
     }
-    assert set(End) - {End.MOVED} == ends
+    assert set(WalkEnd) - {WalkEnd.MOVED} == ends
 
 
 @wl.node
@@ -157,7 +157,7 @@ def test_ignored_fields_are_forgotten_as_over_tables():
     a, b = wl.ids("a", "b")
     both = Both(wl.System({a: Forgetful(), b: Stacked(Forgetful())}), goal=loud)
     (first, *_) = both.over_tables(None)
-    assert first.end is End.LIMIT
+    assert first.end is WalkEnd.LIMIT
     assert both.direct.go_on(both.start, both.start, first.walk, 0) == first
 
 
@@ -166,7 +166,7 @@ def test_the_kernel_says_where_a_walk_has_come_to():
         library()
     except KernelMissing as missing:
         pytest.skip(str(missing))
-    from worldline.engine.native.walks import Walks as Compiled
+    from worldline.engine.native.walks import NativeWalks as Compiled
 
     both = Both(VARIANTS["streams"](), goal=nothing)
     expected = list(both.over_tables(None))
@@ -177,7 +177,7 @@ def test_the_kernel_says_where_a_walk_has_come_to():
         told.append(steps)
         return sum(told) >= 100
 
-    options = WalkOptions(
+    options = WalkSettings(
         seed=SEED,
         most_steps=STEPS,
         traits=other.options.traits,
@@ -189,9 +189,9 @@ def test_the_kernel_says_where_a_walk_has_come_to():
     moved = list(compiled.walk(other.start, range(WALKS)))
     compiled.close()
     assert sum(told) == sum(walk.steps for walk in moved) > 0
-    assert End.MOVED in {walk.end for walk in moved}
+    assert WalkEnd.MOVED in {walk.end for walk in moved}
     for walk, ended in zip(moved, expected, strict=True):
-        if walk.end is not End.MOVED:
+        if walk.end is not WalkEnd.MOVED:
             assert (walk.end, walk.steps) == (ended.end, ended.steps)
             continue
         assert walk.row is not None
@@ -199,6 +199,6 @@ def test_the_kernel_says_where_a_walk_has_come_to():
         try:
             found = other.direct.go_on(other.start, walk.row, walk.walk, walk.steps)
         except CannotTell:
-            assert ended.end is End.FAILED
+            assert ended.end is WalkEnd.FAILED
         else:
             assert found == ended

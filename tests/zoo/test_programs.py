@@ -10,9 +10,9 @@ import pytest
 from tests.dedalus.random_faults import smallest_by_force
 
 from worldline import zoo
-from worldline.dedalus.check import Checked, load
+from worldline.dedalus.check import CheckedProgram, load
 from worldline.dedalus.symbolic.frontier import frontier, smallest_eff
-from worldline.dedalus.symbolic.search import Answer, Rerun, search
+from worldline.dedalus.symbolic.search import ProgramRerun, Solution, search
 from worldline.injection.scope import (
     NO_FAULTS,
     Crash,
@@ -56,7 +56,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "zoo.md"
 EVERY = pytest.mark.parametrize("name", PROGRAMS)
 
 
-def given(name: str) -> tuple[Checked, Scope]:
+def given(name: str) -> tuple[CheckedProgram, Scope]:
     program = PROGRAMS[name]
     scope = Scope(program.nodes, program.eot, program.eff, program.crashes)
     return load([program.path], program.nodes), scope
@@ -83,13 +83,13 @@ def test_a_program_has_no_warnings_and_states_its_scope(name: str):
 
 @EVERY
 def test_a_program_owes_something_and_keeps_it_where_nothing_fails(name: str):
-    owed, kept = Rerun(*given(name)).outcome(NO_FAULTS)
+    owed, kept = ProgramRerun(*given(name)).outcome(NO_FAULTS)
     assert owed
     assert owed <= kept
 
 
 @cache
-def answered(name: str) -> Answer:
+def answered(name: str) -> Solution:
     return search(*given(name), every=True)
 
 
@@ -168,7 +168,7 @@ def test_two_phase_commit_blocks_when_the_coordinator_crashes_as_in_figure_8(nam
 def test_three_phase_commit_needs_less_than_figure_9():
     figure: FaultSet = frozenset({Crash(4, "d"), Loss(6, "C", "a"), Loss(6, "C", "b")})
     assert frozenset({Crash(4, "d"), Loss(6, "C", "a")}) in found("3pc")
-    assert Rerun(*given("3pc")).confirm(figure) == figure
+    assert ProgramRerun(*given("3pc")).confirm(figure) == figure
 
 
 def test_kafka_loses_a_write_as_in_figure_10():

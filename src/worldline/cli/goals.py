@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from worldline.model.properties import Property
     from worldline.model.system import System
     from worldline.model.view import View
-    from worldline.search.cut import Goal
+    from worldline.search.cut import StatePredicate
 
 
-def goals(system: System, texts: Iterable[str]) -> list[Goal]:
+def goals(system: System, texts: Iterable[str]) -> list[StatePredicate]:
     """Return the predicates that are written on a command line.
 
     Parameters

@@ -15,7 +15,7 @@ from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
     from worldline.model.system import System
-    from worldline.trace.format import Place
+    from worldline.trace.format import StrPath
     from worldline.trace.records import Header
 
 
@@ -43,7 +43,7 @@ def load_of_trace(
     verb: str,
     targets: Sequence[str],
     parameters: Mapping[str, str],
-    place: Place,
+    place: StrPath,
     header: Header,
 ) -> System:
     """Load the system of a trace, and tell the parameters that the file gives it.
@@ -99,7 +99,7 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
 
 
 def _tell(
-    words: Sequence[str], header: Header, given: Mapping[str, str], place: Place
+    words: Sequence[str], header: Header, given: Mapping[str, str], place: StrPath
 ) -> None:
     """Tell which parameters come from a file, before any code gets them."""
     taken = [f"{k}={v}" for k, v in header.parameters.items() if k not in given]

@@ -23,10 +23,10 @@ from worldline.runs.option_values import (
     Choice,
     File,
     NameList,
+    OptionKind,
     Seconds,
     Seed,
     Switch,
-    Value,
     ViewFunctions,
     Whole,
 )
@@ -72,7 +72,7 @@ def _add(parser: argparse._ActionsContainer, one: Option) -> None:
     parser.add_argument(one.flag, **shape)
 
 
-def _is_repeated(value: Value) -> bool:
+def _is_repeated(value: OptionKind) -> bool:
     if isinstance(value, NameList):
         return value.repeated
     return isinstance(value, Assignments | ViewFunctions)
@@ -86,7 +86,7 @@ def _help(one: Option) -> str:
     return f"{said} (default: {one.default})" if one.says_default else said
 
 
-def _reader(value: Value) -> Callable[[str], Any]:
+def _reader(value: OptionKind) -> Callable[[str], Any]:
     """Return what reads a value from a command line."""
     match value:
         case Whole(least=least):

@@ -71,7 +71,7 @@ _kept: list[ctypes.Array[ctypes.c_char_p]] = []
 
 def _supervised() -> int:
     """Run the command in children, the next one without what the last was stuck in."""
-    given_up: frozenset[beat.Execution] = frozenset()
+    given_up: frozenset[beat.ExecutionNumber] = frozenset()
     while len(given_up) <= _MOST:
         child = _fork(given_up)
         execution = _stuck_in(child)
@@ -88,7 +88,7 @@ def _supervised() -> int:
     return _UNKNOWN
 
 
-def _fork(given_up: frozenset[beat.Execution]) -> int:
+def _fork(given_up: frozenset[beat.ExecutionNumber]) -> int:
 
     beat.end()
     child = os.fork()
@@ -117,7 +117,7 @@ def _status_of(child: int) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _stuck_in(child: int) -> beat.Execution | None:
+def _stuck_in(child: int) -> beat.ExecutionNumber | None:
     """Return the execution that a child is stuck in; None if it ended."""
     before, since = (0, 0), 0.0
     while True:

@@ -45,7 +45,7 @@ _SWITCH = re.compile(r"(?<=\bbugs=)\S+")
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class BugResult:
     """What became of one bug's command.
 
     Attributes
@@ -138,7 +138,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     from worldline import zoo
 
     commands = _chosen(zoo.bugs(), arguments.bugs)
-    findings: list[Finding] = []
+    findings: list[BugResult] = []
     interrupted = False
     _command.begin()
     try:
@@ -175,7 +175,7 @@ def _chosen(known: dict[str, str], names: Iterable[str]) -> dict[str, str]:
     return {name: known[name] for name in wanted}
 
 
-def _try(bug: str, command: str, max_seconds: float | None) -> Finding:
+def _try(bug: str, command: str, max_seconds: float | None) -> BugResult:
     """Run a command as a user would: in a process of its own."""
     words = shlex.split(command)
     bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
@@ -190,7 +190,7 @@ def _try(bug: str, command: str, max_seconds: float | None) -> Finding:
         encoding="utf-8",
         check=False,
     )
-    return Finding(
+    return BugResult(
         id=bug,
         found=done.returncode == 1,
         verdict=_verdict(done.stdout),
@@ -207,14 +207,14 @@ def _verdict(output: str) -> str:
         return "error"
 
 
-def _is_good(findings: list[Finding], *, controls: bool) -> bool:
+def _is_good(findings: list[BugResult], *, controls: bool) -> bool:
     return all(
         finding.found is not controls and finding.verdict != "error"
         for finding in findings
     )
 
 
-def _print(finding: Finding, *, accusing: bool) -> None:
+def _print(finding: BugResult, *, accusing: bool) -> None:
     words = ("accused", "clean") if accusing else ("found", "missed")
     word = words[0] if finding.found else words[1]
     if finding.verdict == "error":
@@ -226,7 +226,7 @@ def _print(finding: Finding, *, accusing: bool) -> None:
     )
 
 
-def _print_summary(findings: list[Finding], wanted: int, *, accusing: bool) -> None:
+def _print_summary(findings: list[BugResult], wanted: int, *, accusing: bool) -> None:
     found = sum(finding.found for finding in findings)
     seconds = sum(finding.seconds for finding in findings)
     word = "accused" if accusing else "found"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.debug.runs import Span
+from worldline.debug.runs import Stretch
 
 
 @final
@@ -74,7 +74,7 @@ class PropertyStatus:
 
     name: str
     kind: str
-    spans: tuple[Span[bool | str], ...]
+    spans: tuple[Stretch[bool | str], ...]
 
 
 @final

@@ -60,7 +60,7 @@ _VIEW = frozenset(
 
 
 @final
-class Function:
+class AllowedFunction:
     """A function that an expression may call; no value of the system is one.
 
     It is no record: what it has is not for expressions.
@@ -94,7 +94,7 @@ def call(
     UsageError
         If it is something else.
     """
-    if isinstance(called, Function):
+    if isinstance(called, AllowedFunction):
         return called(*given, **named)
     is_class = isinstance(called, type)
     if is_class and (dataclasses.is_dataclass(called) or issubclass(called, enum.Enum)):
@@ -131,12 +131,12 @@ _NOTHING = object()
 def _of_view(view: View, name: str, allowance: Allowance) -> Any:
     if name == "nodes":
         return view.nodes
-    return Function(name, _asked(view, name)) if name in _VIEW else _NOTHING
+    return AllowedFunction(name, _asked(view, name)) if name in _VIEW else _NOTHING
 
 
 def _of_node(node: NodeView, name: str, allowance: Allowance) -> Any:
     found = getattr(node, name)
-    return Function(name, found) if callable(found) else found
+    return AllowedFunction(name, found) if callable(found) else found
 
 
 def _of_member(member: enum.Enum, name: str, allowance: Allowance) -> Any:
@@ -154,9 +154,9 @@ def _of_ours(value: Any, name: str, allowance: Allowance) -> Any:
 def _of_plain(value: Any, name: str, allowance: Allowance) -> Any:
     kind = next(kind for kind in type(value).__mro__ if kind in _METHODS)
     if kind is str and name in ("join", "replace"):
-        return Function(name, _sized(value, name, allowance))
+        return AllowedFunction(name, _sized(value, name, allowance))
     if name in _METHODS[kind]:
-        return Function(name, _method(value, name, allowance))
+        return AllowedFunction(name, _method(value, name, allowance))
     return _NOTHING
 
 
@@ -169,7 +169,7 @@ def _of_record(value: Any, name: str) -> Any:
     made = getattr(type(value), name, None)
     if not inspect.isfunction(made):
         return _NOTHING
-    return Function(name, functools.partial(made, value))
+    return AllowedFunction(name, functools.partial(made, value))
 
 
 _LOOKS: tuple[tuple[Any, Callable[[Any, str, Allowance], Any]], ...] = (
@@ -184,7 +184,7 @@ _LOOKS: tuple[tuple[Any, Callable[[Any, str, Allowance], Any]], ...] = (
 
 
 def _called(value: Any) -> str:
-    return value.name if isinstance(value, Function) else type(value).__name__
+    return value.name if isinstance(value, AllowedFunction) else type(value).__name__
 
 
 def _method(value: Any, name: str, allowance: Allowance) -> Callable[..., Any]:
@@ -254,7 +254,9 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
         **_numbers(allowance),
         **_texts(allowance, text_of),
     }
-    return {name: Function(name, run, kind) for name, (run, kind) in found.items()}
+    return {
+        name: AllowedFunction(name, run, kind) for name, (run, kind) in found.items()
+    }
 
 
 _Known: TypeAlias = dict[str, tuple[Callable[..., Any], type | None]]
@@ -333,7 +335,7 @@ def _texts(allowance: Allowance, text_of: Callable[[Any], str]) -> _Known:
 def _kinds(kinds: Any) -> Any:
     if isinstance(kinds, tuple):
         return tuple(map(_kinds, kinds))
-    return kinds.kind if isinstance(kinds, Function) else kinds
+    return kinds.kind if isinstance(kinds, AllowedFunction) else kinds
 
 
 _WIDEST = 1000

@@ -16,9 +16,9 @@ from types import GeneratorType
 from typing import Any, final
 
 from worldline.debug.allowance import Allowance
-from worldline.debug.calling import Function, builtins
+from worldline.debug.calling import AllowedFunction, builtins
 from worldline.debug.interpreter import Interpreter
-from worldline.debug.scopes import Scope
+from worldline.debug.scopes import NameScope
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.fields import Role
 from worldline.model.message import Envelope
@@ -123,7 +123,7 @@ class Expressions:
 
     def _value(self, expression: ast.expr, view: View) -> Any:
         self._allowance.renew()
-        names = Scope({**self._names, "view": view})
+        names = NameScope({**self._names, "view": view})
         return self._interpreter.value(expression, names)
 
     def predicate(self, text: str) -> Callable[[View], bool]:
@@ -142,7 +142,7 @@ class Expressions:
 
         def holds(view: View) -> bool:
             value = self._value(expression, view)
-            if callable(value) or isinstance(value, GeneratorType | Function):
+            if callable(value) or isinstance(value, GeneratorType | AllowedFunction):
                 return yes_or_no(value, None, f"the expression {text!r}")
             return bool(value)
 
@@ -166,7 +166,7 @@ def _text(value: Any) -> str:
         return f"[{items}]" if isinstance(value, list) else f"({items})"
     if isinstance(value, type):
         return value.__name__
-    if isinstance(value, Function):
+    if isinstance(value, AllowedFunction):
         return value.name
     # No repr: it may have an address in it, which differs from run to run.
     return f"<{type(value).__name__}>"

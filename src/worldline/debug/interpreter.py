@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar, final
 
 from worldline.debug.allowance import BITS, Allowance
 from worldline.debug.calling import attribute, call, format_value
-from worldline.debug.scopes import Lambda, Scope
+from worldline.debug.scopes import Lambda, NameScope
 from worldline.model.data.canonical import FrozenMap
 from worldline.model.errors import UsageError
 from worldline.model.view import View
@@ -65,7 +65,7 @@ class Interpreter:
         self._allowance = allowance
         self._text_of = text_of
 
-    def value(self, node: ast.expr, scope: Scope) -> Any:
+    def value(self, node: ast.expr, scope: NameScope) -> Any:
         """Return what an expression is.
 
         Raises
@@ -78,22 +78,22 @@ class Interpreter:
 
     # ---------------------------------------------------------------------- values
 
-    def _constant(self, node: ast.Constant, scope: Scope) -> Any:
+    def _constant(self, node: ast.Constant, scope: NameScope) -> Any:
         return self._allowance.number(node.value)
 
-    def _name(self, node: ast.Name, scope: Scope) -> Any:
+    def _name(self, node: ast.Name, scope: NameScope) -> Any:
         return scope.get(node.id)
 
-    def _list(self, node: ast.List, scope: Scope) -> list[Any]:
+    def _list(self, node: ast.List, scope: NameScope) -> list[Any]:
         return self._made(self._items(node.elts, scope))
 
-    def _tuple(self, node: ast.Tuple, scope: Scope) -> tuple[Any, ...]:
+    def _tuple(self, node: ast.Tuple, scope: NameScope) -> tuple[Any, ...]:
         return self._made(tuple(self._items(node.elts, scope)))
 
-    def _set(self, node: ast.Set, scope: Scope) -> set[Any]:
+    def _set(self, node: ast.Set, scope: NameScope) -> set[Any]:
         return self._made(set(self._items(node.elts, scope)))
 
-    def _dict(self, node: ast.Dict, scope: Scope) -> dict[Any, Any]:
+    def _dict(self, node: ast.Dict, scope: NameScope) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
         for key, item in zip(node.keys, node.values, strict=True):
             if key is None:
@@ -106,7 +106,7 @@ class Interpreter:
         self._allowance.pay_for(value)
         return value
 
-    def _items(self, nodes: Iterable[ast.expr], scope: Scope) -> list[Any]:
+    def _items(self, nodes: Iterable[ast.expr], scope: NameScope) -> list[Any]:
         found: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
@@ -115,10 +115,10 @@ class Interpreter:
                 found.append(self.value(node, scope))
         return found
 
-    def _joined(self, node: ast.JoinedStr, scope: Scope) -> str:
+    def _joined(self, node: ast.JoinedStr, scope: NameScope) -> str:
         return self._made("".join([self.value(n, scope) for n in node.values]))
 
-    def _formatted(self, node: ast.FormattedValue, scope: Scope) -> str:
+    def _formatted(self, node: ast.FormattedValue, scope: NameScope) -> str:
         value = self.value(node.value, scope)
         if node.conversion != -1:
             value = repr(value) if isinstance(value, str) else self._text(value)
@@ -131,7 +131,7 @@ class Interpreter:
 
     # ------------------------------------------------------------------- operators
 
-    def _binary(self, node: ast.BinOp, scope: Scope) -> Any:
+    def _binary(self, node: ast.BinOp, scope: NameScope) -> Any:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         kind = type(node.op)
         if kind not in _BINARY or not self._fits(kind, left, right):
@@ -161,13 +161,13 @@ class Interpreter:
                 return True
         return False
 
-    def _unary(self, node: ast.UnaryOp, scope: Scope) -> Any:
+    def _unary(self, node: ast.UnaryOp, scope: NameScope) -> Any:
         value = self.value(node.operand, scope)
         if not isinstance(node.op, ast.Not) and not isinstance(value, _NUMBERS):
             raise UsageError(f"{type(node.op).__name__} of {type(value).__name__}")
         return _UNARY[type(node.op)](value)
 
-    def _boolean(self, node: ast.BoolOp, scope: Scope) -> Any:
+    def _boolean(self, node: ast.BoolOp, scope: NameScope) -> Any:
         until = isinstance(node.op, ast.Or)
         value: Any = None
         for item in node.values:
@@ -176,7 +176,7 @@ class Interpreter:
                 break
         return value
 
-    def _compare(self, node: ast.Compare, scope: Scope) -> Any:
+    def _compare(self, node: ast.Compare, scope: NameScope) -> Any:
         left = self.value(node.left, scope)
         found: Any = True
         for how, item in zip(node.ops, node.comparators, strict=True):
@@ -200,16 +200,16 @@ class Interpreter:
             right = self._allowance.watched(right)
         return (left in right) is isinstance(how, ast.In)
 
-    def _conditional(self, node: ast.IfExp, scope: Scope) -> Any:
+    def _conditional(self, node: ast.IfExp, scope: NameScope) -> Any:
         chosen = node.body if self.value(node.test, scope) else node.orelse
         return self.value(chosen, scope)
 
     # --------------------------------------------------------------- parts and calls
 
-    def _attribute(self, node: ast.Attribute, scope: Scope) -> Any:
+    def _attribute(self, node: ast.Attribute, scope: NameScope) -> Any:
         return attribute(self.value(node.value, scope), node.attr, self._allowance)
 
-    def _subscript(self, node: ast.Subscript, scope: Scope) -> Any:
+    def _subscript(self, node: ast.Subscript, scope: NameScope) -> Any:
         value, index = self.value(node.value, scope), self.value(node.slice, scope)
         if not isinstance(value, (*_SEQUENCES, range, dict, FrozenMap, View)):
             raise UsageError(f"{type(value).__name__} has no parts to be had by [...]")
@@ -218,11 +218,11 @@ class Interpreter:
             self._allowance.pay_for(found)
         return found
 
-    def _slice(self, node: ast.Slice, scope: Scope) -> slice:
+    def _slice(self, node: ast.Slice, scope: NameScope) -> slice:
         ends = (node.lower, node.upper, node.step)
         return slice(*(None if end is None else self.value(end, scope) for end in ends))
 
-    def _call(self, node: ast.Call, scope: Scope) -> Any:
+    def _call(self, node: ast.Call, scope: NameScope) -> Any:
         called = self.value(node.func, scope)
         given = self._items(node.args, scope)
         named: dict[str, Any] = {}
@@ -233,7 +233,7 @@ class Interpreter:
             return called(*given, **named)
         return call(called, given, named, self._allowance)
 
-    def _lambda(self, node: ast.Lambda, scope: Scope) -> Lambda:
+    def _lambda(self, node: ast.Lambda, scope: NameScope) -> Lambda:
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         if node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
             raise UsageError("a lambda with other than plain arguments")
@@ -244,36 +244,36 @@ class Interpreter:
             if not 0 <= missing <= len(defaults):
                 raise TypeError(f"a lambda of {len(names)} arguments got {len(given)}")
             values = [*given, *defaults[len(defaults) - missing :]]
-            inner = Scope(dict(zip(names, values, strict=True)), scope)
+            inner = NameScope(dict(zip(names, values, strict=True)), scope)
             return self.value(node.body, inner)
 
         return Lambda(run)
 
-    def _named(self, node: ast.NamedExpr, scope: Scope) -> Any:
+    def _named(self, node: ast.NamedExpr, scope: NameScope) -> Any:
         value = self.value(node.value, scope)
         scope.bind(node.target.id, value)
         return value
 
     # -------------------------------------------------------------- comprehensions
 
-    def _generator(self, node: ast.GeneratorExp, scope: Scope) -> Iterator[Any]:
-        return self._each(node.generators, Scope({}, scope, binds=False), node.elt)
+    def _generator(self, node: ast.GeneratorExp, scope: NameScope) -> Iterator[Any]:
+        return self._each(node.generators, NameScope({}, scope, binds=False), node.elt)
 
-    def _list_of(self, node: ast.ListComp, scope: Scope) -> list[Any]:
-        inner = Scope({}, scope, binds=False)
+    def _list_of(self, node: ast.ListComp, scope: NameScope) -> list[Any]:
+        inner = NameScope({}, scope, binds=False)
         return self._made([*self._each(node.generators, inner, node.elt)])
 
-    def _set_of(self, node: ast.SetComp, scope: Scope) -> set[Any]:
-        inner = Scope({}, scope, binds=False)
+    def _set_of(self, node: ast.SetComp, scope: NameScope) -> set[Any]:
+        inner = NameScope({}, scope, binds=False)
         return self._made({*self._each(node.generators, inner, node.elt)})
 
-    def _dict_of(self, node: ast.DictComp, scope: Scope) -> dict[Any, Any]:
-        inner = Scope({}, scope, binds=False)
+    def _dict_of(self, node: ast.DictComp, scope: NameScope) -> dict[Any, Any]:
+        inner = NameScope({}, scope, binds=False)
         pair = ast.Tuple([node.key, node.value], ast.Load())
         return self._made(dict(self._each(node.generators, inner, pair)))
 
     def _each(
-        self, loops: Sequence[ast.comprehension], scope: Scope, element: ast.expr
+        self, loops: Sequence[ast.comprehension], scope: NameScope, element: ast.expr
     ) -> Iterator[Any]:
         if not loops:
             yield self.value(element, scope)
@@ -285,7 +285,7 @@ class Interpreter:
             if all(self.value(condition, scope) for condition in first.ifs):
                 yield from self._each(others, scope, element)
 
-    def _assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
+    def _assign(self, target: ast.expr, value: Any, scope: NameScope) -> None:
         if isinstance(target, ast.Name):
             scope.set(target.id, value)
             return
@@ -299,7 +299,7 @@ class Interpreter:
         for inner, item in zip(target.elts, items, strict=True):
             self._assign(inner, item, scope)
 
-    _KINDS: ClassVar[dict[type, Callable[[Any, Any, Scope], Any]]] = {
+    _KINDS: ClassVar[dict[type, Callable[[Any, Any, NameScope], Any]]] = {
         ast.Attribute: _attribute,
         ast.BinOp: _binary,
         ast.BoolOp: _boolean,

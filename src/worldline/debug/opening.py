@@ -6,22 +6,22 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from worldline.debug.session import Session
-from worldline.debug.timeline import Report, Timeline
+from worldline.debug.timeline import ProgressCallback, Timeline
 from worldline.model.system import System
-from worldline.trace.format import Place, read
+from worldline.trace.format import StrPath, read
 from worldline.trace.records import Header
 
-Load: TypeAlias = Callable[[Place, Header], System]
+Load: TypeAlias = Callable[[StrPath, Header], System]
 """Gives the system of a trace, as `worldline.runs.loading.system_of` does."""
 
 
 def open_session(
-    place: Place,
-    other: Place | None = None,
+    place: StrPath,
+    other: StrPath | None = None,
     *,
     load: Load,
     partial: bool = False,
-    report: Report = lambda done: None,
+    report: ProgressCallback = lambda done: None,
 ) -> Session:
     """Open a trace, and perhaps another one to compare it with.
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Span(Generic[T]):
+class Stretch(Generic[T]):
     """A stretch of steps, `first` to `last`, with one value."""
 
     first: int
@@ -27,20 +27,20 @@ class Span(Generic[T]):
     value: T
 
 
-def spans(values: Iterable[tuple[int, T]]) -> tuple[Span[T], ...]:
+def spans(values: Iterable[tuple[int, T]]) -> tuple[Stretch[T], ...]:
     """Run-length encode the values at consecutive steps."""
-    encoded: list[Span[T]] = []
+    encoded: list[Stretch[T]] = []
     for step, value in values:
         if encoded and encoded[-1].value == value:
-            encoded[-1] = Span(encoded[-1].first, step, value)
+            encoded[-1] = Stretch(encoded[-1].first, step, value)
         else:
-            encoded.append(Span(step, step, value))
+            encoded.append(Stretch(step, step, value))
     return tuple(encoded)
 
 
 def along(
     timeline: Timeline, questions: Sequence[Callable[[View], T]]
-) -> list[tuple[Span[T], ...]]:
+) -> list[tuple[Stretch[T], ...]]:
     """Return the answers to each question, from state 0 to the last state known.
 
     Replays the run once for all questions.

@@ -7,7 +7,7 @@ from typing import Any, final
 
 
 @final
-class Scope:
+class NameScope:
     """Names and their values, in an inner scope or the outermost one.
 
     Parameters
@@ -23,14 +23,18 @@ class Scope:
     __slots__ = ("_binds", "_names", "_outer")
 
     def __init__(
-        self, names: dict[str, Any], outer: Scope | None = None, *, binds: bool = True
+        self,
+        names: dict[str, Any],
+        outer: NameScope | None = None,
+        *,
+        binds: bool = True,
     ) -> None:
         self._names = names
         self._outer = outer
         self._binds = binds
 
     def get(self, name: str) -> Any:
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             if name in scope._names:
                 return scope._names[name]
@@ -38,7 +42,7 @@ class Scope:
         known = ", ".join(sorted(self._outermost()._names))
         raise NameError(f"name {name!r} is not defined; there are {known}")
 
-    def _outermost(self) -> Scope:
+    def _outermost(self) -> NameScope:
         scope = self
         while scope._outer is not None:
             scope = scope._outer

@@ -14,7 +14,7 @@ from typing import final
 from worldline.debug.answers import Possible, PropertyStatus, Why
 from worldline.debug.causes import Causes
 from worldline.debug.evaluate import Evaluated, Expressions
-from worldline.debug.runs import Span, along
+from worldline.debug.runs import Stretch, along
 from worldline.debug.state import (
     NETWORK,
     NodeDifference,
@@ -243,7 +243,7 @@ class Session:
             )
         return tuple(self._status[known.name] for known in chosen)
 
-    def track(self, expression: str) -> tuple[Span[str], ...]:
+    def track(self, expression: str) -> tuple[Stretch[str], ...]:
         """Return the values of an expression over the view, as text, along the run."""
         code = self._expressions.parse(expression)
 

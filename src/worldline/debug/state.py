@@ -58,7 +58,7 @@ class NodeState:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Change:
+class StateChange:
     """One thing that differs between two states.
 
     Attributes
@@ -80,7 +80,7 @@ class NodeDifference:
     """What differs of one node, or of the network."""
 
     node: str
-    changes: tuple[Change, ...]
+    changes: tuple[StateChange, ...]
 
 
 def node_state(world: World, index: int) -> NodeState:
@@ -166,7 +166,7 @@ def _link(link: Link) -> str:
 def difference_of(one: NodeState, other: NodeState) -> NodeDifference:
     """Return what differs between two states of a node."""
     changes = [
-        Change(
+        StateChange(
             name,
             show(one.fields[name]) if name in one.fields else "",
             show(other.fields[name]) if name in other.fields else "",
@@ -184,10 +184,16 @@ def _spelt(fields: dict[str, Json], name: str) -> Any:
     return repr(fields[name]) if name in fields else None
 
 
-def _owned(name: str, one: str | list[str], other: str | list[str]) -> list[Change]:
+def _owned(
+    name: str, one: str | list[str], other: str | list[str]
+) -> list[StateChange]:
     if isinstance(one, str) or isinstance(other, str):
-        return [] if one == other else [Change(name, str(one or ""), str(other or ""))]
+        return (
+            []
+            if one == other
+            else [StateChange(name, str(one or ""), str(other or ""))]
+        )
     gone, new = Counter(one) - Counter(other), Counter(other) - Counter(one)
-    return [Change(name, text, "") for text in gone.elements()] + [
-        Change(name, "", text) for text in new.elements()
+    return [StateChange(name, text, "") for text in gone.elements()] + [
+        StateChange(name, "", text) for text in new.elements()
     ]

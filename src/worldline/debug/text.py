@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from worldline.debug.answers import Possible, PropertyStatus, StepLine, Why
-from worldline.debug.runs import Span
+from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
-from worldline.debug.state import Change, NodeDifference, NodeState
+from worldline.debug.state import NodeDifference, NodeState, StateChange
 from worldline.runs.difference import Difference
 from worldline.show.steps import critical_lines, header_lines, step_lines
 from worldline.trace.json_text import show
@@ -113,7 +113,7 @@ def differences(nodes: Sequence[NodeDifference]) -> Iterator[str]:
         yield "no difference"
 
 
-def _change(change: Change) -> Iterator[str]:
+def _change(change: StateChange) -> Iterator[str]:
     both = bool(change.before and change.after)
     line = f"  {change.what}: {change.before} → {change.after}"
     if both and len(line) <= _WIDE:
@@ -163,7 +163,7 @@ def statuses(
     name = max((len(known.name) for known in found), default=0)
     kind = max((len(known.kind) for known in found), default=0)
     for known in found:
-        runs = [Span(s.first, s.last, _truth(s.value)) for s in known.spans]
+        runs = [Stretch(s.first, s.last, _truth(s.value)) for s in known.spans]
         here = next((s.value for s in runs if s.first <= position <= s.last), "-")
         yield (
             f"{known.name:<{name}}  {known.kind:<{kind}}  "
@@ -177,19 +177,19 @@ def _truth(value: bool | str) -> str:
     return f"? ({value})" if isinstance(value, str) else str(value).lower()
 
 
-def _runs(found: Sequence[Span[str]], *, whole: bool) -> str:
+def _runs(found: Sequence[Stretch[str]], *, whole: bool) -> str:
     shown = found if whole else found[:MOST_SPANS]
     more = f", and {len(found) - len(shown)} more" if len(shown) < len(found) else ""
     return ", ".join(f"{span.value} {reach(span)}" for span in shown) + more
 
 
-def reach(span: Span[Any]) -> str:
+def reach(span: Stretch[Any]) -> str:
     """Return the steps of a span: ``3`` or ``3..5``."""
     one = span.first == span.last
     return str(span.first) if one else f"{span.first}..{span.last}"
 
 
-def tracked(found: Sequence[Span[str]], *, whole: bool) -> Iterator[str]:
+def tracked(found: Sequence[Stretch[str]], *, whole: bool) -> Iterator[str]:
     """Yield the values of an expression along the run."""
     shown = found if whole else found[:MOST_ROWS]
     width = max((len(reach(span)) for span in shown), default=0)

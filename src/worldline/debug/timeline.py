@@ -34,7 +34,7 @@ RECENT = 16
 """States kept beside the checkpoints."""
 
 
-Report: TypeAlias = Callable[[int], None]
+ProgressCallback: TypeAlias = Callable[[int], None]
 
 
 def stride_of(steps: int) -> int:
@@ -70,7 +70,7 @@ class Timeline:
     """
 
     def __init__(
-        self, trace: Trace, system: System, report: Report = lambda done: None
+        self, trace: Trace, system: System, report: ProgressCallback = lambda done: None
     ) -> None:
         check_nodes(trace.header, system)
         self.trace = trace
@@ -88,7 +88,7 @@ class Timeline:
             self._open(report)
         self.last = self.first + len(self._events)
 
-    def _open(self, report: Report) -> None:
+    def _open(self, report: ProgressCallback) -> None:
         latest: Checkpoint | None = None
         for done, step in enumerate(self.trace.steps):
             if done % self.stride == 0:

@@ -23,7 +23,7 @@ from worldline.dedalus.matching import (
 from worldline.dedalus.parts import All, Appearing, Part
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.syntax import Literal, When
-from worldline.dedalus.templates import Pattern, matches
+from worldline.dedalus.templates import RowPattern, matches
 from worldline.dedalus.walk import CRASH
 from worldline.injection.scope import Crash, Delay, FaultSet, Scope, in_order
 
@@ -76,7 +76,7 @@ class Appearances:
                     yield self._circuit.spared(fault)
 
     def _arrives(
-        self, rule: CompiledRule, pattern: Pattern, time: int
+        self, rule: CompiledRule, pattern: RowPattern, time: int
     ) -> Iterator[Part]:
         """Yield what may bring a message in a round: on time, late, or not lost."""
         for by in range(self._scope.delay + 1):
@@ -91,7 +91,7 @@ class Appearances:
                 yield self._circuit.spared(fault)
 
     def _late(
-        self, rule: CompiledRule, pattern: Pattern, sent: int, by: int
+        self, rule: CompiledRule, pattern: RowPattern, sent: int, by: int
     ) -> Iterator[Part]:
         for head, derivation in self._provenance.fired(rule, sent):
             src, dst = derivation.sender(), str(head[0])
@@ -100,7 +100,9 @@ class Appearances:
                 if delay not in self._faults:
                     yield self._circuit.injected(delay)
 
-    def _fires(self, rule: CompiledRule, pattern: Pattern, time: int) -> Iterator[Part]:
+    def _fires(
+        self, rule: CompiledRule, pattern: RowPattern, time: int
+    ) -> Iterator[Part]:
         """Yield what may make a rule derive in a round what it does not."""
         known = unified(rule.rule.head, pattern, {})
         if time < 1 or known is None:

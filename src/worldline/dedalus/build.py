@@ -10,13 +10,13 @@ from worldline.dedalus.problems import Problem, ProgramError
 from worldline.dedalus.syntax import (
     Aggregate,
     Aggregator,
+    Arithmetic,
     Atom,
     BodyPart,
     Comparison,
     Constant,
     Expression,
     Literal,
-    Operation,
     Rule,
     Span,
     Term,
@@ -199,10 +199,10 @@ class Builder:
             of = self._expression(_trees(tree)[0], depth + 1)
             if isinstance(of, Constant) and isinstance(of.value, int):
                 return Constant(-of.value)
-            return Operation("-", Constant(0), of)
+            return Arithmetic("-", Constant(0), of)
         left, operator, right = tree.children
         one = self._expression(left, depth + 1)
-        return Operation(str(operator), one, self._expression(right, depth + 1))
+        return Arithmetic(str(operator), one, self._expression(right, depth + 1))
 
     def _number(self, token: Node | Token) -> Constant:
         digits = str(token).lstrip("0")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from worldline.dedalus.columns import Columns
+from worldline.dedalus.columns import ColumnTypes
 from worldline.dedalus.lints import suspicious
 from worldline.dedalus.parse import parse_files
 from worldline.dedalus.places import is_protocol, misplaced, odd_places, protocol
@@ -18,7 +18,7 @@ from worldline.dedalus.walk import CRASH, POST, PRE, literals
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedProgram:
     """A program that can be run.
 
     Attributes
@@ -38,7 +38,7 @@ class Checked:
 
     program: Program
     nodes: tuple[str, ...]
-    columns: Columns
+    columns: ColumnTypes
     strata: tuple[tuple[str, ...], ...]
     protocol: tuple[bool, ...]
     warnings: tuple[Problem, ...]
@@ -57,14 +57,16 @@ class Checked:
         return [shown(problem, self.program) for problem in self.warnings]
 
 
-def load(paths: Iterable[str | Path], nodes: Sequence[str] | None = None) -> Checked:
+def load(
+    paths: Iterable[str | Path], nodes: Sequence[str] | None = None
+) -> CheckedProgram:
     """Parse and check files; see `parse_files` and `check`."""
     return check(parse_files(paths), nodes)
 
 
 def check(
     program: Program, nodes: Sequence[str] | None = None, *, goals: bool = True
-) -> Checked:
+) -> CheckedProgram:
     """Check a program.
 
     Parameters
@@ -79,7 +81,7 @@ def check(
     ProgramError
         With the first error in the order of the text.
     """
-    columns = Columns(program)
+    columns = ColumnTypes(program)
     raise_first([*odd_places(program), *columns.problems], program)
     groups = strata(program)
     problems = [
@@ -94,7 +96,7 @@ def check(
     if goals:
         raise_first(list(_goals(program, columns)), program)
     readers = protocol(program)
-    return Checked(
+    return CheckedProgram(
         program,
         tuple(nodes) if nodes is not None else _inferred(columns),
         columns,
@@ -127,13 +129,13 @@ def _reserved(program: Program) -> Iterator[Problem]:
             yield Problem(atom.span, what, "use another name")
 
 
-def _inferred(columns: Columns) -> tuple[str, ...]:
+def _inferred(columns: ColumnTypes) -> tuple[str, ...]:
     found = dict.fromkeys(str(constant.value) for constant, _ in columns.located())
     return tuple(found)
 
 
 def _foreign(
-    program: Program, columns: Columns, nodes: Sequence[str] | None
+    program: Program, columns: ColumnTypes, nodes: Sequence[str] | None
 ) -> Iterator[Problem]:
     """Yield locations that are no node: what is there would silently not run."""
     if nodes is None:
@@ -150,7 +152,7 @@ def _foreign(
             yield Problem(atom.span, what, "name it with --nodes")
 
 
-def _goals(program: Program, columns: Columns) -> Iterator[Problem]:
+def _goals(program: Program, columns: ColumnTypes) -> Iterator[Problem]:
     first: dict[str, Rule] = {}
     for rule in program.rules:
         first.setdefault(rule.head.relation, rule)

@@ -15,10 +15,10 @@ from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import (
     Aggregate,
     Aggregator,
+    Arithmetic,
     Atom,
     Constant,
     Expression,
-    Operation,
     Program,
     Rule,
     Span,
@@ -38,7 +38,7 @@ class Type(StrEnum):
     LOCATION = "location"
 
 
-class Columns:
+class ColumnTypes:
     """The types of all columns.
 
     Attributes
@@ -126,7 +126,7 @@ class Columns:
             self._learn(over, Type.INT, span)
 
     def _numbers(self, term: Expression, rule: int, span: Span | None) -> None:
-        if isinstance(term, Operation):
+        if isinstance(term, Arithmetic):
             self._numbers(term.left, rule, span)
             self._numbers(term.right, rule, span)
         elif isinstance(term, Variable):
@@ -140,7 +140,7 @@ class Columns:
     ) -> None:
         types = []
         for side in (left, right):
-            if isinstance(side, Operation):
+            if isinstance(side, Arithmetic):
                 self._numbers(side, rule, span)
                 types.append(Type.INT)
             elif isinstance(side, Constant):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.places import place_of
-from worldline.dedalus.source import Function, Source, names_of
+from worldline.dedalus.source import RuleFunction, Source, names_of
 from worldline.dedalus.syntax import (
     Aggregate,
     Atom,
@@ -22,7 +22,7 @@ from worldline.dedalus.syntax import (
     Variable,
     When,
 )
-from worldline.dedalus.templates import Row, Template, absences, needs
+from worldline.dedalus.templates import FactRow, Template, absences, needs
 from worldline.dedalus.text import rule_text
 from worldline.dedalus.walk import (
     CRASH,
@@ -78,11 +78,11 @@ class CompiledRule:
     protocol: bool
     names: tuple[str, ...]
     columns: tuple[Aggregate | None, ...]
-    place: Callable[[Row], str]
+    place: Callable[[FactRow], str]
     waits: int
     guarded: bool
-    function: Function
-    deltas: tuple[tuple[int, Function], ...]
+    function: RuleFunction
+    deltas: tuple[tuple[int, RuleFunction], ...]
     needs: tuple[Template, ...]
     absences: tuple[Template, ...]
     text: str
@@ -126,18 +126,18 @@ class Compiled:
         are the same in every run.
     """
 
-    checked: Checked
+    checked: CheckedProgram
     relations: dict[str, int]
     rules: tuple[CompiledRule, ...]
     groups: tuple[tuple[tuple[CompiledRule, ...], bool], ...]
     later: tuple[CompiledRule, ...]
     heads: dict[str, tuple[CompiledRule, ...]]
-    facts: tuple[tuple[int, Row, int], ...]
+    facts: tuple[tuple[int, FactRow, int], ...]
     last: int
     steady: frozenset[str]
 
 
-def compile_program(checked: Checked) -> Compiled:
+def compile_program(checked: CheckedProgram) -> Compiled:
     """Compile every rule; takes milliseconds."""
     program = checked.program
     relations = {name: number for number, name in enumerate(checked.columns.arity)}
@@ -203,7 +203,7 @@ def _timed(program: Program) -> Iterator[Atom]:
             yield part.atom
 
 
-def _given(fact: Atom, relations: dict[str, int]) -> tuple[int, Row, int]:
+def _given(fact: Atom, relations: dict[str, int]) -> tuple[int, FactRow, int]:
     row = tuple(term.value for term in fact.terms if isinstance(term, Constant))
     return relations[fact.relation], row, fact.time or 1
 
@@ -214,7 +214,7 @@ def _compiled(
     protocol: bool,
     relations: dict[str, int],
     given: set[str],
-    functions: dict[str, Function],
+    functions: dict[str, RuleFunction],
     deltas: list[tuple[int, str]],
 ) -> CompiledRule:
     names = names_of(rule)
@@ -243,7 +243,7 @@ def _compiled(
     )
 
 
-def _place(place: Term, names: tuple[str, ...]) -> Callable[[Row], str]:
+def _place(place: Term, names: tuple[str, ...]) -> Callable[[FactRow], str]:
     if isinstance(place, Variable) and place.name in names:
         at = names.index(place.name)
         return lambda binding: str(binding[at])

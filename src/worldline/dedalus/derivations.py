@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from worldline.dedalus.evaluate import label_of
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.text import value_text
-from worldline.injection.subject import Sent
+from worldline.injection.subject import SentMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class DerivedBy:
     fact: int
     premises: tuple[int, ...]
     absences: tuple[str, ...]
-    message: Sent | None
+    message: SentMessage | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +120,12 @@ def derivations(provenance: Provenance, roots: Iterable[Fact]) -> Derivations:
     return Derivations(tuple(facts), tuple(firings))
 
 
-def _message(derivation: Derivation, fact: Fact) -> Sent | None:
+def _message(derivation: Derivation, fact: Fact) -> SentMessage | None:
     sender, node = derivation.sender(), str(fact.row[0])
     if sender is None or sender == node:
         return None
     label = label_of(fact.relation, fact.row)
-    return Sent(sender, node, derivation.time, label, fact.time)
+    return SentMessage(sender, node, derivation.time, label, fact.time)
 
 
 def _absence_label(absence: Absence) -> str:

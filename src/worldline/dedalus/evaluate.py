@@ -18,29 +18,29 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from worldline.dedalus.compile import Compiled, CompiledRule
-from worldline.dedalus.network import Network
+from worldline.dedalus.network import FaultyNetwork
 from worldline.dedalus.source import (
     LARGEST,
     MOST_FIRINGS,
-    Found,
-    Function,
-    TooLarge,
+    Derived,
+    NumberTooLarge,
+    RuleFunction,
     TooMany,
 )
 from worldline.dedalus.syntax import Aggregator, Value, When
 from worldline.dedalus.tables import Table
-from worldline.dedalus.templates import Row
+from worldline.dedalus.templates import FactRow
 from worldline.dedalus.text import value_text
 from worldline.dedalus.walk import CRASH
 from worldline.injection.scope import CrashSemantics, FaultSet
-from worldline.injection.subject import Sent
+from worldline.injection.subject import SentMessage
 from worldline.model.errors import UsageError
 
 _MOST_STEPS = 10_000
 """A recursion that goes on for longer within a round makes new values without end."""
 
 
-Group: TypeAlias = tuple[Row, tuple[Row, ...]]
+RowGroup: TypeAlias = tuple[FactRow, tuple[FactRow, ...]]
 """A head with aggregates, and all bindings that went into it."""
 
 
@@ -61,26 +61,26 @@ class Execution:
 
     compiled: Compiled
     eot: int
-    network: Network
+    network: FaultyNetwork
     times: list[list[Table]]
-    fired: list[dict[int, Found]]
-    grouped: list[dict[int, list[Group]]] = field(repr=False)
+    fired: list[dict[int, Derived]]
+    grouped: list[dict[int, list[RowGroup]]] = field(repr=False)
 
-    def rows(self, relation: str, time: int) -> dict[Row, None]:
+    def rows(self, relation: str, time: int) -> dict[FactRow, None]:
         """Return what a relation holds in a round, in the order of derivation."""
         number = self.compiled.relations.get(relation)
         return {} if number is None else self.times[time][number].rows
 
-    def tuples(self) -> Iterator[tuple[str, Row, int]]:
+    def tuples(self) -> Iterator[tuple[str, FactRow, int]]:
         """Yield every fact of every round; those of `crash` hold always."""
         for time in range(1, self.eot + 1):
             for relation, number in self.compiled.relations.items():
                 for row in self.times[time][number].rows:
                     yield relation, row, time
 
-    def messages(self) -> list[Sent]:
+    def messages(self) -> list[SentMessage]:
         """Return what was sent to others, by time, in the order of sending."""
-        found: dict[tuple[int, str, Row, str], Sent] = {}
+        found: dict[tuple[int, str, FactRow, str], SentMessage] = {}
         for time in range(1, self.eot):
             for rule in self.compiled.later:
                 if rule.rule.when is not When.ASYNC:
@@ -91,10 +91,10 @@ class Execution:
                     if src != dst and key not in found:
                         arrived = self.network.arrival(time, src, dst)
                         label = label_of(rule.rule.head.relation, head)
-                        found[key] = Sent(src, dst, time, label, arrived)
+                        found[key] = SentMessage(src, dst, time, label, arrived)
         return list(found.values())
 
-    def _sends(self, rule: CompiledRule, time: int) -> Iterator[tuple[Row, str]]:
+    def _sends(self, rule: CompiledRule, time: int) -> Iterator[tuple[FactRow, str]]:
         for head, binding in self.fired[time].get(rule.number, ()):
             yield head, rule.place(binding)
         for head, bindings in self.grouped[time].get(rule.number, ()):
@@ -102,7 +102,7 @@ class Execution:
                 yield head, rule.place(binding)
 
 
-def label_of(relation: str, row: Row) -> str:
+def label_of(relation: str, row: FactRow) -> str:
     """Return a fact as text, as a program would write it."""
     return f"{relation}({', '.join(value_text(value) for value in row)})"
 
@@ -121,7 +121,7 @@ def evaluate(
     Raises
     ------
     UsageError
-        If a fault cannot be injected (`Network`).
+        If a fault cannot be injected (`FaultyNetwork`).
     """
     return _Evaluation(compiled, faults, eot, semantics).run()
 
@@ -133,7 +133,7 @@ class _Evaluation:
         self, compiled: Compiled, faults: FaultSet, eot: int, semantics: CrashSemantics
     ) -> None:
         self._nodes = compiled.checked.nodes
-        network = Network(faults, self._nodes, semantics)
+        network = FaultyNetwork(faults, self._nodes, semantics)
         crash = Table()
         for node, time in network.crashed.items():
             for observer in self._nodes:
@@ -184,8 +184,8 @@ class _Evaluation:
                     self._later(rule, time)
         return self._result
 
-    def _found(self, rule: CompiledRule, time: int) -> Found:
-        found: Found = []
+    def _found(self, rule: CompiledRule, time: int) -> Derived:
+        found: Derived = []
         if time < rule.waits:
             return found
         self._call(rule, rule.function, time, found, None)
@@ -197,10 +197,10 @@ class _Evaluation:
     def _call(
         self,
         rule: CompiledRule,
-        function: Function,
+        function: RuleFunction,
         time: int,
-        found: Found,
-        delta: list[Row] | None,
+        found: Derived,
+        delta: list[FactRow] | None,
     ) -> None:
         """Find the bindings of a rule in a round.
 
@@ -217,14 +217,14 @@ class _Evaluation:
                 f"in round {time}",
                 remedy="let it join less, or ask about fewer facts",
             ) from None
-        except TooLarge:
+        except NumberTooLarge:
             raise UsageError(
                 f"the rule at {rule.rule.span} calculates numbers beyond {LARGEST} "
                 f"in round {time}",
                 remedy="bound what it calculates with a comparison",
             ) from None
 
-    def _fire(self, rule: CompiledRule, time: int) -> list[Group] | Found:
+    def _fire(self, rule: CompiledRule, time: int) -> list[RowGroup] | Derived:
         """Carry out a rule, record it, and return the heads first."""
         found = self._found(rule, time)
         if not found:
@@ -272,17 +272,20 @@ class _Evaluation:
         )
 
     def _step(
-        self, rules: tuple[CompiledRule, ...], time: int, fresh: dict[int, list[Row]]
-    ) -> dict[int, list[Row]]:
+        self,
+        rules: tuple[CompiledRule, ...],
+        time: int,
+        fresh: dict[int, list[FactRow]],
+    ) -> dict[int, list[FactRow]]:
         """Derive what follows from new rows, and return what of it is new."""
         now = self._times[time]
-        derived: dict[int, list[Row]] = {}
+        derived: dict[int, list[FactRow]] = {}
         for rule in rules:
             for relation, function in rule.deltas:
                 delta = fresh.get(relation)
                 if not delta or time < rule.waits:
                     continue
-                found: Found = []
+                found: Derived = []
                 self._call(rule, function, time, found, delta)
                 for head, _ in found:
                     if now[rule.head].add(head):
@@ -290,12 +293,12 @@ class _Evaluation:
         return derived
 
 
-def _grouped(rule: CompiledRule, found: Found) -> list[Group]:
+def _grouped(rule: CompiledRule, found: Derived) -> list[RowGroup]:
     """Put together what has the same plain columns; values count once each.
 
     A node aggregates over its own facts: what two nodes send is never put together.
     """
-    groups: dict[tuple[str, Row], list[tuple[Row, Row]]] = {}
+    groups: dict[tuple[str, FactRow], list[tuple[FactRow, FactRow]]] = {}
     plain = [n for n, column in enumerate(rule.columns) if column is None]
     for head, binding in found:
         place = rule.place(binding) if rule.protocol else ""

@@ -30,15 +30,15 @@ from worldline.dedalus.appearing import Appearances
 from worldline.dedalus.circuit import Circuit
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.matching import unified
-from worldline.dedalus.parts import All, AnyOf, Appearing, Node, Part
+from worldline.dedalus.parts import All, AnyOf, Appearing, Part, SupportNode
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.strata import components
 from worldline.dedalus.syntax import Aggregator
-from worldline.dedalus.templates import Pattern, Row
+from worldline.dedalus.templates import FactRow, RowPattern
 from worldline.dedalus.walk import CRASH
 from worldline.injection.formula import ALWAYS, NEVER, Formula
 from worldline.injection.scope import Crash, FaultSet, Scope
-from worldline.injection.subject import Check, patiently
+from worldline.injection.subject import Pulse, patiently
 
 _Join: TypeAlias = Callable[[Iterable[Formula]], Formula]
 _Made: TypeAlias = "Formula | int | tuple[_Join, list[_Made]]"
@@ -54,7 +54,7 @@ class Negation(StrEnum):
     """All that may make them hold is in the formula."""
 
 
-class Lineage:
+class RunLineage:
     """The formulas of one run, made when asked for and kept.
 
     Parameters
@@ -73,22 +73,22 @@ class Lineage:
         self._execution = execution
         self._conservative = negation is Negation.CONSERVATIVE
         # Nodes are hashed once: from then on they are numbers.
-        self._numbers: dict[Node, int] = {}
-        self._nodes: list[Node] = []
+        self._numbers: dict[SupportNode, int] = {}
+        self._nodes: list[SupportNode] = []
         self._done: dict[int, Formula] = {}
         self._appearances = Appearances(self.provenance, self.circuit, faults, scope)
 
-    def falls(self, fact: Fact, check: Check = patiently) -> Formula:
+    def falls(self, fact: Fact, check: Pulse = patiently) -> Formula:
         """Return what takes a fact of this run away."""
         return self._formula(fact, check)
 
     def appears(
-        self, relation: str, pattern: Pattern, time: int, check: Check = patiently
+        self, relation: str, pattern: RowPattern, time: int, check: Pulse = patiently
     ) -> Formula:
         """Return what may make a relation hold a new row like this in a round."""
         return self._formula(Appearing(relation, pattern, time), check)
 
-    def _formula(self, node: Node, check: Check) -> Formula:
+    def _formula(self, node: SupportNode, check: Pulse) -> Formula:
         wanted = self._number(node)
         if wanted in self._done:
             return self._done[wanted]
@@ -109,13 +109,13 @@ class Lineage:
             self._close(group, made, below)
         return self._done[wanted]
 
-    def _number(self, node: Node) -> int:
+    def _number(self, node: SupportNode) -> int:
         number = self._numbers.setdefault(node, len(self._nodes))
         if number == len(self._nodes):
             self._nodes.append(node)
         return number
 
-    def _expand(self, node: Node) -> Part:
+    def _expand(self, node: SupportNode) -> Part:
         if isinstance(node, Appearing):
             return AnyOf(tuple(self._appearances.parts(node)))
         return self._falling(node)
@@ -171,7 +171,7 @@ class Lineage:
         ways += [self._broken(d, fact) for d in self.provenance.derivations(fact)]
         return NEVER if NEVER in ways else All(tuple(ways))
 
-    def _uncrashed(self, row: Row) -> Formula:
+    def _uncrashed(self, row: FactRow) -> Formula:
         if not self._conservative:
             return NEVER
         node, time = str(row[1]), int(row[2])
@@ -200,7 +200,7 @@ class Lineage:
             parts += self._unbound(derivation, derivation.bindings[0])
         return AnyOf(tuple(part for part in parts if part is not NEVER))
 
-    def _unbound(self, derivation: Derivation, binding: Row) -> Iterator[Part]:
+    def _unbound(self, derivation: Derivation, binding: FactRow) -> Iterator[Part]:
         """Yield what takes one binding away."""
         yield from derivation.premises(binding)
         if self._conservative:
@@ -213,7 +213,7 @@ class Lineage:
             return self.circuit.crash_row(node, time)
         return Appearing(*absence)
 
-    def _changed(self, derivation: Derivation, row: Row) -> Iterator[Part]:
+    def _changed(self, derivation: Derivation, row: FactRow) -> Iterator[Part]:
         """Yield what changes an aggregate: a value that goes, or one that comes.
 
         A value goes when all its bindings do. Of a minimum or maximum only the value

@@ -9,15 +9,15 @@ from typing import Any
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.syntax import (
     Aggregate,
+    Arithmetic,
     Atom,
     Comparison,
     Constant,
-    Operation,
     Term,
     Value,
     Variable,
 )
-from worldline.dedalus.templates import Pattern, Row
+from worldline.dedalus.templates import FactRow, RowPattern
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -38,7 +38,7 @@ Known = dict[str, Value]
 """Variables of a rule, as far as they are known."""
 
 
-def unified(atom: Atom, pattern: Pattern, known: Known) -> Known | None:
+def unified(atom: Atom, pattern: RowPattern, known: Known) -> Known | None:
     """Return what is known where an atom is a row like this; ``None`` if it cannot be.
 
     What is calculated or aggregated is taken to be anything.
@@ -56,7 +56,7 @@ def unified(atom: Atom, pattern: Pattern, known: Known) -> Known | None:
     return found
 
 
-def pattern_of(atom: Atom, known: Known) -> Pattern:
+def pattern_of(atom: Atom, known: Known) -> RowPattern:
     """Return an atom as a row, with ``None`` for what is not known."""
     get = known.get
     return tuple(
@@ -86,7 +86,7 @@ def value_of(term: Term, known: Known) -> Value | None:
     return _calculated(term, known)
 
 
-def _calculated(term: Operation, known: Known) -> Value | None:
+def _calculated(term: Arithmetic, known: Known) -> Value | None:
     left, right = value_of(term.left, known), value_of(term.right, known)
     if not isinstance(left, int) or not isinstance(right, int):
         return None
@@ -107,8 +107,8 @@ def excluded(parts: Iterable[Comparison], known: Known) -> bool:
 
 
 def rows_like(
-    execution: Execution, relation: str, pattern: Pattern, time: int
-) -> Iterable[Row]:
+    execution: Execution, relation: str, pattern: RowPattern, time: int
+) -> Iterable[FactRow]:
     """Return the rows of a run that are like a pattern."""
     table = execution.times[time][execution.compiled.relations[relation]]
     if None not in pattern:

@@ -13,7 +13,7 @@ from worldline.injection.scope import (
 from worldline.model.errors import UsageError
 
 
-class Network:
+class FaultyNetwork:
     """Says of each message when it arrives, and of each node whether it is there.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from worldline.dedalus.provenance import Fact
-from worldline.dedalus.templates import Pattern
+from worldline.dedalus.templates import RowPattern
 from worldline.injection.formula import Formula
 
 
@@ -13,7 +13,7 @@ class Appearing(NamedTuple):
     """A relation holds a row like this in a round, and not in the run at hand."""
 
     relation: str
-    pattern: Pattern
+    pattern: RowPattern
     time: int
     new: None = None  # never equal to a fact
 
@@ -30,6 +30,6 @@ class AnyOf(NamedTuple):
     parts: tuple[Part, ...]
 
 
-Node: TypeAlias = Fact | Appearing
+SupportNode: TypeAlias = Fact | Appearing
 """A fact stands for the formula that takes it away."""
-Part: TypeAlias = Formula | Node | All | AnyOf
+Part: TypeAlias = Formula | SupportNode | All | AnyOf

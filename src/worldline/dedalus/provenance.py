@@ -11,14 +11,14 @@ from typing import NamedTuple
 from worldline.dedalus.compile import CompiledRule
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.syntax import When
-from worldline.dedalus.templates import Pattern, Row
+from worldline.dedalus.templates import FactRow, RowPattern
 
 
 class Fact(NamedTuple):
     """A row of a relation in a round."""
 
     relation: str
-    row: Row
+    row: FactRow
     time: int
 
 
@@ -26,7 +26,7 @@ class Absence(NamedTuple):
     """No row like this in a relation and a round."""
 
     relation: str
-    pattern: Pattern
+    pattern: RowPattern
     time: int
 
 
@@ -35,14 +35,14 @@ class Derivation(NamedTuple):
 
     rule: CompiledRule
     time: int
-    bindings: tuple[Row, ...]
+    bindings: tuple[FactRow, ...]
 
-    def premises(self, binding: Row) -> Iterator[Fact]:
+    def premises(self, binding: FactRow) -> Iterator[Fact]:
         """Yield what a binding needed."""
         for relation, row, time in self.rule.needs:
             yield Fact(relation, row(binding), time or self.time)  # type: ignore[arg-type]
 
-    def absences(self, binding: Row) -> Iterator[Absence]:
+    def absences(self, binding: FactRow) -> Iterator[Absence]:
         """Yield what a binding needed not to be."""
         for relation, pattern, time in self.rule.absences:
             yield Absence(relation, pattern(binding), time or self.time)
@@ -59,7 +59,7 @@ class Provenance:
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
-        self._found: dict[tuple[str, int], dict[Row, list[Derivation]]] = {}
+        self._found: dict[tuple[str, int], dict[FactRow, list[Derivation]]] = {}
         self._given = {
             (relation, row, time) for relation, row, time in execution.compiled.facts
         }
@@ -76,8 +76,8 @@ class Provenance:
             self._found[key] = self._all(*key)
         return self._found[key].get(fact.row, [])
 
-    def _all(self, relation: str, time: int) -> dict[Row, list[Derivation]]:
-        found: dict[Row, list[Derivation]] = {}
+    def _all(self, relation: str, time: int) -> dict[FactRow, list[Derivation]]:
+        found: dict[FactRow, list[Derivation]] = {}
         if time > self.execution.eot:
             return found
         for rule in self.execution.compiled.heads[relation]:
@@ -95,14 +95,16 @@ class Provenance:
             return range(max(1, time - 1), time)
         return range(max(1, time - 1 - self.execution.network.latest), time)
 
-    def fired(self, rule: CompiledRule, time: int) -> Iterator[tuple[Row, Derivation]]:
+    def fired(
+        self, rule: CompiledRule, time: int
+    ) -> Iterator[tuple[FactRow, Derivation]]:
         """Yield what a rule derived in a round; messages also if they were lost."""
         for head, binding in self.execution.fired[time].get(rule.number, ()):
             yield head, Derivation(rule, time, (binding,))
         for head, bindings in self.execution.grouped[time].get(rule.number, ()):
             yield head, Derivation(rule, time, bindings)
 
-    def _arrives(self, derivation: Derivation, head: Row) -> int | None:
+    def _arrives(self, derivation: Derivation, head: FactRow) -> int | None:
         if derivation.rule.rule.when is When.NOW:
             return derivation.time
         network, node = self.execution.network, str(head[0])

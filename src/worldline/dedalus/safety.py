@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import (
+    Arithmetic,
     Atom,
     Comparison,
-    Operation,
     Program,
     Rule,
     Span,
@@ -62,7 +62,7 @@ def _in_head(rule: Rule, bound: set[str]) -> Iterator[Problem]:
 
 def _in_operations(atom: Atom, bound: set[str]) -> Iterator[Problem]:
     for term in atom.terms:
-        if isinstance(term, Operation):
+        if isinstance(term, Arithmetic):
             for variable in variables(term):
                 if variable.name not in bound:
                     yield _problem(variable, atom.span, "a calculation")

@@ -23,18 +23,18 @@ from worldline.dedalus.syntax import (
     Variable,
 )
 from worldline.dedalus.tables import Table
-from worldline.dedalus.templates import Row
+from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import is_broadcast, positive, variables
 
-Found: TypeAlias = list[tuple[Row, Row]]
+Derived: TypeAlias = list[tuple[FactRow, FactRow]]
 """Heads and the bindings that made them."""
-Function: TypeAlias = Callable[
+RuleFunction: TypeAlias = Callable[
     [
         Sequence[Table],
         Sequence[Sequence[Table]],
-        Found,
+        Derived,
         Sequence[str],
-        Iterable[Row] | None,
+        Iterable[FactRow] | None,
     ],
     None,
 ]
@@ -51,7 +51,7 @@ class TooMany(Exception):
     """A rule fires more than `MOST_FIRINGS` times in one round."""
 
 
-class TooLarge(Exception):
+class NumberTooLarge(Exception):
     """A calculation goes beyond `LARGEST`."""
 
 
@@ -59,7 +59,7 @@ def whole(value: int) -> int:
     """Return the result of a calculation, if it is of a size to calculate on with."""
     if -LARGEST < value < LARGEST:
         return value
-    raise TooLarge
+    raise NumberTooLarge
 
 
 def names_of(rule: Rule) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Source:
     lines: list[str] = field(default_factory=list)
     constants: dict[str, object] = field(default_factory=dict)
 
-    def functions(self) -> dict[str, Function]:
+    def functions(self) -> dict[str, RuleFunction]:
         """Compile what was written."""
         space: dict[str, Any] = {**self.constants, "whole": whole, "TooMany": TooMany}
         exec(compile("\n".join(self.lines), "<rules>", "exec"), space)  # noqa: S102

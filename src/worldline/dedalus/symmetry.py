@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.columns import Type
 from worldline.dedalus.syntax import (
     Aggregator,
+    Arithmetic,
     Atom,
     Comparison,
     Constant,
-    Operation,
     Rule,
     Term,
     Value,
@@ -28,7 +28,7 @@ LIMIT = 720
 """No more renamings are listed: with all orders of 6 nodes a search gains the most."""
 
 
-def renamings(checked: Checked) -> list[dict[str, str]]:
+def renamings(checked: CheckedProgram) -> list[dict[str, str]]:
     """Return the permutations of nodes that change nothing, without the identity.
 
     At most `LIMIT` of them; any subset may be used to leave out equal work.
@@ -103,12 +103,12 @@ def _constants(rule: Rule) -> Iterator[Value]:
 def _in_term(term: Term) -> Iterator[Value]:
     if isinstance(term, Constant):
         yield term.value
-    elif isinstance(term, Operation):
+    elif isinstance(term, Arithmetic):
         yield from _in_term(term.left)
         yield from _in_term(term.right)
 
 
-def _orders_text(rule: Rule, checked: Checked) -> bool:
+def _orders_text(rule: Rule, checked: CheckedProgram) -> bool:
     for part in rule.body:
         if isinstance(part, Comparison) and part.operator not in {"==", "!="}:
             sides = (part.left, part.right)
@@ -121,7 +121,7 @@ def _orders_text(rule: Rule, checked: Checked) -> bool:
     )
 
 
-def _is_text(term: Term, rule: Rule, checked: Checked) -> bool:
+def _is_text(term: Term, rule: Rule, checked: CheckedProgram) -> bool:
     if isinstance(term, Constant):
         return isinstance(term.value, str)
     if not isinstance(term, Variable):

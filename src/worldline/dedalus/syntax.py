@@ -60,7 +60,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Arithmetic:
     """Arithmetic: ``+``, ``-``, ``*`` or ``/`` (of integers, rounded down)."""
 
     operator: str
@@ -76,8 +76,8 @@ class Aggregate:
     of: Variable
 
 
-Expression: TypeAlias = Variable | Constant | Operation
-Term: TypeAlias = Variable | Constant | Operation | Aggregate
+Expression: TypeAlias = Variable | Constant | Arithmetic
+Term: TypeAlias = Variable | Constant | Arithmetic | Aggregate
 
 
 @dataclass(frozen=True, slots=True)

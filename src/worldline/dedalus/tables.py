@@ -8,9 +8,9 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from worldline.dedalus.syntax import Value
-from worldline.dedalus.templates import Row
+from worldline.dedalus.templates import FactRow
 
-Key: TypeAlias = Value | Row
+Key: TypeAlias = Value | FactRow
 
 
 class Table:
@@ -19,10 +19,10 @@ class Table:
     __slots__ = ("_indexes", "rows")
 
     def __init__(self) -> None:
-        self.rows: dict[Row, None] = {}
-        self._indexes: dict[tuple[int, ...], dict[Key, list[Row]]] = {}
+        self.rows: dict[FactRow, None] = {}
+        self._indexes: dict[tuple[int, ...], dict[Key, list[FactRow]]] = {}
 
-    def index(self, columns: tuple[int, ...]) -> dict[Key, list[Row]]:
+    def index(self, columns: tuple[int, ...]) -> dict[Key, list[FactRow]]:
         """Return the rows by some of their columns; a lone one is its own key."""
         index = self._indexes.get(columns)
         if index is None:
@@ -32,7 +32,7 @@ class Table:
                 index.setdefault(key(row), []).append(row)
         return index
 
-    def add(self, row: Row) -> bool:
+    def add(self, row: FactRow) -> bool:
         """Add a row, and say whether it is new."""
         if row in self.rows:
             return False
@@ -43,6 +43,6 @@ class Table:
 
 
 @cache
-def _key(columns: tuple[int, ...]) -> Callable[[Row], Key]:
+def _key(columns: tuple[int, ...]) -> Callable[[FactRow], Key]:
     """Return what takes columns out of a row."""
     return itemgetter(*columns)

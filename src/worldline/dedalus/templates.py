@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeAlias
 
 from worldline.dedalus.syntax import (
     Aggregate,
+    Arithmetic,
     Atom,
     Constant,
-    Operation,
     Rule,
     Term,
     Value,
@@ -18,8 +18,8 @@ from worldline.dedalus.syntax import (
 )
 from worldline.dedalus.walk import negated, positive
 
-Row: TypeAlias = tuple[Value, ...]
-Pattern: TypeAlias = tuple[Value | None, ...]
+FactRow: TypeAlias = tuple[Value, ...]
+RowPattern: TypeAlias = tuple[Value | None, ...]
 """A row in which ``None`` stands for any value."""
 
 
@@ -35,7 +35,7 @@ class Template(NamedTuple):
     """
 
     relation: str
-    row: Callable[[Row], Pattern]
+    row: Callable[[FactRow], RowPattern]
     time: int | None
 
 
@@ -53,7 +53,7 @@ def _template(atom: Atom, names: tuple[str, ...]) -> Template:
     return Template(atom.relation, _maker(atom, names), atom.time)
 
 
-def _maker(atom: Atom, names: tuple[str, ...]) -> Callable[[Row], Pattern]:
+def _maker(atom: Atom, names: tuple[str, ...]) -> Callable[[FactRow], RowPattern]:
     columns = [
         names.index(term.name)
         for term in atom.terms
@@ -65,7 +65,7 @@ def _maker(atom: Atom, names: tuple[str, ...]) -> Callable[[Row], Pattern]:
     return lambda binding: tuple([value(binding) for value in values])
 
 
-def _value(term: Term, names: tuple[str, ...]) -> Callable[[Row], Value | None]:
+def _value(term: Term, names: tuple[str, ...]) -> Callable[[FactRow], Value | None]:
     if isinstance(term, Constant):
         constant = term.value
         return lambda _: constant
@@ -78,11 +78,11 @@ def _value(term: Term, names: tuple[str, ...]) -> Callable[[Row], Value | None]:
     return _operation(term, names)
 
 
-def _operation(term: Operation, names: tuple[str, ...]) -> Callable[[Row], Value]:
+def _operation(term: Arithmetic, names: tuple[str, ...]) -> Callable[[FactRow], Value]:
     left, right = _value(term.left, names), _value(term.right, names)
     operator = term.operator
 
-    def calculated(binding: Row) -> Value:
+    def calculated(binding: FactRow) -> Value:
         one, other = left(binding), right(binding)
         assert isinstance(one, int)
         assert isinstance(other, int)
@@ -95,7 +95,7 @@ def _operation(term: Operation, names: tuple[str, ...]) -> Callable[[Row], Value
     return calculated
 
 
-def matches(row: Row, pattern: Pattern) -> bool:
+def matches(row: FactRow, pattern: RowPattern) -> bool:
     """Say whether a row is as a pattern says."""
     return all(
         wanted is None or value == wanted

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from worldline.dedalus.syntax import (
     Aggregate,
+    Arithmetic,
     Atom,
     BodyPart,
     Comparison,
     Constant,
-    Operation,
     Program,
     Rule,
     Term,
@@ -64,10 +64,10 @@ def term_text(term: Term) -> str:
         return f"{term.aggregator}<{term.of.name}>"
     binding = _BINDING[term.operator]
     left, right = term_text(term.left), term_text(term.right)
-    if isinstance(term.left, Operation) and _BINDING[term.left.operator] < binding:
+    if isinstance(term.left, Arithmetic) and _BINDING[term.left.operator] < binding:
         left = f"({left})"
     # Operators of equal binding associate to the left.
-    if isinstance(term.right, Operation) and _BINDING[term.right.operator] <= binding:
+    if isinstance(term.right, Arithmetic) and _BINDING[term.right.operator] <= binding:
         right = f"({right})"
     return f"{left} {term.operator} {right}"
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from worldline.dedalus.syntax import (
     Aggregate,
+    Arithmetic,
     Atom,
     Comparison,
     Literal,
-    Operation,
     Rule,
     Term,
     Variable,
@@ -46,7 +46,7 @@ def variables(term: Term) -> Iterator[Variable]:
     """Yield the variables of a term, with repetitions."""
     if isinstance(term, Variable):
         yield term
-    elif isinstance(term, Operation):
+    elif isinstance(term, Arithmetic):
         yield from variables(term.left)
         yield from variables(term.right)
     elif isinstance(term, Aggregate):

@@ -53,7 +53,7 @@ class Ancestry:
         return Hit(-1 - parent, path[::-1])
 
 
-State: TypeAlias = tuple[int, Row, int]
+SearchState: TypeAlias = tuple[int, Row, int]
 """Fingerprint and row of a state of a level, and its number in the ancestry."""
 
 
@@ -62,7 +62,7 @@ def breadth_first(search: Exploration) -> None:
     tree, tables, statistics = Ancestry(), search.tables, search.statistics
     seen: set[Any] = set()
     search.large.append(seen)
-    level: list[State] = []
+    level: list[SearchState] = []
     for number, row in enumerate(search.roots):
         statistics.generated += 1
         row, fingerprint = search.canonical(row, tables.fingerprint(row))
@@ -89,14 +89,14 @@ def breadth_first(search: Exploration) -> None:
         search.bound = "first violation"
 
 
-def _by_fingerprint(state: State) -> int:
+def _by_fingerprint(state: SearchState) -> int:
     return state[0]
 
 
 def _next_level(
-    search: Exploration, tree: Ancestry, seen: set[Any], level: list[State]
-) -> list[State]:
-    found: list[State] = []
+    search: Exploration, tree: Ancestry, seen: set[Any], level: list[SearchState]
+) -> list[SearchState]:
+    found: list[SearchState] = []
     new_here: dict[Any, int] = {}
     statistics, tables = search.statistics, search.tables
     canonical, identity = search.canonical, search.identity

@@ -13,7 +13,7 @@ from worldline.engine.tables import Row
 
 
 @final
-class Question:
+class ColumnQuestion:
     """An inner node: one question to one column, or to another tree.
 
     Attributes
@@ -39,15 +39,15 @@ class Question:
         self.column = column
         self.answers = answers
         self.inner = inner
-        self.children: dict[int, Node] = {}
+        self.children: dict[int, DecisionNode] = {}
 
-    def copy(self) -> Question:
+    def copy(self) -> ColumnQuestion:
         """Return the same question, with no children yet."""
-        return Question(self.question, self.column, self.answers, self.inner)
+        return ColumnQuestion(self.question, self.column, self.answers, self.inner)
 
 
-Node: TypeAlias = Question | bool
-Resolve: TypeAlias = Callable[[Question, int], "int | None"]
+DecisionNode: TypeAlias = ColumnQuestion | bool
+Resolve: TypeAlias = Callable[[ColumnQuestion, int], "int | None"]
 
 
 @final
@@ -70,14 +70,14 @@ class Decision:
         evaluate: Callable[[Decision, Row], bool],
         resolve: Resolve = lambda question, value: None,
     ) -> None:
-        self.root: Node | None = None
+        self.root: DecisionNode | None = None
         self._evaluate = evaluate
         self._resolve = resolve
 
     def __call__(self, row: Row) -> bool:
         """Return the verdict of a row."""
         node: Any = self.root
-        while node.__class__ is Question:
+        while node.__class__ is ColumnQuestion:
             column = node.column
             if column >= 0:
                 value = row[column]
@@ -91,7 +91,7 @@ class Decision:
             return self._evaluate(self, row)
         return node is True
 
-    def learn(self, path: list[tuple[Question, int]], verdict: bool) -> None:
+    def learn(self, path: list[tuple[ColumnQuestion, int]], verdict: bool) -> None:
         """Remember that these answers, in this order, lead to a verdict.
 
         Parameters
@@ -107,7 +107,7 @@ class Decision:
             self.root = path[0][0].copy()
         node = self.root
         for position, (_, answer) in enumerate(path):
-            if not isinstance(node, Question):
+            if not isinstance(node, ColumnQuestion):
                 return
             following = node.children.get(answer)
             if following is None:

@@ -33,7 +33,7 @@ SAMPLE = 200
 
 @final
 @dataclass(frozen=True, slots=True)
-class Check:
+class StateCheck:
     """A predicate evaluated on every state, and the verdict that ends the matter.
 
     Attributes
@@ -174,7 +174,7 @@ class Exploration:
         tables: Tables,
         service: Service,
         roots: list[Row],
-        checks: list[Check],
+        checks: list[StateCheck],
         *,
         bounds: Bounds,
         options: Options,

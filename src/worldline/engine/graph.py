@@ -34,7 +34,7 @@ _TICK = 512
 """States between two looks at the clock."""
 
 
-class TooLarge(Exception):
+class GraphTooLarge(Exception):
     """A space has more states than a graph may have."""
 
 
@@ -239,7 +239,7 @@ class Space:
 
         def meet(fingerprint: int, row: Row, parent: int) -> int:
             if graph.states >= limit:
-                raise TooLarge
+                raise GraphTooLarge
             number = numbers[fingerprint] = graph.meet(parent)
             self._fingerprints.append(fingerprint)
             rows.append(row)

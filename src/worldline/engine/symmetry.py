@@ -87,7 +87,7 @@ class Trait(NamedTuple):
     shares: tuple[tuple[int, int, int], ...]
 
 
-class Names(Protocol):
+class Mentions(Protocol):
     """Who knows what values mention: the service behind the tables of symmetry."""
 
     def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
@@ -141,7 +141,7 @@ class Symmetry:
     """
 
     def __init__(
-        self, tables: Tables, names: Names, groups: list[list[Member]]
+        self, tables: Tables, names: Mentions, groups: list[list[Member]]
     ) -> None:
         self._tables = tables
         self.names = names

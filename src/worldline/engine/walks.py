@@ -16,12 +16,12 @@ from worldline.engine.bounds import Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path
 from worldline.engine.schedulers.protocol import Scheduler, Traits, below
-from worldline.engine.schedulers.turns import WORDS, Turns, random_at
+from worldline.engine.schedulers.turns import WORDS, SchedulerSession, random_at
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 
-class End(enum.IntEnum):
+class WalkEnd(enum.IntEnum):
     """How a walk ended; the kernel has the same numbers.
 
     `MOVED` is one that has not ended: the tables lacked too much to go on.
@@ -53,7 +53,7 @@ class Ended(NamedTuple):
     """
 
     walk: int
-    end: End
+    end: WalkEnd
     what: int
     steps: int
     row: Row | None = None
@@ -61,7 +61,7 @@ class Ended(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WalkOptions:
+class WalkSettings:
     """How to walk.
 
     Attributes
@@ -119,7 +119,7 @@ class Walks:
         What is known, and who works out what is not.
     """
 
-    def __init__(self, tables: Tables, service: Service, options: WalkOptions) -> None:
+    def __init__(self, tables: Tables, service: Service, options: WalkSettings) -> None:
         self._tables = tables
         self._expander = Expander(tables, service)
         self._options = options
@@ -130,7 +130,7 @@ class Walks:
     def use(self, scheduler: Scheduler, most_steps: int) -> None:
         """Walk with another scheduler and another bound from now on."""
         self._most_steps = most_steps
-        self._turns: Turns[Entry] = Turns(
+        self._turns: SchedulerSession[Entry] = SchedulerSession(
             scheduler,
             self._options.traits,
             seed=self._options.seed,
@@ -179,7 +179,7 @@ class Walks:
                 return ended
             drawn = self._draw(row, number, steps)
             if drawn is None:
-                return Ended(number, End.STUCK, 0, steps)
+                return Ended(number, WalkEnd.STUCK, 0, steps)
             entry, leaf = drawn
             if path is not None:
                 path.append((entry, leaf))
@@ -187,11 +187,11 @@ class Walks:
                 before = self._taken.get(leaf.number, number)
                 self._taken[leaf.number] = min(before, number)
             if leaf.failed:
-                return Ended(number, End.FAILED, leaf.number, steps)
+                return Ended(number, WalkEnd.FAILED, leaf.number, steps)
             row = self._expander.after(row, entry, leaf)
             steps += 1
             if is_first and options.gives_up is not None and options.gives_up(1):
-                return Ended(number, End.MOVED, 0, steps, row)
+                return Ended(number, WalkEnd.MOVED, 0, steps, row)
 
     def _look(
         self, row: Row, number: int, steps: int, *, watching: bool
@@ -204,11 +204,11 @@ class Walks:
                     self._reached[at] = Reached(number, steps)
         for at, (decision, target) in enumerate(options.checks):
             if decision(row) is target:
-                return Ended(number, End.HIT, at, steps)
+                return Ended(number, WalkEnd.HIT, at, steps)
         if options.goal is not None and options.goal(row):
-            return Ended(number, End.GOAL, 0, steps)
+            return Ended(number, WalkEnd.GOAL, 0, steps)
         if steps == self._most_steps:
-            return Ended(number, End.LIMIT, 0, steps)
+            return Ended(number, WalkEnd.LIMIT, 0, steps)
         return None
 
     def _draw(self, row: Row, number: int, step: int) -> tuple[Entry, Leaf] | None:

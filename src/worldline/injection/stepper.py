@@ -6,20 +6,17 @@ at a time, so that runs which come to the same state need not be told apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
 from worldline.injection.scope import Fault, Scope
-from worldline.injection.subject import CoverPoint
+from worldline.injection.subject import CoverPoint, Pulse
 
-State: TypeAlias = Hashable
+RoundState: TypeAlias = Hashable
 """All that the future depends on: states that are equal have the same futures."""
 
 Injection: TypeAlias = tuple[Fault, ...]
 """The faults that are decided in one round."""
-
-Pulse: TypeAlias = Callable[[], None]
-"""Called now and then in long work, which it may end by raising."""
 
 
 class Stepper(Protocol):
@@ -37,18 +34,18 @@ class Stepper(Protocol):
     def cases(self) -> Sequence[CoverPoint]:
         """What has to happen in some run for a HOLDS to mean anything."""
 
-    def first(self) -> State:
+    def first(self) -> RoundState:
         """Return the state before round 1."""
 
     def after(
         self,
-        state: State,
+        state: RoundState,
         round_: int,
         *,
         every: bool,
         room: int | None,
         pulse: Pulse = lambda: None,
-    ) -> Iterable[tuple[State, Injection]]:
+    ) -> Iterable[tuple[RoundState, Injection]]:
         """Return the states that a round can lead to, with what is injected for each.
 
         Parameters
@@ -62,10 +59,10 @@ class Stepper(Protocol):
             Called whenever code of the system is about to run.
         """
 
-    def breaks(self, state: State, round_: int) -> bool:
+    def breaks(self, state: RoundState, round_: int) -> bool:
         """Say whether something that is promised after a round does not hold."""
 
-    def met(self, state: State, round_: int) -> set[str]:
+    def met(self, state: RoundState, round_: int) -> set[str]:
         """Return the names of the cases that have happened, as far as a state shows.
 
         A case may be one of all the rounds that were played, and not of this state.

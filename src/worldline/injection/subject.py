@@ -36,7 +36,7 @@ class CoverPoint:
     remedy: str
 
 
-Check = Callable[[], None]
+Pulse = Callable[[], None]
 """Called now and then by what may take long; what it raises ends that."""
 
 
@@ -47,12 +47,12 @@ def patiently() -> None:
 class Support(Protocol):
     """Gives, for a goal that a run keeps, what may undo it."""
 
-    def __call__(self, goal: Goal, check: Check = patiently) -> Formula:
+    def __call__(self, goal: Goal, check: Pulse = patiently) -> Formula:
         """Return a formula over faults; see `Run`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentMessage:
     """A message of a run: sent in round `time`, and when it arrived."""
 
     src: str
@@ -86,7 +86,7 @@ class Run:
     faults: FaultSet
     owed: frozenset[Goal]
     kept: frozenset[Goal]
-    sent: Sequence[Sent]
+    sent: Sequence[SentMessage]
     support: Support
     met: frozenset[str] = frozenset()
 

@@ -14,13 +14,13 @@ from worldline.injection.subject import Run, Subject
 from worldline.lineage.deciding import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
-from worldline.lineage.engines.trials import FaultsProgress, Outcome
+from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.words import sentences
 from worldline.lineage.options import CONSERVATIVE, IGNORE, FaultOptions
-from worldline.lineage.targets.target import Question, Report, Target
+from worldline.lineage.targets.target import FaultQuery, ProgressCallback, Target
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
@@ -45,7 +45,7 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     """
     folder = None if options.report is None else Path(options.report)
     _refuse_in_vain(target, options, folder)
-    question, progress = Question.of(options), options.progress
+    question, progress = FaultQuery.of(options), options.progress
     question = replace(question, budget=question.budget.begun())
     engine = options.engine or target.engine
     scope = scope_of(target, question)
@@ -108,7 +108,7 @@ def _with_page(
 
 
 def _words_for(
-    ended: str | None, outcome: Outcome, question: Question
+    ended: str | None, outcome: SearchResult, question: FaultQuery
 ) -> Iterator[str]:
     """Say what was not found out, and what more memory would take."""
     if ended is not None:
@@ -139,14 +139,14 @@ def _refuse_in_vain(target: Target, options: FaultOptions, folder: Path | None) 
 
 def _sweep(
     target: Target,
-    question: Question,
+    question: FaultQuery,
     scope: Scope,
-    progress: Report | None,
+    progress: ProgressCallback | None,
 ) -> Swept | None:
     if question.options.sweep is None:
         return None
 
-    def decided(eot: int, eff: int, left: float) -> Outcome:
+    def decided(eot: int, eff: int, left: float) -> SearchResult:
         tried = replace(scope, eot=eot, eff=eff)
         budget = replace(question.budget, seconds=left)
         asked = replace(question, budget=budget, every=False)
@@ -155,7 +155,9 @@ def _sweep(
     return sweep(decided, question.options.sweep)
 
 
-def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
+def _at(
+    eot: int, eff: int, progress: ProgressCallback | None
+) -> ProgressCallback | None:
     """Return what tells the progress of a search with the scope that it is in."""
     if progress is None:
         return None
@@ -168,7 +170,7 @@ def _at(eot: int, eff: int, progress: Report | None) -> Report | None:
     return told
 
 
-def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
+def _largest(swept: Swept, scope: Scope) -> tuple[Scope, SearchResult]:
     """Return what a sweep found out: what fails, or else the most that holds."""
     executions = sum(one.executions for one in swept.tried)
     seconds = sum(one.seconds for one in swept.tried)
@@ -177,7 +179,7 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
         scope = replace(scope, eot=found.eot, eff=found.eff)
     failing = swept.failing
     falsifier = None if failing is None else failing.falsifier
-    return scope, Outcome(
+    return scope, SearchResult(
         verdict=swept.verdict,
         falsifiers=() if falsifier is None else (falsifier,),
         executions=executions,
@@ -187,14 +189,14 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, Outcome]:
 
 
 def _frontier(
-    target: Target, question: Question, scope: Scope
+    target: Target, question: FaultQuery, scope: Scope
 ) -> tuple[FrontierPoint, ...]:
     if question.options.engine in (None, target.engine):
         widest = replace(scope, eff=scope.eot - 1)
         if (known := target.frontier(widest, question.budget)) is not None:
             return tuple(known)
 
-    def decided(eff: int, crashes: int) -> Outcome:
+    def decided(eff: int, crashes: int) -> SearchResult:
         tried = replace(scope, eff=eff, crashes=crashes)
         return decide(target, tried, replace(question, every=True))
 
@@ -202,7 +204,7 @@ def _frontier(
 
 
 def _hardening(
-    target: Target, question: Question, scope: Scope, outcome: Outcome
+    target: Target, question: FaultQuery, scope: Scope, outcome: SearchResult
 ) -> tuple[str, ...] | None:
     if not question.options.harden:
         return None
@@ -215,7 +217,7 @@ def _hardening(
 
 
 def _shown(
-    target: Target, question: Question, scope: Scope, bad: Run, trace: Trace
+    target: Target, question: FaultQuery, scope: Scope, bad: Run, trace: Trace
 ) -> list[str]:
     """Return a run as a diagram, and the lineage of what it breaks."""
     # With losses until the end, so that supports name all messages.
@@ -228,7 +230,7 @@ def _shown(
 def _properties(
     target: Target,
     scope: Scope,
-    outcome: Outcome,
+    outcome: SearchResult,
     runs: list[Run],
     trace: Trace | None,
 ) -> list[PropertyReport]:
@@ -258,7 +260,7 @@ def _properties(
 
 
 def _confirmed_runs(
-    target: Target, scope: Scope, outcome: Outcome
+    target: Target, scope: Scope, outcome: SearchResult
 ) -> tuple[list[Run], tuple[str, ...]]:
     """Run every falsifier again; also return what of purity could not be audited.
 
@@ -277,7 +279,7 @@ def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:
     return run
 
 
-def _notes(outcome: Outcome, question: Question, engine: str) -> list[str]:
+def _notes(outcome: SearchResult, question: FaultQuery, engine: str) -> list[str]:
     if outcome.verdict is not Verdict.UNKNOWN or outcome.bound or outcome.vacuous:
         return []
     if question.failure_free_goals:

@@ -15,18 +15,18 @@ from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.minimal import earlier, minimal
 from worldline.lineage.engines.randomly import randomly
-from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.targets.target import (
     SEARCHES,
-    Question,
-    Report,
+    FaultQuery,
+    ProgressCallback,
     Target,
 )
 from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
 
 
-def scope_of(target: Target, question: Question) -> Scope:
+def scope_of(target: Target, question: FaultQuery) -> Scope:
     """Return the scope of a question, with what the target says where it says nothing."""
     last, quiet, most = target.default_scope
     asked = question.options
@@ -46,7 +46,7 @@ def scope_of(target: Target, question: Question) -> Scope:
     )
 
 
-def _crash_nodes(target: Target, question: Question) -> tuple[str, ...] | None:
+def _crash_nodes(target: Target, question: FaultQuery) -> tuple[str, ...] | None:
     """Return the nodes that may crash, in order; None where all may."""
     asked = question.options.crash_nodes
     named = target.may_crash if asked is None else asked
@@ -57,8 +57,11 @@ def _crash_nodes(target: Target, question: Question) -> tuple[str, ...] | None:
 
 
 def decide(
-    target: Target, scope: Scope, question: Question, progress: Report | None = None
-) -> Outcome:
+    target: Target,
+    scope: Scope,
+    question: FaultQuery,
+    progress: ProgressCallback | None = None,
+) -> SearchResult:
     """Search a scope; falsifiers have nothing to leave out, the smallest is first."""
     engine = question.options.engine or target.engine
     if engine == target.engine:
@@ -83,7 +86,7 @@ def decide(
     return replace(found, falsifiers=tuple(ordered))
 
 
-def _in_time(search: Callable[[], Outcome], question: Question) -> Outcome:
+def _in_time(search: Callable[[], SearchResult], question: FaultQuery) -> SearchResult:
     """Return the outcome of a search; one without an outcome in time knows nothing."""
     began = time.monotonic()
     try:
@@ -91,16 +94,16 @@ def _in_time(search: Callable[[], Outcome], question: Question) -> Outcome:
             return search()
     except BoundHit as hit:
         seconds = time.monotonic() - began
-        return Outcome(verdict=Verdict.UNKNOWN, bound=hit.bound, seconds=seconds)
+        return SearchResult(verdict=Verdict.UNKNOWN, bound=hit.bound, seconds=seconds)
 
 
 def _search(
     target: Target,
     scope: Scope,
     engine: str,
-    question: Question,
-    progress: Report | None,
-) -> Outcome:
+    question: FaultQuery,
+    progress: ProgressCallback | None,
+) -> SearchResult:
     subject = target.subject(scope, question.options.negation)
     goals, budget = question.failure_free_goals, question.budget
     if engine == "ldfi":
@@ -142,7 +145,9 @@ def _search(
     return _smaller(subject, found, budget)
 
 
-def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
+def _smaller(
+    subject: Subject, found: SearchResult, budget: SearchBudget
+) -> SearchResult:
     """Leave out of a falsifier what it does not need, as far as time allows.
 
     What then crashes in the last round crashes earlier, if that breaks it as well.
@@ -176,6 +181,6 @@ def _smaller(subject: Subject, found: Outcome, budget: Budget) -> Outcome:
     )
 
 
-def _meter(budget: Budget) -> Meter:
+def _meter(budget: SearchBudget) -> Meter:
     """Return what watches over how long a falsifier is made smaller."""
     return budget.started()

@@ -1,4 +1,4 @@
-"""The systems and programs that come along, found by entry points of the distribution.
+"""What comes along or stands above, found by entry points of this distribution.
 
 Nothing below the built-in systems imports them: `pyproject.toml` says where they are, in
 the group ``worldline.builtin``. So an import contract can hold of every arrow.
@@ -32,6 +32,11 @@ def programs() -> dict[str, Any]:
     return table
 
 
+def run_of_programs() -> str:
+    """Return the target that makes the system of a run of Dedalus programs."""
+    return _entry("run-of-programs").value
+
+
 def module_of(name: str) -> ModuleType:
     """Return the module of a built-in system."""
     return importlib.import_module(f"{package()}.{name.replace('-', '_')}")
@@ -45,6 +50,10 @@ def package() -> str:
 
 @functools.cache
 def _load(name: str) -> Any:
+    return _entry(name).load()
+
+
+def _entry(name: str) -> metadata.EntryPoint:
     try:
         points = metadata.distribution("worldline").entry_points
         (point,) = points.select(group=_GROUP, name=name)
@@ -54,4 +63,4 @@ def _load(name: str) -> Any:
             remedy="install it again: pip install --force-reinstall worldline, or "
             "pip install -e . in a checkout",
         ) from None
-    return point.load()
+    return point

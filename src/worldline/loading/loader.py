@@ -23,7 +23,7 @@ from worldline.loading import builtin
 from worldline.loading.parameters import bind
 from worldline.model.errors import InputError, UsageError, WorldlineError
 from worldline.model.properties import Property
-from worldline.model.system import Origin, System
+from worldline.model.system import System, SystemOrigin
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.user_errors import failed, refusal, shorten
 
@@ -57,7 +57,7 @@ class Loaded:
 
 
 def load(target: str, parameters: Mapping[str, str]) -> System:
-    """Return the system that a target names, with its `Origin` set.
+    """Return the system that a target names, with its `SystemOrigin` set.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ def load(target: str, parameters: Mapping[str, str]) -> System:
     arguments = bind(found.function, parameters)
     with _importable(found.folder):
         system = _call(found, arguments)
-    system.origin = Origin(target, tuple(sorted(parameters.items())), found.source)
+    system.origin = SystemOrigin(
+        target, tuple(sorted(parameters.items())), found.source
+    )
     return system
 
 
@@ -136,7 +138,7 @@ def _spelt_out(target: str) -> tuple[str, str]:
 
 def origin_of(
     function: Callable[..., Any], parameters: Mapping[str, str]
-) -> Origin | None:
+) -> SystemOrigin | None:
     """Return from where a function can be loaded again; None if from nowhere.
 
     That is so of lambdas, methods, functions within functions, and all that was
@@ -150,7 +152,7 @@ def origin_of(
     if path.suffix != ".py" or not path.is_file():
         return None
     given = tuple(sorted(parameters.items()))
-    return Origin(_target_of(module, path.resolve(), name), given, _hash(module))
+    return SystemOrigin(_target_of(module, path.resolve(), name), given, _hash(module))
 
 
 def _target_of(module: ModuleType, path: Path, function: str) -> str:

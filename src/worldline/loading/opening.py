@@ -18,7 +18,7 @@ from worldline.model.arguments import named
 from worldline.model.errors import UsageError
 from worldline.model.system import System
 
-Target: TypeAlias = System | str | os.PathLike[str] | Callable[..., System]
+SystemTarget: TypeAlias = System | str | os.PathLike[str] | Callable[..., System]
 """A system; a target, such as ``locks.py``; or a function that returns a system."""
 
 _REMEDY = (
@@ -32,7 +32,7 @@ def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> Syst
     Parameters
     ----------
     given
-        A `Target`. A function is called with `parameters`; one that can be loaded
+        A `SystemTarget`. A function is called with `parameters`; one that can be loaded
         again, because it stands in a module by its name, is the system's `Origin`.
     parameters
         Arguments of the function, as text; see `parameters.bind`.

@@ -14,7 +14,7 @@ from typing import Any
 from worldline.model.errors import ModelError
 from worldline.model.usercode.user_functions import check_function
 
-Guard = Callable[..., bool]
+GuardFunction = Callable[..., bool]
 
 MARK = "__worldline_handler__"
 
@@ -46,7 +46,7 @@ class HandlerMark:
 
     kind: HandlerKind
     message: type | None
-    when: Guard | None
+    when: GuardFunction | None
     takes_payload: bool
 
 
@@ -61,7 +61,7 @@ def mark(
     kind: HandlerKind,
     *,
     message: type | None = None,
-    when: Guard | None = None,
+    when: GuardFunction | None = None,
 ) -> Any:
     """Mark a method as a handler of a kind, and return it.
 

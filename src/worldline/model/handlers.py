@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 from worldline.model.context import Context
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
-from worldline.model.handler_marks import Guard, HandlerKind, mark
+from worldline.model.handler_marks import GuardFunction, HandlerKind, mark
 from worldline.model.message import is_message_class
 
 M = TypeVar("M")
@@ -65,8 +65,8 @@ def on(
 @overload
 def timer(function: Timed) -> Timed: ...
 @overload
-def timer(*, when: Guard) -> Callable[[Timed], Timed]: ...
-def timer(function: Any = None, *, when: Guard | None = None) -> Any:
+def timer(*, when: GuardFunction) -> Callable[[Timed], Timed]: ...
+def timer(function: Any = None, *, when: GuardFunction | None = None) -> Any:
     """Run a method when a timer of its name fires.
 
     A guard is ``(self) -> bool``, or ``(self, payload) -> bool``. A timer is consumed
@@ -80,8 +80,8 @@ def timer(function: Any = None, *, when: Guard | None = None) -> Any:
 @overload
 def call(function: Called) -> Called: ...
 @overload
-def call(*, when: Guard) -> Callable[[Called], Called]: ...
-def call(function: Any = None, *, when: Guard | None = None) -> Any:
+def call(*, when: GuardFunction) -> Callable[[Called], Called]: ...
+def call(function: Any = None, *, when: GuardFunction | None = None) -> Any:
     """Make a method an application call, which a workload can make.
 
     A guard is ``(self, *arguments) -> bool``; while it is false the call waits.

@@ -31,7 +31,7 @@ from worldline.model.drawn import is_drawn
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
 from worldline.model.handler_marks import HandlerKind, HandlerMark, mark_of
-from worldline.model.node_template import Mould, first_value
+from worldline.model.node_template import NodeTemplate, first_value
 from worldline.model.usercode.guards import allows
 
 C = TypeVar("C")
@@ -217,7 +217,7 @@ class NodeType:
 
     def thaw(self, frozen: Frozen, prototype: Any) -> Any:
         """Return a fresh node; ignored fields get the prototype's value."""
-        return Mould(self, frozen).thaw(prototype)
+        return NodeTemplate(self, frozen).thaw(prototype)
 
     def forget(self, node: Any, prototype: Any) -> None:
         """Give ignored fields the prototype's values again, in place."""

@@ -112,7 +112,7 @@ _of_constants = {SET: _set_vessel, DICT: _dict_vessel, LIST: _list_vessel}
 
 
 @final
-class Mould:
+class NodeTemplate:
     """A frozen node, made ready to be thawed again and again.
 
     Parameters
@@ -131,13 +131,13 @@ class Mould:
         # In the order of declaration, which thawed nodes have to keep.
         self._values: dict[str, Any] = {}
         self._changing: list[tuple[str, Callable[[], Any]]] = []
-        self._parts: list[tuple[str, Mould]] = []
+        self._parts: list[tuple[str, NodeTemplate]] = []
         self._fields: list[tuple[str, Any, Frozen, Any]] = []
         for name, item in zip(kind.identity, frozen[1:], strict=True):
             value: Any = _CHANGING
             again: Callable[[Any], Frozen] = freeze
             if name in kind.parts:
-                part = Mould(kind.parts[name], item)
+                part = NodeTemplate(kind.parts[name], item)
                 self._parts.append((name, part))
                 again = part.freeze
             else:

@@ -49,7 +49,7 @@ _LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
 
 @final
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SystemOrigin:
     """Where a system was loaded from, so that a trace can name it.
 
     Attributes
@@ -176,7 +176,7 @@ class System(Declared):
         self.done = done
         self.assume = None if assume is None else predicate_of(assume)
         self.prune = None if prune is None else predicate_of(prune)
-        self.origin: Origin | None = None
+        self.origin: SystemOrigin | None = None
         self.injected: str | None = None
         self.free_faults: tuple[str, ...] = ()
         self.stuck: dict[Any, Any] = {}

@@ -1,6 +1,6 @@
 """The read-only view of a global state that properties see.
 
-Every question a property asks becomes a `Read` of one column. The tabulated world
+Every question a property asks becomes a `ColumnRead` of one column. The tabulated world
 records them in order, so that a verdict can be kept for what it depends on; the
 direct world answers from its live state. `answer` gives the meaning of each read.
 """
@@ -60,7 +60,7 @@ class Pure:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Read:
+class ColumnRead:
     """One question about one column, which `read_of` makes; compared by identity.
 
     Attributes
@@ -80,15 +80,15 @@ class Read:
 
 
 @functools.cache
-def read_of(column: int, what: str, *detail: Any) -> Read:
+def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
     """Return the question: always the same object, as answers are kept for it."""
-    return Read(column, what, detail)
+    return ColumnRead(column, what, detail)
 
 
 class Reader(Protocol):
     """What a world provides behind a view."""
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
@@ -336,7 +336,7 @@ def _asked(predicate: Callable[[Any], Any], message: Any) -> bool:
     return yes_or_no(predicate(message), predicate, what)
 
 
-def answer(read: Read, cell: Any) -> Any:
+def answer(read: ColumnRead, cell: Any) -> Any:
     """Answer a read of any column but a local one from its cell."""
     if read.what == "status":
         return cell.status

@@ -85,7 +85,7 @@ def _decided(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PartialTruth:
     """How much of a predicate holds that is false: of operands and elements.
 
     Attributes
@@ -102,7 +102,9 @@ class Parts:
     missing: str
 
 
-def parts_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Parts | None:
+def parts_of(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> PartialTruth | None:
     """Return how much of ``function(*arguments)`` holds; None if it has no parts."""
     found = _decided(function, arguments)
     if found is None or found[1][1]:
@@ -112,7 +114,7 @@ def parts_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Parts 
         holding = scope.holding(expression)
         if len(holding) > 1:
             missing = _text(source, scope.narrow(expression))
-            return Parts(sum(holding), len(holding), missing)
+            return PartialTruth(sum(holding), len(holding), missing)
     return None
 
 

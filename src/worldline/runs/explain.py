@@ -11,7 +11,7 @@ from worldline.model.message import Envelope
 from worldline.model.properties import Property
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.structure import Structure, Watcher
-from worldline.model.view import Pure, Read, Reader, View, observed, read_of
+from worldline.model.view import ColumnRead, Pure, Reader, View, observed, read_of
 from worldline.runs.condition import Condition, condition_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.json_values import encode_value
@@ -109,7 +109,7 @@ class _Recording:
         self.rejected: dict[Watcher, Any] = {}
         self.failing: tuple[Callable[..., Any], tuple[NodeId, ...]] | None = None
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         value = shown = self._inner.read(read)
         if read.what == "verdict":
             # What was decided says less than that about which it was.
@@ -120,7 +120,7 @@ class _Recording:
         self.reads.append((self._label(read), "?" if text is None else text))
         return value
 
-    def _is_drawn(self, read: Read, value: Any) -> bool:
+    def _is_drawn(self, read: ColumnRead, value: Any) -> bool:
         """Say whether the observer explains by itself why it rejects a value."""
         index = self._system.layout.columns[read.column].index
         observer = self._system.observers[index]
@@ -137,7 +137,7 @@ class _Recording:
         del self.reads[start:]
         return True
 
-    def _label(self, read: Read) -> str:
+    def _label(self, read: ColumnRead) -> str:
         system = self._system
         index = system.layout.columns[read.column].index
         if read.what in ("history", "verdict"):
@@ -155,7 +155,7 @@ class _Recording:
         return f"{read.what} of {node}"
 
 
-def _message_label(read: Read, node: NodeId) -> str:
+def _message_label(read: ColumnRead, node: NodeId) -> str:
     kind, src = read.detail[-2:]
     words = [kind.__name__ if kind is not None else "messages", f"to {node}"]
     if src is not None:

@@ -15,13 +15,13 @@ from typing import TypeAlias
 
 from worldline.loading import builtin
 from worldline.loading.loader import load
-from worldline.loading.opening import Target as Given
+from worldline.loading.opening import SystemTarget as Given
 from worldline.loading.opening import open_system
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
 from worldline.model.printable import one_line
 from worldline.model.system import System
-from worldline.trace.format import Place
+from worldline.trace.format import StrPath
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import FREE, INJECTED, Header
 
@@ -32,10 +32,7 @@ _LARGEST = 100
 _MOST = 10_000
 """The same of a system that somebody has named, whose numbers may mean anything."""
 
-_RUN_OF_PROGRAM = "worldline.lineage.targets.program_system:system"
-"""Makes the system of a program's run. By name: it stands above traces."""
-
-Target: TypeAlias = Given | Sequence[str]
+TraceTarget: TypeAlias = Given | Sequence[str]
 """A system, or what loads or makes one: also the files of a program."""
 
 
@@ -55,7 +52,7 @@ def is_program(word: str) -> bool:
     return word.removeprefix(builtin.PREFIX) in builtin.programs()
 
 
-def command(verb: str, place: Place, target: str | None) -> str:
+def command(verb: str, place: StrPath, target: str | None) -> str:
     """Return the command line that takes a trace and, where it has to be said, a target.
 
     Examples
@@ -71,7 +68,7 @@ def command(verb: str, place: Place, target: str | None) -> str:
     return shlex.join(["worldline", verb, *words])
 
 
-def call(place: Place, target: str | None) -> str:
+def call(place: StrPath, target: str | None) -> str:
     """Return the call of Python that replays a trace."""
     given = "system=..." if target is None else repr(target)
     return f"wl.replay({os.fspath(place)!r}, {given})"
@@ -79,7 +76,7 @@ def call(place: Place, target: str | None) -> str:
 
 def system_of(
     header: Header,
-    given: Target | None = None,
+    given: TraceTarget | None = None,
     parameters: Mapping[str, str] | None = None,
     *,
     how: Callable[[str | None], str],
@@ -160,7 +157,9 @@ def loaded(
         If it cannot be loaded.
     """
     if all(map(is_program, words)):
-        return load(_RUN_OF_PROGRAM, {**parameters, "files": shlex.join(words)})
+        return load(
+            builtin.run_of_programs(), {**parameters, "files": shlex.join(words)}
+        )
     if len(words) > 1:
         raise UsageError(
             f"{' '.join(words)} cannot be read as one program",

@@ -18,7 +18,7 @@ from worldline.model.arguments import check_path, named
 from worldline.model.errors import UsageError
 
 
-class Value(Protocol):
+class OptionKind(Protocol):
     """The kind of an option's values.
 
     Attributes

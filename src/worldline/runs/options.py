@@ -28,7 +28,7 @@ from typing import (
 )
 
 from worldline.model.errors import UsageError
-from worldline.runs.option_values import InPython, Value
+from worldline.runs.option_values import InPython, OptionKind
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -57,7 +57,7 @@ class About:
     """
 
     meaning: str
-    value: Value
+    value: OptionKind
     flag: str | None
     written: str
 
@@ -65,7 +65,7 @@ class About:
 def option(
     default: T,
     meaning: str,
-    value: Value,
+    value: OptionKind,
     *,
     flag: str | None = None,
     written: str = "",

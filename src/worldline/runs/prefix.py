@@ -22,7 +22,7 @@ from worldline.runs.rerun import Rerun, changes_since, check_nodes
 from worldline.runs.restoring import beginning_state, world_of
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning, start_after
-from worldline.trace.format import Place, read
+from worldline.trace.format import StrPath, read
 from worldline.trace.records import BOOT, Header, Trace
 
 _WITH_STEP = re.compile(r"(?P<path>.+):(?P<step>-?[0-9]+)", re.DOTALL)
@@ -41,7 +41,7 @@ class Prefix(NamedTuple):
     step: int | None = None
 
     @classmethod
-    def of(cls, place: Place | Prefix) -> Prefix:
+    def of(cls, place: StrPath | Prefix) -> Prefix:
         """Return what a path means, or ``TRACE:STEP``; a file of that name comes first.
 
         Examples

@@ -16,7 +16,7 @@ from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import replay_of
 from worldline.runs.explain import explain
 from worldline.runs.lasso import Cycle
-from worldline.runs.loading import Target, call, system_of
+from worldline.runs.loading import TraceTarget, call, system_of
 from worldline.runs.record import DEADLOCK, declared
 from worldline.runs.replayed import Divergence, Replayed
 from worldline.runs.report import PropertyReport
@@ -28,14 +28,14 @@ from worldline.runs.rerun import (
 )
 from worldline.runs.restoring import world_of
 from worldline.show.phrases import NO_PROOF
-from worldline.trace.format import Place, read
+from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, Trace
 from worldline.worlds.world import World
 
 
 def replay(
-    path: Place,
-    system: Target | None = None,
+    path: StrPath,
+    system: TraceTarget | None = None,
     *,
     parameters: Mapping[str, str] | None = None,
 ) -> Replayed:
@@ -65,7 +65,7 @@ def replay(
     return replay_trace(trace, loaded, path)
 
 
-def replay_trace(trace: Trace, system: System, path: Place) -> Replayed:
+def replay_trace(trace: Trace, system: System, path: StrPath) -> Replayed:
     """Run a trace again that was read from a file, on its system; see `replay`."""
     header, end = trace.header, trace.end
     check_nodes(header, system)

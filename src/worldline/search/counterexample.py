@@ -47,7 +47,7 @@ class Finding:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Run:
+class EngineRun:
     """A run as the engine knows it.
 
     Attributes
@@ -116,12 +116,14 @@ class Counterexamples:
         )
         return self._evidence.violated(claimed, ending, finding.known)
 
-    def dead(self, run: Run, wanted: list[Property], critical: int) -> PropertyReport:
+    def dead(
+        self, run: EngineRun, wanted: list[Property], critical: int
+    ) -> PropertyReport:
         """Confirm a run that has become dead, and write its trace; see `Evidence`."""
         return self._evidence.dead(self._claimed(run), wanted, critical)
 
     def live(
-        self, run: Run, wanted: list[Property], beside: PropertyReport
+        self, run: EngineRun, wanted: list[Property], beside: PropertyReport
     ) -> Path | None:
         """Confirm a run that becomes live, and write its trace beside a dead one's."""
         assert beside.trace is not None
@@ -129,7 +131,7 @@ class Counterexamples:
         claimed = self._claimed(run)
         return self._evidence.live(claimed, wanted, beside.name, beside.kind, file)
 
-    def live_runs(self, runs: list[Run], wanted: list[Property]) -> list[Path]:
+    def live_runs(self, runs: list[EngineRun], wanted: list[Property]) -> list[Path]:
         """Confirm runs that become live, and write their traces, in order."""
         name, kind = wanted[0].name, wanted[0].kind.value
         files = [self._evidence.file(f"live-{n}") for n in range(1, len(runs) + 1)]
@@ -141,7 +143,7 @@ class Counterexamples:
         ]
         return [file for file in written if file is not None]
 
-    def _claimed(self, run: Run) -> Witnessed:
+    def _claimed(self, run: EngineRun) -> Witnessed:
         return Witnessed(
             start=self.starts[run.root],
             expected=[(entry.event, leaf.detail) for entry, leaf in run.path],

@@ -13,7 +13,7 @@ from worldline.model.view import View
 Predicate: TypeAlias = Callable[[View], bool]
 Predicates: TypeAlias = Predicate | Iterable[Predicate]
 
-Goal: TypeAlias = str | Property | Callable[[View], Any]
+StatePredicate: TypeAlias = str | Property | Callable[[View], Any]
 """The name of a property, or a predicate over states."""
 
 NAME = "prune or assume"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.room import peak_memory_mb
-from worldline.loading.opening import Target, open_system
+from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.data.identity import without_order
 from worldline.model.errors import InternalError, UsageError, refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
@@ -28,7 +28,7 @@ from worldline.search.engines import Chosen, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import Liveness
 from worldline.search.options import CheckOptions
-from worldline.search.question import Limits, Question, chosen_properties
+from worldline.search.question import CheckQuery, Limits, chosen_properties
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
 from worldline.search.vacuity import never
@@ -38,7 +38,7 @@ _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted
 
 
 @verb(CheckOptions, Prefix, Progress)
-def check(system: Target, options: CheckOptions) -> Report:
+def check(system: SystemTarget, options: CheckOptions) -> Report:
     """Search every reachable state for violations.
 
     Parameters
@@ -75,7 +75,7 @@ def check(system: Target, options: CheckOptions) -> Report:
             threads=threads_of(options.threads),
             exact=options.exact,
         )
-        question = Question(made, options, folded=folds)
+        question = CheckQuery(made, options, folded=folds)
         question.stage(goals_of(made, options.until), limits, choose(engine).run)
         return _answer(question, limits, chosen, options)
 
@@ -104,7 +104,7 @@ def _refuse_in_vain(system: System, options: CheckOptions) -> None:
 
 
 def _answer(
-    question: Question, limits: Limits, chosen: Chosen, options: CheckOptions
+    question: CheckQuery, limits: Limits, chosen: Chosen, options: CheckOptions
 ) -> Report:
     writer = question.writer(
         options.out, write=options.traces, chosen=chosen, seed=options.seed
@@ -122,7 +122,7 @@ def _answer(
 
 
 def _report(
-    question: Question,
+    question: CheckQuery,
     search: Exploration,
     writer: Counterexamples,
     chosen: Chosen,
@@ -238,7 +238,7 @@ def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
 
 
 def _notes(
-    question: Question, search: Exploration, chosen: Chosen, complete: bool
+    question: CheckQuery, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     found = [chosen.note] if chosen.note else []
     found += [*question.staged.notes, *question.notes]

@@ -14,7 +14,7 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit
 from worldline.engine.exploration import Exploration, few_collections
-from worldline.engine.graph import Graph, Space, TooLarge
+from worldline.engine.graph import Graph, GraphTooLarge, Space
 from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST
 from worldline.engine.room import memory_mb
@@ -39,7 +39,7 @@ UNJUDGED = "liveness"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LivenessAnswer:
     """What is known of the liveness properties.
 
     Attributes
@@ -84,7 +84,7 @@ class Liveness:
         search: Exploration,
         writer: Counterexamples,
         bound: str | None,
-    ) -> Answer:
+    ) -> LivenessAnswer:
         """Judge the liveness properties after a search.
 
         Parameters
@@ -94,7 +94,7 @@ class Liveness:
         """
         known = [p for p in properties if p.kind is PropertyKind.LIVENESS]
         if not known:
-            return Answer({})
+            return LivenessAnswer({})
         reason = self._obstacle(search, bound)
         if reason:
             return _all(known, Verdict.NOT_SEARCHED, reason, self._bound(bound))
@@ -103,7 +103,7 @@ class Liveness:
             with few_collections(), heard():
                 judge = search.profile.timed(REST, self._judge)
                 rows, notes = judge(known, world, search, writer)
-        except TooLarge:
+        except GraphTooLarge:
             reason = self._too_large(f"more than {self.limit:,}")
             return _all(known, Verdict.NOT_SEARCHED, reason, UNJUDGED)
         except BoundHit as hit:
@@ -113,7 +113,7 @@ class Liveness:
         except KeyboardInterrupt:
             pending()  # it is heeded now
             return _ended(known, "interrupted")
-        return Answer(rows, notes, None, time.monotonic() - began)
+        return LivenessAnswer(rows, notes, None, time.monotonic() - began)
 
     def _bound(self, bound: str | None) -> str | None:
         """Return what is missing for the whole to hold, if nobody wanted it so."""
@@ -205,8 +205,8 @@ def _renewed(leaf: Leaf) -> Iterator[Event]:
 
 def _all(
     known: list[Property], verdict: Verdict, reason: str, bound: str | None = None
-) -> Answer:
-    return Answer(
+) -> LivenessAnswer:
+    return LivenessAnswer(
         bound=bound,
         rows={
             p.name: PropertyReport(
@@ -217,9 +217,9 @@ def _all(
     )
 
 
-def _ended(known: list[Property], bound: str) -> Answer:
+def _ended(known: list[Property], bound: str) -> LivenessAnswer:
     rows = _all(known, Verdict.UNKNOWN, "").rows
-    return Answer(rows, bound=bound)
+    return LivenessAnswer(rows, bound=bound)
 
 
 def _progress(graph: Graph, search: Exploration) -> Progress:

@@ -21,7 +21,7 @@ from worldline.runs.option_values import (
 )
 from worldline.runs.options import Group, option
 from worldline.runs.system_options import SystemOptions
-from worldline.search.cut import Goal, Predicates
+from worldline.search.cut import Predicates, StatePredicate
 
 if TYPE_CHECKING:
     from worldline.engine.schedulers.protocol import Scheduler
@@ -50,7 +50,7 @@ class SearchOptions(SystemOptions):
         written="a trace without steps is a state; TARGET must be that of the trace and "
         "is not needed for zoo:NAME; parameters come from the trace",
     )
-    until: Iterable[Goal] = option(
+    until: Iterable[StatePredicate] = option(
         (),
         "first search, breadth-first, for a state in which this is true, and begin "
         "there; then for the next of several",

@@ -11,9 +11,9 @@ from typing import final
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
 from worldline.engine.exploration import (
-    Check,
     Exploration,
     Options,
+    StateCheck,
     Statistics,
 )
 from worldline.engine.profile import UNTIMED, Profile
@@ -37,8 +37,8 @@ from worldline.search.engines import Chosen
 from worldline.search.options import CheckOptions
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
-from worldline.trace.format import Place
-from worldline.worlds.alike import Alike
+from worldline.trace.format import StrPath
+from worldline.worlds.alike import SymmetryCheck
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.tabulated import TabulatedWorld
@@ -58,7 +58,7 @@ def chosen_properties(system: System, names: Sequence[str] | None) -> list[Prope
     return [known[name] for name in names]
 
 
-def begun(system: System, from_: Prefix | Place | None) -> Beginning:
+def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:
     """Return where a search begins: in the initial states, or after a recorded run."""
     with watched(), heard():
         if from_ is not None:
@@ -87,7 +87,7 @@ class Limits:
 
 
 @final
-class Question:
+class CheckQuery:
     """What is asked of a system: where to begin and what to evaluate."""
 
     def __init__(self, system: System, options: CheckOptions, *, folded: bool) -> None:
@@ -102,7 +102,7 @@ class Question:
         self.world = TabulatedWorld(system, self.profile or UNTIMED, anywhere=anywhere)
         self.is_staged = False
         self.cut = Cut(system, options.prune, options.assume)
-        self.alike = Alike(self.world) if folded else None
+        self.alike = SymmetryCheck(self.world) if folded else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
 
@@ -122,7 +122,7 @@ class Question:
         All that differs in names is visited: a goal may single out a node.
         """
 
-        def explore(starts: list[Start], goal: Check) -> Exploration:
+        def explore(starts: list[Start], goal: StateCheck) -> Exploration:
             plain = dataclasses.replace(limits, keep_going=False)
             search = self._exploration(starts, plain, None, goal)
             search.run(run)
@@ -145,11 +145,11 @@ class Question:
         starts: list[Start],
         limits: Limits,
         symmetry: Symmetry | None,
-        *goals: Check,
+        *goals: StateCheck,
     ) -> Exploration:
         world = self.world
         checks = [
-            Check(
+            StateCheck(
                 world.decision(p),
                 target=p.kind is PropertyKind.SOMETIMES,
                 fatal=p.kind is PropertyKind.SAFETY,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from worldline.engine.expand import Expander
-from worldline.engine.exploration import Check, Exploration, Hit
+from worldline.engine.exploration import Exploration, Hit, StateCheck
 from worldline.model.arguments import named
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
@@ -20,7 +20,7 @@ from worldline.model.system import System
 from worldline.model.usercode.user_functions import check_function
 from worldline.runs.confirm import confirm
 from worldline.runs.start import Beginning, Start, start_after
-from worldline.search.cut import Goal
+from worldline.search.cut import StatePredicate
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -28,7 +28,7 @@ NO_GOAL = "until"
 """The bound of a search that has seen everything, but no state of its goal."""
 
 
-def goals_of(system: System, until: Iterable[Goal]) -> list[Property]:
+def goals_of(system: System, until: Iterable[StatePredicate]) -> list[Property]:
     """Return predicates with names.
 
     Raises
@@ -82,7 +82,7 @@ class Staged:
     notes: tuple[str, ...] = ()
 
 
-Explore: TypeAlias = Callable[[list[Start], Check], Exploration]
+Explore: TypeAlias = Callable[[list[Start], StateCheck], Exploration]
 """Searches from some states, with one more check, which comes last."""
 
 
@@ -97,7 +97,7 @@ def through_stages(
     if any(start.failure is not None for start in beginning.starts):
         return staged
     for goal in goals:
-        check = Check(world.decision(goal), target=True, fatal=True)
+        check = StateCheck(world.decision(goal), target=True, fatal=True)
         search = explore(staged.beginning.starts, check)
         hit = search.hits.pop(len(search.checks) - 1, None)
         if hit is None or _is_violated(search):

@@ -19,7 +19,7 @@ Cuts = Sequence[Sequence[str]]
 """The nodes on one side, for each partition of a system."""
 
 
-class Happening(Protocol):
+class EventLike(Protocol):
     """What of a step is said: which event it was."""
 
     @property
@@ -34,7 +34,7 @@ class Happening(Protocol):
     def payload(self) -> Json: ...
 
 
-def event_phrase(step: Happening, header: Header) -> str:
+def event_phrase(step: EventLike, header: Header) -> str:
     """Return what happened, without where: ``deliver Join(joiner=a) from a``."""
     words = [step.kind.replace("_", " ")]
     if step.part:
@@ -49,18 +49,18 @@ def event_phrase(step: Happening, header: Header) -> str:
     return " ".join(words)
 
 
-def short_phrase(step: Happening, header: Header) -> str:
+def short_phrase(step: EventLike, header: Header) -> str:
     """Return what happened, with messages and calls by their names alone."""
     if KINDS[step.kind].is_about_message or step.kind in ("timer", "call"):
         return f"{step.kind} {step.name}"
     return event_phrase(step, header)
 
 
-def _of_timer(step: Happening, header: Header) -> list[str]:
+def _of_timer(step: EventLike, header: Header) -> list[str]:
     return [step.name + _argument(step.payload)]
 
 
-def _of_call(step: Happening, header: Header) -> list[str]:
+def _of_call(step: EventLike, header: Header) -> list[str]:
     arguments = _arguments(step)
     options = [_options(argument) for argument in arguments]
     picks: list[int] | None = None
@@ -77,7 +77,7 @@ def _of_call(step: Happening, header: Header) -> list[str]:
     return [f"{step.name}({', '.join(said)})"]
 
 
-def _arguments(step: Happening) -> list[Json]:
+def _arguments(step: EventLike) -> list[Json]:
     items = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
     return list(items)
 
@@ -104,18 +104,18 @@ def _draws(step: StepRecord) -> int | None:
     return len(widths) if fits and all(pick < width for pick, width in made) else None
 
 
-def _of_error(step: Happening, header: Header) -> list[str]:
+def _of_error(step: EventLike, header: Header) -> list[str]:
     if step.name == "unreachable":
         return [f"({step.peer} cannot be reached)"]
     return [f"(connection to {step.peer} is lost)"]
 
 
-def _of_reset(step: Happening, header: Header) -> list[str]:
+def _of_reset(step: EventLike, header: Header) -> list[str]:
     deaf = step.payload.get("$tuple", []) if isinstance(step.payload, dict) else []
     return [f"unnoticed by {', '.join(map(show, deaf))}"] if deaf else []
 
 
-def _of_partition(step: Happening, header: Header) -> list[str]:
+def _of_partition(step: EventLike, header: Header) -> list[str]:
     number = step.payload
     if type(number) is not int or not 0 <= number < len(header.cuts):
         return [f"cut {show(number)}"]

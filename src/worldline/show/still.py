@@ -14,7 +14,7 @@ from worldline.model.kinds import KINDS
 from worldline.trace.json_text import Json
 from worldline.trace.records import Header, StepRecord, Trace
 
-Thing = tuple[str | None, ...]
+Standstill = tuple[str | None, ...]
 """A timer of a node, or a message for one, as text."""
 
 
@@ -42,13 +42,13 @@ class _Kept:
     def __init__(self, header: Header) -> None:
         self._header = header
         self._holds = header.network.get("name") == "message_set"
-        self._timers: set[Thing] = set()
-        self._messages: set[Thing] = set()
+        self._timers: set[Standstill] = set()
+        self._messages: set[Standstill] = set()
 
-    def copy(self) -> tuple[int, frozenset[Thing]]:
+    def copy(self) -> tuple[int, frozenset[Standstill]]:
         return len(self._messages), frozenset(self._timers)
 
-    def is_like(self, before: tuple[int, frozenset[Thing]]) -> bool:
+    def is_like(self, before: tuple[int, frozenset[Standstill]]) -> bool:
         return before == self.copy()
 
     def can_tell(self, step: StepRecord, restless: set[str | None]) -> bool:
@@ -79,5 +79,5 @@ class _Kept:
             self._messages.add((node, *thing))
 
 
-def _thing(node: str | None, part: str, name: str, payload: Json) -> Thing:
+def _thing(node: str | None, part: str, name: str, payload: Json) -> Standstill:
     return node, part, name, repr(payload)

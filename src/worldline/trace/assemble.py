@@ -21,7 +21,7 @@ from worldline.trace.records import (
 from worldline.trace.schema import load
 from worldline.trace.state import StateRecord
 
-Record: TypeAlias = Header | StateRecord | StepRecord | End
+FileRecord: TypeAlias = Header | StateRecord | StepRecord | End
 """What a line says."""
 
 _ORDER = (BOOT, "prologue", RUN)
@@ -79,7 +79,7 @@ class Assembler:
         self._end: End | None = None
         self._names: frozenset[str | None] = frozenset()
 
-    def take(self, line: bytes) -> Record:
+    def take(self, line: bytes) -> FileRecord:
         """Return what the next line says.
 
         Raises

@@ -17,7 +17,7 @@ NETWORK = "network"
 """The lane of what happens to the network as a whole."""
 
 
-class Happening(Protocol):
+class CausalEvent(Protocol):
     """What of a step its place in the order depends on."""
 
     @property
@@ -49,14 +49,14 @@ class Order:
         self._breaks: dict[tuple[str | None, str | None], int] = {}
         self._sockets_break = sockets_break
 
-    def add(self, step: Happening) -> tuple[int, ...]:
+    def add(self, step: CausalEvent) -> tuple[int, ...]:
         """Return the numbers of the steps that `step` depends on, in order."""
         before = {self._last.get(step.node), step.sent_in, self.breaker(step)}
         self._last[step.node] = step.step
         self._note_break(step)
         return tuple(sorted(number for number in before if number is not None))
 
-    def breaker(self, step: Happening) -> int | None:
+    def breaker(self, step: CausalEvent) -> int | None:
         """Return what broke the connection that `step`, not added yet, is about."""
         if step.kind != "transport_error":
             return None
@@ -64,7 +64,7 @@ class Order:
         breaks = [self._breaks[pair] for pair in pairs if pair in self._breaks]
         return max(breaks, default=None)
 
-    def _note_break(self, step: Happening) -> None:
+    def _note_break(self, step: CausalEvent) -> None:
         match KINDS[step.kind].breaks:
             case "of node":
                 self._breaks[step.node, None] = step.step
@@ -139,7 +139,7 @@ def causal_past(
     return frozenset(past)
 
 
-def lane_of(step: Happening) -> str:
+def lane_of(step: CausalEvent) -> str:
     """Return the node at which a step happens, or `NETWORK`."""
     return NETWORK if step.node is None else step.node
 

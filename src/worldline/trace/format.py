@@ -25,7 +25,7 @@ import zstandard
 
 from worldline.model.arguments import check_path
 from worldline.model.errors import InputError
-from worldline.trace.assemble import Assembler, Record, is_json
+from worldline.trace.assemble import Assembler, FileRecord, is_json
 from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json
 from worldline.trace.records import (
@@ -57,8 +57,8 @@ __all__ = [
     "PropertyRecord",
     "SendRecord",
     "StateRecord",
+    "StepReader",
     "StepRecord",
-    "Steps",
     "TimerRecord",
     "Trace",
     "line_of",
@@ -71,7 +71,7 @@ __all__ = [
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=shallow)
 
-Place: TypeAlias = str | os.PathLike[str]
+StrPath: TypeAlias = str | os.PathLike[str]
 
 _LEVEL = 9
 
@@ -79,7 +79,7 @@ _LEVEL = 9
 _KINDS = {Header: "header", StateRecord: "state", StepRecord: "step", End: "end"}
 
 
-def line_of(record: Record) -> str:
+def line_of(record: FileRecord) -> str:
     """Return the line of a file, without its newline, that says `record`."""
     content: dict[str, Json] = {"record": _KINDS[type(record)]}
     if isinstance(record, Header):
@@ -98,7 +98,7 @@ def lines_of(trace: Trace) -> Iterator[str]:
         yield line_of(trace.end)
 
 
-def write(trace: Trace, path: Place) -> None:
+def write(trace: Trace, path: StrPath) -> None:
     """Write a trace to a file, all of it or nothing.
 
     Parent directories are made. Another file of that name is replaced, in one step.
@@ -113,7 +113,7 @@ def write(trace: Trace, path: Place) -> None:
     store(Path(path), packer.compress(content), "a trace")
 
 
-def read(path: Place, *, partial: bool = False) -> Trace:
+def read(path: StrPath, *, partial: bool = False) -> Trace:
     """Read a trace.
 
     Parameters
@@ -133,7 +133,7 @@ def read(path: Place, *, partial: bool = False) -> Trace:
     return Trace(steps.header, found, steps.end, steps.state)
 
 
-def read_header(path: Place) -> Header:
+def read_header(path: StrPath) -> Header:
     """Read what a trace is a run of, and no more of it.
 
     Raises
@@ -149,7 +149,7 @@ def read_header(path: Place) -> Header:
     return assembler.beginning(str(place))
 
 
-def read_steps(path: Place, *, partial: bool = False) -> Steps:
+def read_steps(path: StrPath, *, partial: bool = False) -> StepReader:
     """Read a trace step by step, each when it is asked for.
 
     However many there are, no more of them is in memory than a few, and the file may be
@@ -174,13 +174,13 @@ def read_steps(path: Place, *, partial: bool = False) -> Steps:
     return _steps(path, partial=partial, kept=False)
 
 
-def _steps(path: Place, *, partial: bool, kept: bool) -> Steps:
+def _steps(path: StrPath, *, partial: bool, kept: bool) -> StepReader:
     check_path("the trace", path)
-    return Steps(Path(path), partial=partial, kept=kept)
+    return StepReader(Path(path), partial=partial, kept=kept)
 
 
 @final
-class Steps:
+class StepReader:
     """The steps of a trace's file, to be iterated over once; a context manager.
 
     Attributes
@@ -214,7 +214,7 @@ class Steps:
             self.end = record
         raise StopIteration
 
-    def __enter__(self) -> Steps:
+    def __enter__(self) -> StepReader:
         return self
 
     def __exit__(
@@ -232,7 +232,7 @@ class Steps:
 
 def _records(
     place: Path, *, partial: bool, kept: bool
-) -> Generator[Record, None, None]:
+) -> Generator[FileRecord, None, None]:
     """Yield what a file says, line by line: a header, all that it needs, and steps."""
     assembler = Assembler()
     with _explained(place, assembler):

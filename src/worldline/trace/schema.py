@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from worldline.trace.json_checks import Malformed, check
 from worldline.trace.json_text import Json, shorten
 
-Check: TypeAlias = Callable[[Json], Any]
+FieldCheck: TypeAlias = Callable[[Json], Any]
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ _LARGEST = 2**53
 _CHECK, _KEY, _LATER = "check", "key", "later"
 
 
-def checked(by: Check, *, key: str | None = None, later: bool = False) -> Any:
+def checked(by: FieldCheck, *, key: str | None = None, later: bool = False) -> Any:
     """Declare a dataclass field with its check.
 
     Parameters
@@ -65,7 +65,7 @@ def load(cls: type[T], value: Json) -> T:
 
 
 @functools.cache
-def _checks(cls: Any) -> dict[str, tuple[str, Check]]:
+def _checks(cls: Any) -> dict[str, tuple[str, FieldCheck]]:
     return {
         _key(field): (field.name, field.metadata[_CHECK])
         for field in dataclasses.fields(cls)
@@ -111,7 +111,7 @@ def _unexpected(what: str, got: Json) -> Malformed:
     return Malformed("", f"expected {what}, got {shorten(repr(got), 60)}")
 
 
-def _at(key: str | int, by: Check, value: Json) -> Any:
+def _at(key: str | int, by: FieldCheck, value: Json) -> Any:
     """Check what is under a key, or at a position."""
     try:
         return by(value)
@@ -133,7 +133,7 @@ def flag(value: Json) -> bool:
     return value
 
 
-def whole(low: int = 0) -> Check:
+def whole(low: int = 0) -> FieldCheck:
     """Accept an int of at least `low`."""
 
     def by(value: Json) -> int:
@@ -152,12 +152,12 @@ def seconds(value: Json) -> float:
     return delay
 
 
-def one_of(*words: str) -> Check:
+def one_of(*words: str) -> FieldCheck:
     """Accept one of some words."""
     return among(words)
 
 
-def among(words: Collection[str]) -> Check:
+def among(words: Collection[str]) -> FieldCheck:
     """Accept one of those words that there are when a value is checked."""
 
     def by(value: Json) -> str:
@@ -168,12 +168,12 @@ def among(words: Collection[str]) -> Check:
     return by
 
 
-def optional(inner: Check) -> Check:
+def optional(inner: FieldCheck) -> FieldCheck:
     """Accept null, or what `inner` accepts."""
     return lambda value: None if value is None else inner(value)
 
 
-def many(inner: Check) -> Check:
+def many(inner: FieldCheck) -> FieldCheck:
     """Accept a list of what `inner` accepts; it becomes a tuple."""
 
     def by(value: Json) -> tuple[Any, ...]:
@@ -184,7 +184,7 @@ def many(inner: Check) -> Check:
     return by
 
 
-def pair(inner: Check) -> Check:
+def pair(inner: FieldCheck) -> FieldCheck:
     """Accept a list of two."""
 
     def by(value: Json) -> tuple[Any, ...]:
@@ -195,7 +195,7 @@ def pair(inner: Check) -> Check:
     return by
 
 
-def mapping(inner: Check) -> Check:
+def mapping(inner: FieldCheck) -> FieldCheck:
     """Accept an object whose values `inner` accepts, with any keys."""
 
     def by(value: Json) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def mapping(inner: Check) -> Check:
     return by
 
 
-def nested(cls: type[Any]) -> Check:
+def nested(cls: type[Any]) -> FieldCheck:
     """Accept the record of a dataclass."""
     return lambda value: load(cls, value)
 

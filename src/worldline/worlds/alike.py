@@ -33,7 +33,7 @@ _LONGEST = 300
 
 
 @final
-class Alike:
+class SymmetryCheck:
     """The symmetric nodes of a tabulated world; the engine's `Names`.
 
     Parameters

@@ -41,11 +41,11 @@ from worldline.model.semantics.transitions import (
 )
 from worldline.model.system import System
 from worldline.model.usercode.divergence import within_budget
-from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.kept import fresh
-from worldline.worlds.trial import Trials, is_noop
+from worldline.worlds.trial import DryRuns, is_noop
 from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
@@ -128,7 +128,7 @@ class DirectWorld:
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
-        self._trials = Trials(system) if system.ignore_noops else None
+        self._trials = DryRuns(system) if system.ignore_noops else None
         self._unlimited = Budget(Faults().freed(BUDGETS))
 
     def boot_events(self) -> list[Event]:
@@ -342,7 +342,7 @@ class _LiveReader:
     def __init__(self, world: DirectWorld) -> None:
         self._world = world
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         world = self._world
         if read.what != "field":
             return answer(read, world.cells[read.column])

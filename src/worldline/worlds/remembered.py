@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, final
 
-from worldline.engine.decisions import Decision, Question
+from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
 from worldline.model.data.identity import NodeId
@@ -21,7 +21,7 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
-from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]
@@ -46,8 +46,8 @@ class Answers:
 
     __slots__ = ("known", "numbers", "question")
 
-    def __init__(self, read: Read) -> None:
-        self.question = Question(read, read.column, {})
+    def __init__(self, read: ColumnRead) -> None:
+        self.question = ColumnQuestion(read, read.column, {})
         self.known: dict[int, tuple[Any, int]] = {}
         self.numbers: dict[Hashable, int] = {}
 
@@ -88,7 +88,7 @@ class Recall:
         self._timed = profile.timed
         self._tables = tables
         self._cell_of = cell_of
-        self._answers: dict[Read, Answers] = {}
+        self._answers: dict[ColumnRead, Answers] = {}
         self._inner: dict[tuple[Pure, tuple[NodeId, ...]], Decision] = {}
         self.evaluations: dict[Any, Evaluations] = {}
 
@@ -166,13 +166,13 @@ class Recall:
     ) -> Evaluations:
         return self.evaluations.setdefault(key, Evaluations(name, judge))
 
-    def resolve(self, question: Question, value: int) -> int | None:
+    def resolve(self, question: ColumnQuestion, value: int) -> int | None:
         """Work out what a value answers to a question that was asked before.
 
         Nothing where that leads no further: each history is an answer of its own. Nor
         if it fails, as it will again where a property can be named.
         """
-        read: Read = question.question
+        read: ColumnRead = question.question
         if read.what == "history":
             return None
         claimed = claim()
@@ -190,14 +190,14 @@ class Recall:
             if claimed:
                 release()
 
-    def answers(self, read: Read) -> Answers:
+    def answers(self, read: ColumnRead) -> Answers:
         """Return what is known about a read."""
         known = self._answers.get(read)
         if known is None:
             known = self._answers[read] = Answers(read)
         return known
 
-    def look(self, read: Read, value: int, answers: Answers) -> tuple[Any, int]:
+    def look(self, read: ColumnRead, value: int, answers: Answers) -> tuple[Any, int]:
         """Work out the answer to a read, and its integer."""
         found, distinct = self.ask(read, value)
         number = answers.number(value, distinct)
@@ -209,7 +209,7 @@ class Recall:
             answers.known[value] = found, number
         return found, number
 
-    def ask(self, read: Read, value: int) -> tuple[Any, Hashable]:
+    def ask(self, read: ColumnRead, value: int) -> tuple[Any, Hashable]:
         """Return the answer to a read, and what distinguishes it from others."""
         if read.what == "field":
             frozen = self._tables.interners[read.column].values[value]
@@ -230,9 +230,9 @@ class _Recorder:
         self._recall = recall
         self._row = row
         self._seen: set[Hashable] = set()
-        self.path: list[tuple[Question, int]] = []
+        self.path: list[tuple[ColumnQuestion, int]] = []
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         value = self._row[read.column]
         answers = self._recall.answers(read)
         known = answers.known.get(value)
@@ -247,7 +247,7 @@ class _Recorder:
         self._note(read, answers.question, number)
         return found
 
-    def _note(self, asked: Hashable, question: Question, answer: int) -> None:
+    def _note(self, asked: Hashable, question: ColumnQuestion, answer: int) -> None:
         if asked not in self._seen:
             self._seen.add(asked)
             self.path.append((question, answer))
@@ -255,6 +255,6 @@ class _Recorder:
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         decision = self._recall.inner(function, nodes)
         verdict = decision(self._row)
-        question = Question((function, nodes), -1, {}, decision)
+        question = ColumnQuestion((function, nodes), -1, {}, decision)
         self._note(decision, question, int(verdict))
         return verdict

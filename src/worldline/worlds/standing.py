@@ -20,7 +20,7 @@ from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import run_pure
-from worldline.model.view import Pure, Read, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.kept import Kept, fresh
 from worldline.worlds.world import World
@@ -40,7 +40,7 @@ _OF_ALL = frozenset({Layout.BUDGET, Layout.PARTITION})
 
 
 @final
-class Answer(Generic[T]):
+class StandingAnswer(Generic[T]):
     """An answer about the present state, worked out anew only if it may be another one.
 
     Attributes
@@ -72,9 +72,9 @@ class Answer(Generic[T]):
         self.ask = ask
         self.is_known = False
         self.last: T
-        self.elements: dict[Answer[Any], tuple[int, bool | None]] = {}
-        self.suspects: dict[Answer[Any], None] = {}
-        self.askers: dict[Answer[Any], None] = {}
+        self.elements: dict[StandingAnswer[Any], tuple[int, bool | None]] = {}
+        self.suspects: dict[StandingAnswer[Any], None] = {}
+        self.askers: dict[StandingAnswer[Any], None] = {}
 
     def value(self) -> T:
         """Return the answer in the present state."""
@@ -123,10 +123,10 @@ class _Watched:
 
     __slots__ = ("kept", "read", "readers")
 
-    def __init__(self, read: Read, kept: Any) -> None:
+    def __init__(self, read: ColumnRead, kept: Any) -> None:
         self.read = read
         self.kept = kept
-        self.readers: dict[Answer[Any], None] = {}
+        self.readers: dict[StandingAnswer[Any], None] = {}
 
 
 @final
@@ -142,15 +142,15 @@ class Standing:
     def __init__(self, world: World) -> None:
         self._world = world
         self._view = View(world.system, self)
-        self._asking: list[Answer[Any]] = []
-        self._watched: dict[int, dict[Read, _Watched]] = {}
-        self._elements: dict[tuple[Pure, tuple[NodeId, ...]], Answer[bool]] = {}
+        self._asking: list[StandingAnswer[Any]] = []
+        self._watched: dict[int, dict[ColumnRead, _Watched]] = {}
+        self._elements: dict[tuple[Pure, tuple[NodeId, ...]], StandingAnswer[bool]] = {}
 
-    def of(self, question: Callable[[View], T]) -> Answer[T]:
+    def of(self, question: Callable[[View], T]) -> StandingAnswer[T]:
         """Return the answer to a pure function of a view."""
-        return Answer(self, lambda: question(self._view))
+        return StandingAnswer(self, lambda: question(self._view))
 
-    def of_property(self, known: Property) -> Answer[bool]:
+    def of_property(self, known: Property) -> StandingAnswer[bool]:
         """Return the verdict of a property."""
         return self.of(lambda view: known.judge(view).holds)
 
@@ -164,7 +164,7 @@ class Standing:
                     for reader in one.readers:
                         reader.spoil()
 
-    def work_out(self, asked: Answer[Any]) -> None:
+    def work_out(self, asked: StandingAnswer[Any]) -> None:
         """Work an answer out, and note what it depends on."""
         asked.is_known = False
         asked.elements, asked.suspects = {}, {}
@@ -175,7 +175,7 @@ class Standing:
             self._asking.pop()
         asked.is_known = True
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         """Answer a read of a question, as `Reader` says."""
         watched = self._watched.setdefault(read.column, {})
         known = watched.get(read)
@@ -190,7 +190,7 @@ class Standing:
         """Answer for one element of a ``for_each`` form."""
         element = self._elements.get((function, nodes))
         if element is None:
-            element = self._elements[function, nodes] = Answer(
+            element = self._elements[function, nodes] = StandingAnswer(
                 self, lambda: run_pure(lambda: holds_for(function, view, nodes), 1)
             )
         asker = self._asking[-1]
@@ -201,14 +201,14 @@ class Standing:
         asker.elements[element] = place, found
         return found
 
-    def _field(self, read: Read) -> Any:
+    def _field(self, read: ColumnRead) -> Any:
         layout = self._world.system.layout
         value: Any = self._world.nodes[layout.columns[read.column].index]
         for name in read.detail:
             value = value.__dict__[name]
         return value
 
-    def _kept(self, read: Read) -> Any:
+    def _kept(self, read: ColumnRead) -> Any:
         if read.what == "field":
             return Kept(self._field(read))
         cell = self._world.cells[read.column]

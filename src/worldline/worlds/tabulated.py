@@ -27,7 +27,7 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event
 from worldline.model.kinds import MESSAGE_KINDS, Kind
-from worldline.model.node_template import Mould
+from worldline.model.node_template import NodeTemplate
 from worldline.model.properties import Property
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.layout import ColumnKind, Layout
@@ -49,7 +49,7 @@ from worldline.worlds.columns import (
 )
 from worldline.worlds.door import Query
 from worldline.worlds.remembered import Recall
-from worldline.worlds.trial import Trial, Trials, changes_nothing
+from worldline.worlds.trial import DryRuns, Trial, changes_nothing
 from worldline.worlds.world import Snapshot
 
 _MOST_MOULDS = 8_192
@@ -83,10 +83,10 @@ class TabulatedWorld:
             sites(system, mail, anywhere=anywhere),
             {} if mail is None else dict.fromkeys(inboxes, mail),
         )
-        self._trials = Trials(system, profile)
+        self._trials = DryRuns(system, profile)
         self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
-        self._moulds: dict[int, Mould] = {}
+        self._moulds: dict[int, NodeTemplate] = {}
         self._answers: dict[tuple[int, Any], dict[int, int]] = {}
         self._cells = [
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
@@ -199,12 +199,12 @@ class TabulatedWorld:
         return known
 
     def _try(
-        self, entry: Entry, mould: Mould, environment: Callable[[Query], int]
+        self, entry: Entry, mould: NodeTemplate, environment: Callable[[Query], int]
     ) -> list[Trial]:
         index = self.system.layout.columns[entry.column].index
         return self._trials.all_choices(index, mould, entry.event, environment)
 
-    def _mould(self, column: int, number: int) -> Mould:
+    def _mould(self, column: int, number: int) -> NodeTemplate:
         """Return the mould of a local value; it is likely to be asked for again."""
         known = self._moulds.get(number)
         if known is None:
@@ -212,12 +212,12 @@ class TabulatedWorld:
                 self._moulds.clear()
             kind = self.system.types[self.system.layout.columns[column].index]
             local = self.tables.interners[column].values[number]
-            known = self._moulds[number] = Mould(kind, local)
+            known = self._moulds[number] = NodeTemplate(kind, local)
         return known
 
     def _handlerless(self, event: Event) -> Trial:
         index = 0 if event.node is None else self.system.index[event.node]
-        mould = Mould(self.system.types[index], self.system.initial[index])
+        mould = NodeTemplate(self.system.types[index], self.system.initial[index])
         return self._trials.run(index, mould, event, [], _no_answer)
 
     def is_no_transition(self, event: Event, trials: list[Trial], local: Any) -> bool:

@@ -10,7 +10,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.drawn import LARGEST_FAN
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
-from worldline.model.node_template import Mould
+from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.execute import (
     Failure,
     Result,
@@ -27,20 +27,20 @@ from worldline.worlds.door import HandlerDoor, Query
 Environment = Callable[[Query], int]
 """Answers the queries that depend on the state."""
 
-Path = list[tuple[Query, int]]
+QueryPath = list[tuple[Query, int]]
 """The queries of one execution with their answers."""
 
 
 @final
-class TrialDoor(HandlerDoor):
+class DryRunDoor(HandlerDoor):
     """Collects the operations of a handler; answers from a given path, then anew."""
 
     repeatable = True
 
-    def prepare(self, index: int, given: Path, environment: Environment) -> None:
+    def prepare(self, index: int, given: QueryPath, environment: Environment) -> None:
         """Make ready for one execution at node `index`."""
         self.begin(self.system.ids[index])
-        self.path: Path = []
+        self.path: QueryPath = []
         self.changes: list[Change] = []
         # What is not enabled asks nothing.
         self.offered = bool(given)
@@ -81,7 +81,7 @@ class Trial:
     __slots__ = ("changes", "local", "outcome", "path")
 
     def __init__(
-        self, local: Frozen, changes: list[Change], path: Path, outcome: Outcome
+        self, local: Frozen, changes: list[Change], path: QueryPath, outcome: Outcome
     ) -> None:
         self.local = local
         self.changes = changes
@@ -107,7 +107,7 @@ def weight_of(share: float) -> int:
 
 
 @final
-class Trials:
+class DryRuns:
     """Runs handlers from frozen nodes, for every combination of free choices.
 
     Parameters
@@ -120,17 +120,22 @@ class Trials:
 
     def __init__(self, system: System, profile: Untimed = UNTIMED) -> None:
         self.system = system
-        self.door = TrialDoor(system)
+        self.door = DryRunDoor(system)
         self.door.freeze = profile.timed(FREEZING, self.door.freeze)
         self._perform = profile.timed(HANDLERS, perform)
-        self._thaw = profile.timed(FREEZING, Mould.thaw)
-        self._freeze = profile.timed(FREEZING, Mould.freeze)
+        self._thaw = profile.timed(FREEZING, NodeTemplate.thaw)
+        self._freeze = profile.timed(FREEZING, NodeTemplate.freeze)
         self.contexts = [
             make_context(system, i, self.door) for i in range(len(system.ids))
         ]
 
     def run(
-        self, index: int, mould: Mould, event: Event, given: Path, env: Environment
+        self,
+        index: int,
+        mould: NodeTemplate,
+        event: Event,
+        given: QueryPath,
+        env: Environment,
     ) -> Trial:
         """Execute the handler that takes `event`, once."""
         door = self.door
@@ -148,7 +153,12 @@ class Trials:
         return Trial(after, door.changes, door.path, outcome)
 
     def _execute(
-        self, index: int, mould: Mould, event: Event, given: Path, env: Environment
+        self,
+        index: int,
+        mould: NodeTemplate,
+        event: Event,
+        given: QueryPath,
+        env: Environment,
     ) -> tuple[Any, Result | Failure]:
         system, door, context = self.system, self.door, self.contexts[index]
         node = self._thaw(mould, system.prototypes[index])
@@ -157,11 +167,11 @@ class Trials:
         return node, self._perform(system, index, node, context, door, event)
 
     def all_choices(
-        self, index: int, mould: Mould, event: Event, env: Environment
+        self, index: int, mould: NodeTemplate, event: Event, env: Environment
     ) -> list[Trial]:
         """Execute it for every combination of choices, first options first."""
         found: list[Trial] = []
-        given: Path | None = []
+        given: QueryPath | None = []
         while given is not None:
             trial = self.run(index, mould, event, given, env)
             found.append(trial)
@@ -171,7 +181,7 @@ class Trials:
         return found
 
 
-def next_path(path: Path) -> Path | None:
+def next_path(path: QueryPath) -> QueryPath | None:
     """Return the next combination of choices in order; None after the last.
 
     Answers of the state are never changed: only free choices are.
@@ -205,10 +215,10 @@ def changes_nothing(trial: Trial, local: Frozen) -> bool:
 
 
 def is_noop(
-    trials: Trials, index: int, node: Any, event: Event, environment: Environment
+    trials: DryRuns, index: int, node: Any, event: Event, environment: Environment
 ) -> bool:
     """Say whether delivering a message to a live node would do nothing at all."""
     kind = trials.system.types[index]
-    mould = Mould(kind, kind.freeze(node))
+    mould = NodeTemplate(kind, kind.freeze(node))
     trial = trials.run(index, mould, event, [], environment)
     return changes_nothing(trial, mould.frozen)

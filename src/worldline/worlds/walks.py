@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.engine.schedulers.protocol import Scheduler, Traits, below
-from worldline.engine.schedulers.turns import WORDS, Turns, random_at
+from worldline.engine.schedulers.turns import WORDS, SchedulerSession, random_at
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended, Reached
+from worldline.engine.walks import Ended, Reached, WalkEnd
 from worldline.model.drawn import is_drawn
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
-from worldline.model.node_template import Mould
+from worldline.model.node_template import NodeTemplate
 from worldline.model.properties import Property
 from worldline.model.semantics.transitions import changes
 from worldline.model.usercode.divergence import Suspected
@@ -26,7 +26,7 @@ from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
 from worldline.worlds.standing import Offers, Standing, touched_by
 from worldline.worlds.tabulated import TabulatedWorld, state_answer
-from worldline.worlds.trial import Trial, Trials, weight_of
+from worldline.worlds.trial import DryRuns, Trial, weight_of
 
 
 class CannotTell(Exception):
@@ -84,13 +84,13 @@ class DirectWalks:
         self._watches = [standing.of_property(known) for known in watches or ()]
         self.reached: dict[int, Reached] = {}
         self._offers = Offers(direct)
-        self._trials = Trials(world.system)
+        self._trials = DryRuns(world.system)
         self._choosers: set[tuple[Any, ...]] = set()
 
     def use(self, scheduler: Scheduler, most_steps: int) -> None:
         """Walk with another scheduler and another bound from now on."""
         self._most_steps = most_steps
-        self._turns: Turns[Event] = Turns(
+        self._turns: SchedulerSession[Event] = SchedulerSession(
             scheduler, self._traits, seed=self._seed, most_steps=most_steps
         )
 
@@ -133,16 +133,16 @@ class DirectWalks:
                     self.reached[at] = Reached(number, steps)
             for at, known in enumerate(self._checks):
                 if not known.value():
-                    return Ended(number, End.HIT, at, steps)
+                    return Ended(number, WalkEnd.HIT, at, steps)
             if self._goal is not None and self._goal.value():
-                return Ended(number, End.GOAL, 0, steps)
+                return Ended(number, WalkEnd.GOAL, 0, steps)
             if steps == self._most_steps:
-                return Ended(number, End.LIMIT, 0, steps)
+                return Ended(number, WalkEnd.LIMIT, 0, steps)
             weight = self._turns.weight
             offered = [event for event in self._offers.all() if weight(event)]
             event = self._turns.choose(offered, steps)
             if event is None:
-                return Ended(number, End.STUCK, 0, steps)
+                return Ended(number, WalkEnd.STUCK, 0, steps)
             word = random_at(self._seed, number, steps * WORDS + 1)
             self._happen(event, word)
             if self._direct.failure is not None:
@@ -178,7 +178,7 @@ class DirectWalks:
         assert event.node is not None
         index = self._system.index[event.node]
         kind = self._system.types[index]
-        mould = Mould(kind, kind.freeze(self._direct.nodes[index]))
+        mould = NodeTemplate(kind, kind.freeze(self._direct.nodes[index]))
         environment = _Environment(self._direct, index, event)
         trials = self._trials.all_choices(index, mould, event, environment)
         return _one(trials, random).outcome.choices

@@ -18,7 +18,7 @@ from tests.systems import FINITE, VARIANTS
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.loading.loader import load
-from worldline.worlds.alike import Alike
+from worldline.worlds.alike import SymmetryCheck
 from worldline.zoo import twophase
 
 try:
@@ -153,15 +153,15 @@ def test_a_symmetry_is_checked_on_the_same_rows(
 ) -> None:
     kept: list[list[Any]] = []
 
-    def keep(self: Alike, rows: Any, *_: Any) -> None:
+    def keep(self: SymmetryCheck, rows: Any, *_: Any) -> None:
         kept[-1].append([self._world.decode(row) for row in rows])
 
     def aborted(view: wl.View) -> bool:
         manager: Any = view[view.nodes[0]]
         return manager.status is twophase.Status.ABORTED
 
-    monkeypatch.setattr(Alike, "check_steps", keep)
-    monkeypatch.setattr(Alike, "check_verdicts", keep)
+    monkeypatch.setattr(SymmetryCheck, "check_steps", keep)
+    monkeypatch.setattr(SymmetryCheck, "check_verdicts", keep)
     runs: list[tuple[Any, int]] = [("python", 1), ("native", 1), ("native", 3)]
     for engine, threads in runs:
         kept.append([])

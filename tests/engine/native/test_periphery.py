@@ -14,7 +14,7 @@ from tests.systems import FINITE, VARIANTS
 import worldline as wl
 from worldline.engine.bounds import Bounds
 from worldline.engine.breadth_first import breadth_first
-from worldline.engine.exploration import Check, Exploration, Options
+from worldline.engine.exploration import Exploration, Options, StateCheck
 from worldline.engine.native.breadth_first import breadth_first as compiled
 from worldline.engine.native.library import KernelMissing, library
 from worldline.loading.loader import load
@@ -38,7 +38,10 @@ def explore(
         world.tables,
         world,
         [world.encode(root) for root in roots],
-        [Check(world.decision(p), target=False, fatal=True) for p in system.properties],
+        [
+            StateCheck(world.decision(p), target=False, fatal=True)
+            for p in system.properties
+        ],
         bounds=Bounds(**bounds),
         options=Options(periphery=True, threads=threads, keep_going=True),
     )

@@ -12,10 +12,10 @@ from tests.systems import VARIANTS
 import worldline as wl
 from worldline.engine.expand import Expander
 from worldline.engine.native.library import KernelMissing, library
-from worldline.engine.native.walks import Walks as Compiled
+from worldline.engine.native.walks import NativeWalks as Compiled
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Entry, Row
-from worldline.engine.walks import End, Ended, WalkOptions, Walks
+from worldline.engine.walks import Ended, WalkEnd, Walks, WalkSettings
 from worldline.loading.loader import load
 from worldline.model.kinds import Kind
 from worldline.model.properties import PropertyKind
@@ -35,7 +35,7 @@ def weight(entry: Entry) -> int:
 
 def prepare(
     system: wl.System, most_steps: int, threads: int = 1
-) -> tuple[TabulatedWorld, Row, WalkOptions]:
+) -> tuple[TabulatedWorld, Row, WalkSettings]:
     world = TabulatedWorld(system)
     (first, *_) = starts(system)
     assert first.snapshot is not None
@@ -44,7 +44,7 @@ def prepare(
         for known in system.properties
         if known.kind is PropertyKind.SAFETY
     )
-    options = WalkOptions(
+    options = WalkSettings(
         seed=11,
         most_steps=most_steps,
         traits=lambda entry: Traits(weight(entry)),
@@ -62,13 +62,15 @@ def seen(ends: list[Ended], world: TabulatedWorld) -> list[object]:
             e.walk,
             e.end,
             e.steps,
-            e.what if e.end is not End.FAILED else repr(leaves[e.what].entry.event),
+            e.what if e.end is not WalkEnd.FAILED else repr(leaves[e.what].entry.event),
         )
         for e in ends
     ]
 
 
-def compare(build: Callable[[], wl.System], walks: int, most_steps: int) -> set[End]:
+def compare(
+    build: Callable[[], wl.System], walks: int, most_steps: int
+) -> set[WalkEnd]:
     world, start, options = prepare(build(), most_steps)
     reference = Walks(world.tables, world, options)
     expected = list(reference.walk(start, range(walks)))
@@ -92,15 +94,15 @@ def test_walks_are_alike(build: Callable[[], wl.System]) -> None:
 @pytest.mark.parametrize(
     ("target", "parameters", "ends"),
     [
-        ("zoo:twophase", {"n": "4"}, {End.LIMIT}),
-        ("zoo:abd", {}, {End.STUCK}),
-        ("zoo:brokentree", {"bugs": "bt2"}, {End.HIT, End.STUCK}),
-        ("zoo:single-copy", {"servers": "2"}, {End.HIT}),
+        ("zoo:twophase", {"n": "4"}, {WalkEnd.LIMIT}),
+        ("zoo:abd", {}, {WalkEnd.STUCK}),
+        ("zoo:brokentree", {"bugs": "bt2"}, {WalkEnd.HIT, WalkEnd.STUCK}),
+        ("zoo:single-copy", {"servers": "2"}, {WalkEnd.HIT}),
     ],
     ids=str,
 )
 def test_walks_through_the_zoo_are_alike(
-    target: str, parameters: dict[str, str], ends: set[End]
+    target: str, parameters: dict[str, str], ends: set[WalkEnd]
 ) -> None:
     assert compare(lambda: load(target, parameters), walks=60, most_steps=40) == ends
 
@@ -126,7 +128,7 @@ def test_a_walk_is_the_same_in_any_batch() -> None:
 @pytest.mark.parametrize("most_steps", [0, 1])
 def test_walks_that_hardly_begin_are_alike(most_steps: int) -> None:
     ends = compare(lambda: load("zoo:brokentree", {}), walks=20, most_steps=most_steps)
-    assert ends == {End.LIMIT}
+    assert ends == {WalkEnd.LIMIT}
 
 
 @pytest.mark.parametrize("threads", [1, 3])

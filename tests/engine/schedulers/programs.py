@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from worldline.engine.schedulers.protocol import Scheduler, Traits
-from worldline.engine.schedulers.turns import Turns
+from worldline.engine.schedulers.turns import SchedulerSession
 
 Step: TypeAlias = tuple[str, int]
 """A thread and a number: those of a thread come one after the other."""
@@ -37,7 +37,7 @@ def orders(
     """
     nodes = {name: number for number, name in enumerate(threads)}
     total = sum(threads.values())
-    turns: Turns[Step] = Turns(
+    turns: SchedulerSession[Step] = SchedulerSession(
         scheduler,
         traits or (lambda step: Traits(1, node=nodes[step[0]])),
         seed=5,

@@ -18,7 +18,7 @@ from tests.model.histories.test_histories import (
     runs,
 )
 
-from worldline.model.histories.deeds import Deeds, Moment, moments
+from worldline.model.histories.deeds import ClientRecord, Moment, moments
 from worldline.model.histories.histories import Linearizer, Read, Write, register
 from worldline.model.histories.timelines import WIDTH, explained
 
@@ -79,8 +79,8 @@ def test_of_a_long_history_the_end_is_drawn():
 
 
 def test_a_drawing_has_at_most_thirty_lines_of_a_hundred_columns():
-    waiting = [Deeds.of(n, (), ((), Write("x" * 200))) for n in range(60)]
-    read = Deeds.of("r" * 50, (((), Read(), 7),), None)
+    waiting = [ClientRecord.of(n, (), ((), Write("x" * 200))) for n in range(60)]
+    read = ClientRecord.of("r" * 50, (((), Read(), 7),), None)
     lines = explained((*waiting, read), 0)
     assert len(lines) <= 30
     assert max(map(len, lines)) <= WIDTH

@@ -14,7 +14,7 @@ from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander
 from worldline.engine.schedulers.protocol import Traits
 from worldline.engine.tables import Row
-from worldline.engine.walks import WalkOptions, Walks
+from worldline.engine.walks import Walks, WalkSettings
 from worldline.loading.loader import load
 from worldline.model.properties import PropertyKind
 from worldline.runs.start import starts
@@ -87,7 +87,7 @@ def test_proofs_and_walks_agree_on_every_state(name: str):
     world = TabulatedWorld(SYSTEMS[name]())
     goal = goal_of(world)
     weigh = weigher(world.system, unbiased=False, weights=WEIGHTS.get(name))
-    options = WalkOptions(
+    options = WalkSettings(
         seed=3,
         most_steps=STEPS,
         traits=lambda entry: Traits(weigh(entry.event)),

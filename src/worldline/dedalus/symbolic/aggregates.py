@@ -15,7 +15,7 @@ from worldline.dedalus.syntax import Aggregate, Aggregator, Rule, Term
 _ADDED = {Aggregator.SUM, Aggregator.AVG}
 
 
-class Collection:
+class Aggregation:
     """The aggregates of one rule: what is collected, and what it comes to.
 
     Parameters

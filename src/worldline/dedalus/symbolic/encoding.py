@@ -18,18 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.places import place_of, protocol
-from worldline.dedalus.symbolic.aggregates import Collection
+from worldline.dedalus.symbolic.aggregates import Aggregation
 from worldline.dedalus.symbolic.faults import LIMITS, choices
 from worldline.dedalus.symbolic.numbers import LARGEST, guards, too_large
 from worldline.dedalus.symbolic.words import Relations, Words, applied
 from worldline.dedalus.syntax import (
+    Arithmetic,
     Atom,
     BodyPart,
     Comparison,
     Literal,
-    Operation,
     Program,
     Rule,
     Variable,
@@ -66,7 +66,7 @@ class Encoding:
         has a number that is too large.
     """
 
-    def __init__(self, checked: Checked, scope: Scope) -> None:
+    def __init__(self, checked: CheckedProgram, scope: Scope) -> None:
         self._checked = checked
         self._program = checked.program
         self._scope = scope
@@ -158,7 +158,7 @@ class Encoding:
         if is_broadcast(rule):
             body.append(f"node({words.term(rule.head.terms[0])})")
         sent = rule.when is When.ASYNC
-        collection = Collection(rule, number, place if sent else None)
+        collection = Aggregation(rule, number, place if sent else None)
         for head in collection.collected(words):
             yield f"{head}:-{','.join(body)}."
         yield from collection.results()
@@ -170,7 +170,7 @@ class Encoding:
         premises = []
         for atom in positive(rule):
             plain = [
-                Variable("_", wild=True) if isinstance(term, Operation) else term
+                Variable("_", wild=True) if isinstance(term, Arithmetic) else term
                 for term in atom.terms
             ]
             premises.append(

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.symbolic.encoding import Encoding
-from worldline.dedalus.symbolic.search import Rerun
+from worldline.dedalus.symbolic.search import ProgramRerun
 from worldline.dedalus.symbolic.solver import Solver
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope
@@ -41,7 +41,7 @@ class Breach:
 
 
 def smallest_eff(
-    checked: Checked, scope: Scope, *, seconds: float | None = None
+    checked: CheckedProgram, scope: Scope, *, seconds: float | None = None
 ) -> Breach | None:
     """Return the least EFF at which a program breaks at the scope's EOT.
 
@@ -65,7 +65,7 @@ def smallest_eff(
 
 
 def frontier(
-    checked: Checked,
+    checked: CheckedProgram,
     scope: Scope,
     *,
     seconds: float | None = None,
@@ -91,13 +91,13 @@ class _Asked:
 
     def __init__(
         self,
-        checked: Checked,
+        checked: CheckedProgram,
         scope: Scope,
         seconds: float | None,
         look: Callable[[], None] | None = None,
     ) -> None:
         self._eot = scope.eot
-        self._rerun = Rerun(checked, scope)
+        self._rerun = ProgramRerun(checked, scope)
         owed, kept = self._rerun.outcome(NO_FAULTS)
         self._broken = not owed <= kept
         self._solver = Solver(

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from worldline.dedalus.symbolic.words import Words
 from worldline.dedalus.syntax import (
+    Arithmetic,
     Comparison,
     Constant,
-    Operation,
     Program,
     Rule,
     Term,
@@ -39,7 +39,7 @@ def guards(rule: Rule, words: Words) -> Iterator[str]:
     """Yield conditions under which a calculation of a rule is not to be trusted."""
     found: dict[str, None] = {}
     for part in _parts(_used(rule)):
-        if isinstance(part, Operation):
+        if isinstance(part, Arithmetic):
             most = _FACTOR if part.operator == "*" else LARGEST
             for side in (part.left, part.right):
                 if not isinstance(side, Constant):
@@ -65,7 +65,7 @@ def _parts(terms: list[Term]) -> Iterator[Term]:
     while pending:
         term = pending.pop()
         yield term
-        if isinstance(term, Operation):
+        if isinstance(term, Arithmetic):
             pending += [term.left, term.right]
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import final
 
-from worldline.dedalus.check import Checked
+from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
-from worldline.dedalus.templates import Row
+from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import POST, PRE
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.model.errors import InternalError
@@ -30,7 +30,7 @@ MOST = 1000
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Solution:
     """What the solver found, confirmed by runs.
 
     Attributes
@@ -60,7 +60,7 @@ class Answer:
 
 
 @final
-class Rerun:
+class ProgramRerun:
     """Runs a program under faults, and says which goals it breaks.
 
     Attributes
@@ -69,12 +69,14 @@ class Rerun:
         How many runs were made.
     """
 
-    def __init__(self, checked: Checked, scope: Scope) -> None:
+    def __init__(self, checked: CheckedProgram, scope: Scope) -> None:
         self._compiled = compile_program(checked)
         self._scope = scope
         self.executions = 0
 
-    def outcome(self, faults: FaultSet) -> tuple[frozenset[Row], frozenset[Row]]:
+    def outcome(
+        self, faults: FaultSet
+    ) -> tuple[frozenset[FactRow], frozenset[FactRow]]:
         """Return what is owed and what is kept at the end of time."""
         self.executions += 1
         eot = self._scope.eot
@@ -101,7 +103,7 @@ class Rerun:
 
 
 def search(
-    checked: Checked,
+    checked: CheckedProgram,
     scope: Scope,
     *,
     every: bool = False,
@@ -109,7 +111,7 @@ def search(
     seconds: float | None = None,
     look: Callable[[], None] | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Answer:
+) -> Solution:
     """Search all faults of a scope at once.
 
     Parameters
@@ -145,7 +147,7 @@ class _Search:
 
     def __init__(
         self,
-        checked: Checked,
+        checked: CheckedProgram,
         scope: Scope,
         seconds: float | None,
         look: Callable[[], None] | None,
@@ -154,7 +156,7 @@ class _Search:
         self._began = time.monotonic()
         self._tell = progress or (lambda _: None)
         self._eot = scope.eot
-        self._rerun = Rerun(checked, scope)
+        self._rerun = ProgramRerun(checked, scope)
         self._owed, self._kept = self._rerun.outcome(NO_FAULTS)
         self._solver = Solver(
             Encoding(checked, scope),
@@ -167,7 +169,7 @@ class _Search:
         self._any: FaultSet | None = None
         self._owing: FaultSet | None = NO_FAULTS if self._owed else None
 
-    def run(self, most: int | None) -> Answer:
+    def run(self, most: int | None) -> Solution:
         """Find one fault set with the fewest faults, or up to `most` smallest ones."""
         bound = None
         if not self._owed <= self._kept:
@@ -218,7 +220,7 @@ class _Search:
             )
         return faults
 
-    def _answer(self, bound: str | None) -> Answer:
+    def _answer(self, bound: str | None) -> Solution:
         notes: list[str] = []
         if not self._found and self._any is not None:
             self._found.append(self._rerun.confirm(self._any))
@@ -233,7 +235,7 @@ class _Search:
             verdict = Verdict.HOLDS
         else:
             verdict = Verdict.UNKNOWN
-        return Answer(
+        return Solution(
             verdict=verdict,
             falsifiers=tuple(self._found),
             executions=self._rerun.executions,

@@ -21,7 +21,7 @@ _NOT_SEEN = -1
 
 
 @final
-class Columns:
+class KernelColumns:
     """Translates between the numbers of the tables and those of the kernel.
 
     Parameters
@@ -197,7 +197,7 @@ class _SeenRow:
 
     __slots__ = ("_columns", "_numbers")
 
-    def __init__(self, columns: Columns, numbers: Sequence[int]) -> None:
+    def __init__(self, columns: KernelColumns, numbers: Sequence[int]) -> None:
         self._columns = columns
         self._numbers = numbers
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias, final
 
 from worldline.engine.collections import ACTIONS
-from worldline.engine.decisions import Decision, Question
-from worldline.engine.native.columns import Columns
+from worldline.engine.decisions import ColumnQuestion, Decision
+from worldline.engine.native.columns import KernelColumns
 from worldline.engine.native.commands import CommandBuffer, Opcode
 from worldline.engine.native.library import library
 from worldline.engine.tables import (
@@ -35,7 +35,7 @@ _NOTHING = -2
 _FIRST_QUESTION = 2
 """Lesser numbers of questions are verdicts."""
 
-Place: TypeAlias = tuple[Question, ...]
+QuestionPlace: TypeAlias = tuple[ColumnQuestion, ...]
 """A question, and those of which it is a part, from the inside out.
 
 The kernel has no decisions inside decisions: it knows their questions at every place
@@ -43,9 +43,9 @@ where they are asked.
 """
 
 
-def _first(node: Any, around: Place) -> Place | bool:
+def _first(node: Any, around: QuestionPlace) -> QuestionPlace | bool:
     """Return the question to a column that comes first from a node on."""
-    while isinstance(node, Question):
+    while isinstance(node, ColumnQuestion):
         around = (node, *around)
         if node.inner is None:
             return around
@@ -53,7 +53,7 @@ def _first(node: Any, around: Place) -> Place | bool:
     return _after(around, int(node)) if around else bool(node)
 
 
-def _after(place: Place, answer: int) -> Place | bool:
+def _after(place: QuestionPlace, answer: int) -> QuestionPlace | bool:
     """Return where an answer leads to."""
     return _first(place[0].children[answer], place[1:])
 
@@ -99,7 +99,7 @@ class KernelTables:
         self.handle = self.library.wl_tables(len(tables.interners))
         weakref.finalize(self, self.library.wl_tables_free, self.handle)
         self.commands = self._commands = CommandBuffer(self.library, self.handle)
-        self.columns = Columns(tables, self.library, self.handle, self._commands)
+        self.columns = KernelColumns(tables, self.library, self.handle, self._commands)
         self._entries: set[int] = set()
         self._leaves: set[int] = set()
         self._sent: set[tuple[Opcode, int, int]] = set()
@@ -107,7 +107,7 @@ class KernelTables:
         self._trees = Numbers()
         self._answers = Numbers()
         self._questions: dict[tuple[int, ...], int] = {}
-        self._places: list[Place] = []
+        self._places: list[QuestionPlace] = []
         self._decisions = Numbers()
         for site in tables.sites:
             self._encode_site(site)
@@ -179,7 +179,7 @@ class KernelTables:
             The kernel's number of the question from which on it does not know the
             path; -1: from the first.
         """
-        place: Place | bool
+        place: QuestionPlace | bool
         if question == _UNSET:
             number, place = self.decision(decision), _first(decision.root, ())
             if self._is_news(Opcode.DECISION, number, 0):
@@ -194,7 +194,7 @@ class KernelTables:
                 child = self._question(place)
                 self._commands.extend((Opcode.BRANCH, question, answer, child))
 
-    def _encode_answer_to(self, node: Question, row: Row) -> int:
+    def _encode_answer_to(self, node: ColumnQuestion, row: Row) -> int:
         value = row[node.column]
         answer = node.answers[value]
         table, _ = self._answers.of(node.answers)
@@ -210,7 +210,7 @@ class KernelTables:
         self._sent.add(key)
         return True
 
-    def _question(self, place: Place | bool) -> int:
+    def _question(self, place: QuestionPlace | bool) -> int:
         """Return the kernel's number of a question, or of a verdict."""
         if isinstance(place, bool):
             return int(place)

@@ -17,7 +17,7 @@ from worldline.engine.native.meter import KernelMeter
 from worldline.engine.native.misses import MissResolver
 from worldline.engine.schedulers.protocol import Scheduler, Traits
 from worldline.engine.tables import Leaf, Row, Service, Tables
-from worldline.engine.walks import End, Ended, Reached, WalkOptions
+from worldline.engine.walks import Ended, Reached, WalkEnd, WalkSettings
 from worldline.model.errors import InternalError
 
 _BATCH = 512
@@ -27,13 +27,13 @@ _MOST = 8192
 """Walks under way at once where the tables miss nothing."""
 
 _UNDER_WAY = 0
-_ENDS = {_UNDER_WAY: End.MOVED, **{end.value: end for end in End}}.__getitem__
+_ENDS = {_UNDER_WAY: WalkEnd.MOVED, **{end.value: end for end in WalkEnd}}.__getitem__
 _ENDED = functools.partial(tuple.__new__, Ended)
 _UNSET = -1
 
 
 @final
-class Walks:
+class NativeWalks:
     """Walks at random.
 
     Parameters
@@ -42,7 +42,7 @@ class Walks:
         What is known, and who works out what is not.
     """
 
-    def __init__(self, tables: Tables, service: Service, options: WalkOptions) -> None:
+    def __init__(self, tables: Tables, service: Service, options: WalkSettings) -> None:
         self._tables = tables
         self._options = options
         self._kernel = kernel_tables_of(tables)

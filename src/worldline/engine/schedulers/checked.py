@@ -36,11 +36,11 @@ def checked(given: Any) -> Scheduler:
         what = given.__name__ if isinstance(given, type) else type(given).__name__
         kind = "the class" if isinstance(given, type) else "of the class"
         raise UsageError(f"scheduler= is {kind} {what}, no scheduler", remedy=_REMEDY)
-    return Checked(given)
+    return CheckedScheduler(given)
 
 
 @final
-class Checked:
+class CheckedScheduler:
     """Passes everything on; what goes wrong is told with the scheduler's name."""
 
     native = None

@@ -27,7 +27,7 @@ def random_at(seed: int, walk: int, counter: int) -> int:
 
 
 @final
-class Turns(Generic[K]):
+class SchedulerSession(Generic[K]):
     """Asks a scheduler, walk by walk.
 
     Parameters

@@ -9,10 +9,10 @@ from worldline.injection.scope import NO_FAULTS
 from worldline.injection.subject import Subject
 from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.engines.trials import (
-    Budget,
     FaultsProgress,
-    Outcome,
-    Trials,
+    FaultTrials,
+    SearchBudget,
+    SearchResult,
 )
 
 
@@ -21,9 +21,9 @@ def exhaustive(
     *,
     every: bool = False,
     failure_free_goals: bool = False,
-    budget: Budget | None = None,
+    budget: SearchBudget | None = None,
     progress: Callable[[FaultsProgress], None] | None = None,
-) -> Outcome:
+) -> SearchResult:
     """Run a subject under every fault set, those with fewer faults first.
 
     Parameters
@@ -32,9 +32,9 @@ def exhaustive(
         Whether to go on after the first falsifier, which has the fewest faults. What
         contains a falsifier is not run: it could add no smallest one.
     """
-    trials = Trials(
+    trials = FaultTrials(
         subject,
-        budget or Budget(),
+        budget or SearchBudget(),
         progress,
         failure_free_goals=failure_free_goals,
     )
@@ -42,7 +42,7 @@ def exhaustive(
     return trials.outcome(bound, complete=not failure_free_goals)
 
 
-def _run_all(trials: Trials, *, every: bool) -> None:
+def _run_all(trials: FaultTrials, *, every: bool) -> None:
     for faults in fault_sets(trials.subject.scope):
         if any(falsifier <= faults for falsifier in trials.falsifiers):
             continue

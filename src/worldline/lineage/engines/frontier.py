@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import Crash, FaultSet
-from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.engines.trials import SearchResult
 from worldline.model.verdicts import Verdict
 
 
 def frontier(
-    decide: Callable[[int, int], Outcome], *, eot: int, crashes: int
+    decide: Callable[[int, int], SearchResult], *, eot: int, crashes: int
 ) -> list[FrontierPoint]:
     """Find, for each number of crashes, the fewest losses that break a system.
 
@@ -40,7 +40,7 @@ def frontier(
 
 
 def _step_by_step(
-    decide: Callable[[int, int], Outcome], last: int, crashes: int
+    decide: Callable[[int, int], SearchResult], last: int, crashes: int
 ) -> FrontierPoint:
     best, is_sure = FrontierPoint(crashes, None, None, None, exact=True), True
     for eff in [0, *range(2, last + 1)]:
@@ -58,11 +58,11 @@ def _step_by_step(
     return FrontierPoint(crashes, best.losses, best.eff, best.falsifier, is_sure)
 
 
-def _sure(found: Outcome) -> bool:
+def _sure(found: SearchResult) -> bool:
     return found.bound is None and found.verdict is not Verdict.UNKNOWN
 
 
-def _edge(found: Outcome, crashes: int, *, exact: bool) -> FrontierPoint:
+def _edge(found: SearchResult, crashes: int, *, exact: bool) -> FrontierPoint:
     """Return the best of the falsifiers with few enough crashes."""
     fitting = [one for one in found.falsifiers if _crashes(one) <= crashes]
     best = min(fitting, key=lambda one: (_losses(one), _eff(one)), default=None)

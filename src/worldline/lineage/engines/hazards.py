@@ -33,7 +33,7 @@ from worldline.injection.scope import (
     Scope,
 )
 from worldline.injection.solver import PATIENCE, clingo
-from worldline.injection.subject import Check, patiently
+from worldline.injection.subject import Pulse, patiently
 
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""
@@ -44,7 +44,7 @@ def hazards(
     scope: Scope,
     seed: FaultSet = frozenset(),
     allowed: Callable[[Fault], bool] = lambda fault: True,
-    check: Check = patiently,
+    check: Pulse = patiently,
 ) -> Iterator[FaultSet]:
     """Yield the subset-minimal fault sets of a scope that make a formula true.
 
@@ -100,7 +100,7 @@ class _Circuit:
         self.faults: list[Fault] = []
         """By the number that an answer gives."""
 
-    def add(self, backend: Any, formula: Formula, check: Check) -> int:
+    def add(self, backend: Any, formula: Formula, check: Pulse) -> int:
         """Add a formula, its parts first; return the atom that is true where it is."""
         atoms: dict[int, int] = {}
         waiting = [(formula, False)]

@@ -33,10 +33,10 @@ from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Scope
 from worldline.injection.subject import Run, Subject
 from worldline.lineage.engines.hazards import hazards
 from worldline.lineage.engines.trials import (
-    Budget,
     FaultsProgress,
-    Outcome,
-    Trials,
+    FaultTrials,
+    SearchBudget,
+    SearchResult,
 )
 from worldline.model.errors import InternalError
 
@@ -51,9 +51,9 @@ def loop(
     symmetry: bool = True,
     while_sending: bool | None = None,
     failure_free_goals: bool = False,
-    budget: Budget | None = None,
+    budget: SearchBudget | None = None,
     progress: Callable[[FaultsProgress], None] | None = None,
-) -> Outcome:
+) -> SearchResult:
     """Search for faults that undo a goal, guided by lineage.
 
     Parameters
@@ -77,9 +77,9 @@ def loop(
         HOLDS only if the subject's supports are complete and no bound was hit. With
         `every`, the falsifiers that have no other one in them.
     """
-    trials = Trials(
+    trials = FaultTrials(
         subject,
-        budget or Budget(),
+        budget or SearchBudget(),
         progress,
         failure_free_goals=failure_free_goals,
     )
@@ -107,7 +107,7 @@ class _Loop:
     """One search: what was seen, and what waits."""
 
     def __init__(
-        self, trials: Trials, *, every: bool, symmetry: bool, while_sending: bool
+        self, trials: FaultTrials, *, every: bool, symmetry: bool, while_sending: bool
     ) -> None:
         self._trials = trials
         self._every = every

@@ -9,7 +9,12 @@ from worldline.engine.bounds import bound_that_ended
 from worldline.injection.scope import Delay, Fault, FaultSet, Scope
 from worldline.injection.subject import Subject
 from worldline.lineage.engines.space import crashes, losses
-from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome, Trials
+from worldline.lineage.engines.trials import (
+    FaultsProgress,
+    FaultTrials,
+    SearchBudget,
+    SearchResult,
+)
 
 
 def randomly(
@@ -17,16 +22,16 @@ def randomly(
     random: Random,
     *,
     failure_free_goals: bool = False,
-    budget: Budget | None = None,
+    budget: SearchBudget | None = None,
     progress: Callable[[FaultsProgress], None] | None = None,
-) -> Outcome:
+) -> SearchResult:
     """Run a subject under random fault sets until one of them breaks a goal.
 
     Never says HOLDS; without a budget it need not end.
     """
-    trials = Trials(
+    trials = FaultTrials(
         subject,
-        budget or Budget(),
+        budget or SearchBudget(),
         progress,
         failure_free_goals=failure_free_goals,
     )
@@ -34,7 +39,7 @@ def randomly(
     return trials.outcome(bound, complete=False)
 
 
-def _run_until_broken(trials: Trials, random: Random) -> None:
+def _run_until_broken(trials: FaultTrials, random: Random) -> None:
     run = trials.first
     while not trials.broken(run):
         run = trials.run(draw(trials.subject.scope, random))

@@ -24,9 +24,9 @@ from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, bound_that_ended
 from worldline.injection.scope import Fault, FaultSet
-from worldline.injection.stepper import Injection, State, Stepper
+from worldline.injection.stepper import Injection, RoundState, Stepper
 from worldline.lineage.engines.loop import smallest
-from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
+from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.model.verdicts import Verdict
 
 FIRST_LIMITS = (0, 1, 2, 3)
@@ -45,9 +45,9 @@ def states(
     stepper: Stepper,
     *,
     every: bool = False,
-    budget: Budget | None = None,
+    budget: SearchBudget | None = None,
     progress: Callable[[FaultsProgress], None] | None = None,
-) -> Outcome:
+) -> SearchResult:
     """Search all states of all rounds for a broken promise.
 
     Parameters
@@ -67,7 +67,7 @@ def states(
     UsageError
         If the system does what the stepper cannot repeat.
     """
-    search = _Search(stepper, budget or Budget(), progress, every=every)
+    search = _Search(stepper, budget or SearchBudget(), progress, every=every)
     bound = bound_that_ended(search.run)
     return search.outcome(bound)
 
@@ -85,7 +85,7 @@ class _Search:
     def __init__(
         self,
         stepper: Stepper,
-        budget: Budget,
+        budget: SearchBudget,
         progress: Callable[[FaultsProgress], None] | None,
         *,
         every: bool,
@@ -104,7 +104,7 @@ class _Search:
         self._states = 0
         self._steps = 0
         self._limit: int | None = None
-        self._fatal: list[set[State]] = []
+        self._fatal: list[set[RoundState]] = []
         self._explored = 0
         self._unmet = {case.name: case for case in stepper.cases}
         self.rounds = 0
@@ -124,22 +124,22 @@ class _Search:
     def _go_through(self) -> None:
         follow = self._follow_all if self._every else self._follow_fewest
         self._states = self.rounds = 0
-        level: dict[State, _Ways] = {self._stepper.first(): [0]}
+        level: dict[RoundState, _Ways] = {self._stepper.first(): [0]}
         self._meet(level, 0)
         for number in range(1, self._stepper.scope.eot + 1):
             level = self._judged(follow(level, number), number)
             self.rounds = number
 
-    def _explore(self) -> list[set[State]]:
+    def _explore(self) -> list[set[RoundState]]:
         """Return, for each round, the states from which a promise can still break.
 
         The ways to all others, of which there may be very many, are of no interest.
         """
-        levels: list[dict[State, list[State]]] = [{self._stepper.first(): []}]
-        broken: list[set[State]] = [set()]
+        levels: list[dict[RoundState, list[RoundState]]] = [{self._stepper.first(): []}]
+        broken: list[set[RoundState]] = [set()]
         self._states = self.rounds = 0
         for number in range(1, self._stepper.scope.eot + 1):
-            found: dict[State, list[State]] = {}
+            found: dict[RoundState, list[RoundState]] = {}
             for state in levels[-1]:
                 self._check()
                 if state in broken[-1]:
@@ -163,7 +163,7 @@ class _Search:
                 broken[number - 1].update(levels[number][state])
         return broken
 
-    def outcome(self, bound: str | None) -> Outcome:
+    def outcome(self, bound: str | None) -> SearchResult:
         """Return the answer."""
         found = sorted(self._found, key=self._weight)
         falsifiers = smallest([self._set_of(way) for way in found])
@@ -184,7 +184,7 @@ class _Search:
             if self._limit != 0 and not falsifiers:
                 fewer = FIRST_LIMITS[-1] if self._limit is None else self._limit - 1
                 notes.append(f"with up to {fewer} faults nothing breaks")
-        return Outcome(
+        return SearchResult(
             verdict=verdict,
             falsifiers=tuple(falsifiers if self._every else falsifiers[:1]),
             executions=self._stepper.executions,
@@ -195,13 +195,13 @@ class _Search:
         )
 
     def _follow_fewest(
-        self, level: dict[State, _Ways], number: int
-    ) -> dict[State, _Ways]:
+        self, level: dict[RoundState, _Ways], number: int
+    ) -> dict[RoundState, _Ways]:
         """Return the next states, each with one way of the fewest faults."""
         most = self._limit
         if self._found:
             most = min(map(int.bit_count, self._found)) - 1
-        found: dict[State, int] = {}
+        found: dict[RoundState, int] = {}
         for state, (before,) in level.items():
             self._check()
             room = None if most is None else most - before.bit_count()
@@ -217,9 +217,11 @@ class _Search:
                     found[following] = way
         return {state: [way] for state, way in found.items()}
 
-    def _follow_all(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
+    def _follow_all(
+        self, level: dict[RoundState, _Ways], number: int
+    ) -> dict[RoundState, _Ways]:
         """Return the next states, each with all ways that have no smaller one in them."""
-        found: dict[State, _Ways] = {}
+        found: dict[RoundState, _Ways] = {}
         limit = self._limit
         for state, ways in level.items():
             self._check()
@@ -242,11 +244,13 @@ class _Search:
             state: left for state, ways in found.items() if (left := self._open(ways))
         }
 
-    def _judged(self, level: dict[State, _Ways], number: int) -> dict[State, _Ways]:
+    def _judged(
+        self, level: dict[RoundState, _Ways], number: int
+    ) -> dict[RoundState, _Ways]:
         """Take out the states that break a promise, and remember how to get there."""
         self._states += len(level)
         self._meet(level, number)
-        kept: dict[State, _Ways] = {}
+        kept: dict[RoundState, _Ways] = {}
         for state, ways in level.items():
             self._check()
             if self._stepper.breaks(state, number):
@@ -260,7 +264,7 @@ class _Search:
             state: left for state, ways in kept.items() if (left := self._open(ways))
         }
 
-    def _meet(self, states: Iterable[State], number: int) -> None:
+    def _meet(self, states: Iterable[RoundState], number: int) -> None:
         """Strike out the cases that have happened, and look at no more states then."""
         for state in states:
             if not self._unmet:

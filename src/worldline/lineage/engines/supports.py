@@ -15,7 +15,7 @@ from worldline.injection.formula import (
     Spared,
 )
 from worldline.injection.scope import Loss, Scope
-from worldline.injection.subject import Check, patiently
+from worldline.injection.subject import Pulse, patiently
 from worldline.lineage.engines.hazards import hazards
 
 
@@ -23,7 +23,7 @@ def supports(
     formula: Formula,
     scope: Scope,
     most: int,
-    check: Check = patiently,
+    check: Pulse = patiently,
 ) -> list[frozenset[Loss]]:
     """Return smallest sets of links that keep a goal, whatever else is lost.
 
@@ -71,6 +71,6 @@ def dual(formula: Formula) -> Formula:
     return made[id(formula)]
 
 
-def _models(formula: Formula, links: Scope, check: Check) -> Iterator[frozenset[Loss]]:
+def _models(formula: Formula, links: Scope, check: Pulse) -> Iterator[frozenset[Loss]]:
     for model in hazards(formula, links, check=check):
         yield frozenset(fault for fault in model if isinstance(fault, Loss))

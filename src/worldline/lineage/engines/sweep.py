@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.injection.scope import MOST_ROUNDS, FaultSet
-from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.engines.trials import SearchResult
 from worldline.model.usercode.interrupts import heard, pending
 from worldline.model.verdicts import Verdict
 
@@ -71,7 +71,7 @@ class Swept:
 
 
 def sweep(
-    decide: Callable[[int, int, float], Outcome],
+    decide: Callable[[int, int, float], SearchResult],
     seconds: float,
     *,
     eot: int = 1,
@@ -124,7 +124,7 @@ def sweep(
     return Swept(tuple(tried), "rounds")
 
 
-def _tried(eot: int, eff: int, found: Outcome) -> Tried:
+def _tried(eot: int, eff: int, found: SearchResult) -> Tried:
     first = min(found.falsifiers, key=len, default=None)
     return Tried(
         eot,

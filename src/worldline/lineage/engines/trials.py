@@ -15,7 +15,7 @@ from worldline.model.verdicts import Verdict
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class SearchBudget:
     """What a search may use up; None means no limit.
 
     Attributes
@@ -31,7 +31,7 @@ class Budget:
     memory_mb: int | None = None
     meter: Meter | None = None
 
-    def begun(self) -> Budget:
+    def begun(self) -> SearchBudget:
         """Return the budget of all that is asked from now on."""
         return replace(self, meter=self.started(), seconds=None)
 
@@ -65,7 +65,7 @@ class FaultsProgress:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SearchResult:
     """What a search found.
 
     Attributes
@@ -98,7 +98,7 @@ class Outcome:
 
 
 @final
-class Trials:
+class FaultTrials:
     """Runs a subject, and remembers what broke it.
 
     Parameters
@@ -111,7 +111,7 @@ class Trials:
     def __init__(
         self,
         subject: Subject,
-        budget: Budget,
+        budget: SearchBudget,
         progress: Callable[[FaultsProgress], None] | None = None,
         *,
         failure_free_goals: bool = False,
@@ -182,7 +182,7 @@ class Trials:
             kept &= run.owed
         return sorted(kept, key=repr)
 
-    def outcome(self, bound: str | None, *, complete: bool) -> Outcome:
+    def outcome(self, bound: str | None, *, complete: bool) -> SearchResult:
         """Return the answer of a search that ended.
 
         Parameters
@@ -197,7 +197,7 @@ class Trials:
             verdict = Verdict.HOLDS
         else:
             verdict = Verdict.UNKNOWN
-        return Outcome(
+        return SearchResult(
             verdict=verdict,
             falsifiers=tuple(self.falsifiers),
             executions=self.executions,

@@ -12,7 +12,7 @@ from math import atan2, degrees
 from statistics import fmean
 
 from worldline.injection.scope import Crash, Scope
-from worldline.injection.subject import Run, Sent
+from worldline.injection.subject import Run, SentMessage
 from worldline.lineage.explaining.graph import Arc, Lineage, Point
 
 _LANE, _ROUND, _TOP, _LEFT = 150, 46, 50, 90
@@ -68,9 +68,9 @@ def spacetime(run: Run, scope: Scope) -> str:
     return _svg(width, height, parts, "space-time diagram of a run")
 
 
-def _messages(run: Run, scope: Scope) -> list[tuple[Sent, list[str]]]:
+def _messages(run: Run, scope: Scope) -> list[tuple[SentMessage, list[str]]]:
     """Join what goes the same way at the same time to one arrow."""
-    found: dict[tuple[str, str, int, int | None], tuple[Sent, list[str]]] = {}
+    found: dict[tuple[str, str, int, int | None], tuple[SentMessage, list[str]]] = {}
     for sent in run.sent:
         if sent.src != sent.dst and sent.time < scope.eot:
             key = sent.src, sent.dst, sent.time, sent.arrived
@@ -78,7 +78,7 @@ def _messages(run: Run, scope: Scope) -> list[tuple[Sent, list[str]]]:
     return list(found.values())
 
 
-def _arrow(sent: Sent, labels: list[str], at: dict[str, int]) -> list[str]:
+def _arrow(sent: SentMessage, labels: list[str], at: dict[str, int]) -> list[str]:
     start, end = at[sent.src], at[sent.dst]
     arrives = sent.time + 1 if sent.arrived is None else sent.arrived
     y1, y2 = _y(sent.time), _y(arrives)

@@ -30,7 +30,7 @@ from worldline.injection.scope import (
 from worldline.lineage.rounds.promises import FAILURE, Judge, Promise, due
 from worldline.lineage.rounds.scheduler import RoundWorld
 from worldline.model.semantics.layout import ColumnKind
-from worldline.model.view import Read
+from worldline.model.view import ColumnRead
 
 
 @final
@@ -52,7 +52,7 @@ class Cones:
         self._breaks = rounds.breaks
         self._count = len(scope.nodes)
         self._written: dict[tuple[int, str], list[int]] = {}
-        self._reads: dict[Promise, list[Read]] = {}
+        self._reads: dict[Promise, list[ColumnRead]] = {}
         self._sent = rounds.sent
         before = self._locals(rounds)
         for number in range(1, scope.eot + 1):

@@ -14,13 +14,13 @@ from math import prod
 from typing import Any, final
 
 from worldline.injection.scope import Crash, CrashSemantics, Loss, Scope
-from worldline.injection.stepper import Injection, Pulse
-from worldline.injection.subject import CoverPoint
+from worldline.injection.stepper import Injection
+from worldline.injection.subject import CoverPoint, Pulse
 from worldline.lineage.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
-from worldline.lineage.rounds.parts import Core, Incoming, Node, Out, Parts
+from worldline.lineage.rounds.parts import Core, Incoming, NodeRound, Out, RoundParts
 from worldline.lineage.rounds.promises import CALLS
 from worldline.lineage.rounds.subject import RoundsSubject
-from worldline.lineage.rounds.turns import Turn, Turns
+from worldline.lineage.rounds.turns import NodeTurn, NodeTurns
 
 _AT_ONCE = 10_000
 """How many combinations are made before the first is returned."""
@@ -40,8 +40,8 @@ class Nodewise:
         self._scope = subject.scope
         self.cases: Sequence[CoverPoint] = subject.cases
         self._count = len(subject.scope.nodes)
-        self._parts = Parts(subject.system, subject.scope)
-        self._turns = Turns(subject, self._parts)
+        self._parts = RoundParts(subject.system, subject.scope)
+        self._turns = NodeTurns(subject, self._parts)
         self._choices: dict[Any, list[tuple[int, Injection]]] = {}
         self._at = (0, False)
 
@@ -202,7 +202,7 @@ class Nodewise:
         )
         return self._parts.node(self._parts.core(lying), fares, out)
 
-    def _incoming(self, nodes: list[Node], index: int) -> Incoming:
+    def _incoming(self, nodes: list[NodeRound], index: int) -> Incoming:
         return tuple(
             (src, envelopes)
             for src, (_, _, out) in enumerate(nodes)
@@ -212,7 +212,7 @@ class Nodewise:
 
     def _ways(
         self, index: int, core: int, incoming: Incoming, *, again: bool
-    ) -> list[tuple[Turn, tuple[int, ...]]]:
+    ) -> list[tuple[NodeTurn, tuple[int, ...]]]:
         round_, every = self._at
         return self._turns.ways(index, core, incoming, round_, again=again, every=every)
 

@@ -21,7 +21,7 @@ Out: TypeAlias = tuple[tuple[int, tuple[Envelope, ...], bool], ...]
 Incoming: TypeAlias = tuple[tuple[int, tuple[Envelope, ...]], ...]
 """By sender, what may arrive at a node in a round."""
 
-Node: TypeAlias = tuple[int, Fares, Out]
+NodeRound: TypeAlias = tuple[int, Fares, Out]
 """A node's core, how it fares, and what it sent in the last round."""
 
 
@@ -50,7 +50,7 @@ class Core:
 
 
 @final
-class Parts:
+class RoundParts:
     """The cores and nodes met so far, and what is promised of states made of them.
 
     Attributes
@@ -71,8 +71,8 @@ class Parts:
         }
         self.cores: list[Core] = []
         self._core_ids: dict[Core, int] = {}
-        self.nodes: list[Node] = []
-        self._node_ids: dict[Node, int] = {}
+        self.nodes: list[NodeRound] = []
+        self._node_ids: dict[NodeRound, int] = {}
         self._stopped: dict[tuple[int, int], int] = {}
 
     def core(self, core: Core) -> int:
@@ -100,7 +100,7 @@ class Parts:
             known = self._stopped[index, hidden] = interner.intern(frozen)
         return known
 
-    def breaks(self, nodes: list[Node], round_: int) -> bool:
+    def breaks(self, nodes: list[NodeRound], round_: int) -> bool:
         """Say whether a handler failed, or a property does not hold after a round."""
         if any(self.cores[node[0]].failed for node in nodes):
             return True
@@ -108,7 +108,7 @@ class Parts:
         known = due(self._system, self._scope, round_)
         return not all(self._decide[one.name](row) for one in known)
 
-    def met(self, nodes: list[Node]) -> set[str]:
+    def met(self, nodes: list[NodeRound]) -> set[str]:
         """Return the properties that must hold sometimes, and do in a state."""
         if any(self.cores[node[0]].failed for node in nodes):
             return set()
@@ -116,7 +116,7 @@ class Parts:
         known = witnesses(self._system)
         return {one.name for one in known if self._decide[one.name](row)}
 
-    def _value(self, nodes: list[Node], column: int) -> int:
+    def _value(self, nodes: list[NodeRound], column: int) -> int:
         """Return the interned value of a column in a state."""
         spec = self._system.layout.columns[column]
         interner = self.interners[column]

@@ -21,7 +21,7 @@ _JUDGED = (PropertyKind.SAFETY, PropertyKind.LIVENESS)
 
 
 @final
-class Plan:
+class FaultPlan:
     """A set of faults, in the form in which a scheduler asks for them.
 
     Nodes are given by their positions among the system's ids.

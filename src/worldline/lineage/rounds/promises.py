@@ -15,7 +15,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.system import System
-from worldline.model.view import Pure, Read, Reader, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, Reader, View, answer, holds_for
 
 FAILURE = "exception"
 """The promise that every system makes: no handler fails."""
@@ -84,14 +84,14 @@ class Judge:
         self._cells = rounds.world.cells
         self._inner: Reader = rounds.world.view._reader
         self._stopped = set(rounds.muted())
-        self.reads: list[Read] = []
+        self.reads: list[ColumnRead] = []
 
     def holds(self, known: Property) -> bool:
         """Evaluate a property; `reads` is then what it looked at."""
         self.reads = []
         return known.judge(View(self._system, self)).holds
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         self.reads.append(read)
         column = self._system.layout.columns[read.column]
         if column.kind is ColumnKind.HIDDEN and column.index in self._stopped:

@@ -20,8 +20,8 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from worldline.lineage.rounds.plan import Plan
-from worldline.model.events import LOST, Choices, Event
+from worldline.lineage.rounds.plan import FaultPlan
+from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, permits
@@ -30,9 +30,8 @@ from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import own_events
 from worldline.model.system import System
+from worldline.runs.schedule import Steps
 from worldline.worlds.direct import DirectWorld
-
-Steps = list[tuple[Event, Choices]]
 
 
 @final
@@ -96,7 +95,7 @@ class RoundWorld:
         Whether the workload made a call, in any of the rounds that were played.
     """
 
-    def __init__(self, system: System, plan: Plan, *, length: float = 1.0) -> None:
+    def __init__(self, system: System, plan: FaultPlan, *, length: float = 1.0) -> None:
         self.system = system
         self.plan = plan
         self.length = length

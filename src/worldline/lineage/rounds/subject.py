@@ -10,15 +10,15 @@ from typing import final
 from worldline.injection.formula import Formula
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import (
-    Check,
     CoverPoint,
     Goal,
+    Pulse,
     Run,
-    Sent,
+    SentMessage,
     patiently,
 )
 from worldline.lineage.rounds.cones import Cones
-from worldline.lineage.rounds.plan import Plan, check
+from worldline.lineage.rounds.plan import FaultPlan, check
 from worldline.lineage.rounds.promises import (
     CALLS,
     FAILURE,
@@ -28,11 +28,12 @@ from worldline.lineage.rounds.promises import (
     due,
     witnesses,
 )
-from worldline.lineage.rounds.scheduler import Mail, RoundWorld, Steps
+from worldline.lineage.rounds.scheduler import Mail, RoundWorld
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.system import System
+from worldline.runs.schedule import Steps
 
 
 class Mode(enum.StrEnum):
@@ -152,7 +153,7 @@ class RoundsSubject:
             met.add(CALLS)
         cones: list[Cones] = []
 
-        def support(goal: Goal, check: Check = patiently) -> Formula:
+        def support(goal: Goal, check: Pulse = patiently) -> Formula:
             check()
             # Most runs are never asked, and watching one takes longer.
             if not cones:
@@ -183,7 +184,9 @@ class RoundsSubject:
 
     def world(self, faults: FaultSet) -> RoundWorld:
         """Return the world of a run, before its first round."""
-        rounds = RoundWorld(self.system, Plan(self._scope, faults), length=self.length)
+        rounds = RoundWorld(
+            self.system, FaultPlan(self._scope, faults), length=self.length
+        )
         rounds.begin()
         return rounds
 
@@ -228,10 +231,10 @@ class RoundsSubject:
             failure,
         )
 
-    def _sent(self, mails: list[Mail]) -> list[Sent]:
+    def _sent(self, mails: list[Mail]) -> list[SentMessage]:
         names = self._scope.nodes
         return [
-            Sent(
+            SentMessage(
                 names[mail.src],
                 names[mail.dst],
                 mail.round,

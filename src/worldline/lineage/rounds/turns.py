@@ -10,10 +10,10 @@ from itertools import combinations
 from typing import Any, TypeAlias, final
 
 from worldline.injection.scope import Crash
-from worldline.injection.stepper import Pulse
+from worldline.injection.subject import Pulse
 from worldline.lineage.rounds.fares import FRESH
-from worldline.lineage.rounds.parts import Core, Incoming, Out, Parts
-from worldline.lineage.rounds.plan import Plan
+from worldline.lineage.rounds.parts import Core, Incoming, Out, RoundParts
+from worldline.lineage.rounds.plan import FaultPlan
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld
 from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.model.errors import UsageError
@@ -21,12 +21,12 @@ from worldline.model.faults import Partition
 from worldline.model.message import Envelope
 from worldline.model.semantics.layout import Layout
 
-Turn: TypeAlias = tuple[int, Out]
+NodeTurn: TypeAlias = tuple[int, Out]
 """A node's core after its turn, and what it sent."""
 
 
 @final
-class Turns:
+class NodeTurns:
     """Runs the turns of a system's nodes.
 
     Parameters
@@ -50,21 +50,21 @@ class Turns:
         What each node sent at its start, in round 1.
     """
 
-    def __init__(self, subject: RoundsSubject, parts: Parts) -> None:
+    def __init__(self, subject: RoundsSubject, parts: RoundParts) -> None:
         self.executions = 0
         self.pulse: Pulse = lambda: None
         self._scope = subject.scope
         self._system = system = subject.system
         self._parts = parts
-        self._world = RoundWorld(system, Plan(self._scope), length=subject.length)
+        self._world = RoundWorld(system, FaultPlan(self._scope), length=subject.length)
         self.loses = self._world.loses
         self._count = len(system.ids)
         self._empty = [
             self._world.world.cells[system.layout.inbox(i)].freeze()
             for i in range(self._count)
         ]
-        self._turns: dict[Any, Turn] = {}
-        self._options: dict[Any, list[tuple[Turn, tuple[int, ...]]]] = {}
+        self._turns: dict[Any, NodeTurn] = {}
+        self._options: dict[Any, list[tuple[NodeTurn, tuple[int, ...]]]] = {}
         self.first, self.boot = self._begin()
 
     def holds(self, src: int, dst: int) -> bool:
@@ -86,7 +86,7 @@ class Turns:
         *,
         again: bool,
         every: bool,
-    ) -> list[tuple[Turn, tuple[int, ...]]]:
+    ) -> list[tuple[NodeTurn, tuple[int, ...]]]:
         """Return each way a node's turn can go, with smallest sets of senders to lose.
 
         Parameters
@@ -102,7 +102,7 @@ class Turns:
         if known is not None:
             return known
         able = [src for src, _ in incoming if src != index] if loses else []
-        found: dict[Turn, list[tuple[int, ...]]] = {}
+        found: dict[NodeTurn, list[tuple[int, ...]]] = {}
         for size in range(len(able) + 1):
             for lost in combinations(able, size):
                 arriving = tuple(i for i in incoming if i[0] not in lost)
@@ -118,7 +118,7 @@ class Turns:
 
     def _turn(
         self, index: int, core: int, arriving: Incoming, round_: int, *, again: bool
-    ) -> Turn:
+    ) -> NodeTurn:
         """Let a node have its turn, unless it is known how it goes."""
         key = index, core, arriving, again, round_ == 1
         known = self._turns.get(key)
@@ -140,7 +140,7 @@ class Turns:
         round_: int,
         *,
         again: bool,
-    ) -> Turn:
+    ) -> NodeTurn:
         rounds = self._world
         world, system = rounds.world, self._system
         self._place(index, core, arriving, round_)

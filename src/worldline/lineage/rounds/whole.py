@@ -12,11 +12,11 @@ from itertools import combinations, product
 from typing import Any, TypeAlias, final
 
 from worldline.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
-from worldline.injection.stepper import Injection, Pulse
-from worldline.injection.subject import CoverPoint
+from worldline.injection.stepper import Injection
+from worldline.injection.subject import CoverPoint, Pulse
 from worldline.lineage.rounds.cones import crashes_of
 from worldline.lineage.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, after_crash
-from worldline.lineage.rounds.plan import Plan
+from worldline.lineage.rounds.plan import FaultPlan
 from worldline.lineage.rounds.promises import CALLS, Judge, due, witnesses
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld
 from worldline.lineage.rounds.subject import RoundsSubject
@@ -33,7 +33,7 @@ Waiting: TypeAlias = tuple[tuple[int, int, Envelope, int, bool], ...]
 Timers: TypeAlias = tuple[tuple[tuple[PendingTimer, int], ...], ...]
 """For each node its timers in the order of setting, and in how many rounds they are due."""
 
-Whole: TypeAlias = tuple[Snapshot, Waiting, Timers, tuple[Fares, ...], bool]
+SystemState: TypeAlias = tuple[Snapshot, Waiting, Timers, tuple[Fares, ...], bool]
 """A state; at last whether a handler failed."""
 
 
@@ -54,7 +54,7 @@ class Roundwise:
         self.cases: Sequence[CoverPoint] = subject.cases
         self._system = subject.system
         self._rounds = RoundWorld(
-            subject.system, Plan(subject.scope), length=subject.length
+            subject.system, FaultPlan(subject.scope), length=subject.length
         )
         self._count = len(subject.system.ids)
         self._rounds.begin()
@@ -65,7 +65,7 @@ class Roundwise:
         """The question."""
         return self._scope
 
-    def first(self) -> Whole:
+    def first(self) -> SystemState:
         """Return the state before round 1."""
         return self._first
 
@@ -77,7 +77,7 @@ class Roundwise:
         every: bool,
         room: int | None,
         pulse: Pulse = lambda: None,
-    ) -> Iterator[tuple[Whole, Injection]]:
+    ) -> Iterator[tuple[SystemState, Injection]]:
         """Return the states that a round can lead to, by every injection."""
         self._pulse = pulse
         for crashes in self._crashes(state, round_, room):
@@ -107,13 +107,13 @@ class Roundwise:
         judge = self._judge(state, round_)
         return met | {one.name for one in witnesses(self._system) if judge.holds(one)}
 
-    def _judge(self, state: Whole, round_: int) -> Judge:
+    def _judge(self, state: SystemState, round_: int) -> Judge:
         self._restore(state, round_ + 1, self._plan(state[3], ()))
         self._rounds.now = round_
         return Judge(self._rounds)
 
     def _crashes(
-        self, state: Whole, round_: int, room: int | None
+        self, state: SystemState, round_: int, room: int | None
     ) -> Iterator[tuple[Fault, ...]]:
         """Return all sets of crashes in a round."""
         fares = state[3]
@@ -129,7 +129,7 @@ class Roundwise:
                 )
 
     def _losable(
-        self, state: Whole, round_: int, crashes: tuple[Fault, ...]
+        self, state: SystemState, round_: int, crashes: tuple[Fault, ...]
     ) -> list[tuple[Loss, ...]]:
         """Return what may be lost of what would arrive in a round."""
         if not self._scope.may_lose(round_ - 1):
@@ -151,8 +151,12 @@ class Roundwise:
         ]
 
     def _broken(
-        self, state: Whole, round_: int, crashes: tuple[Fault, ...], room: int | None
-    ) -> Iterator[tuple[Whole, Injection]]:
+        self,
+        state: SystemState,
+        round_: int,
+        crashes: tuple[Fault, ...],
+        room: int | None,
+    ) -> Iterator[tuple[SystemState, Injection]]:
         """Return the states after breaking connections at the end of a round."""
         if not self._scope.may_lose(round_):
             return
@@ -175,7 +179,9 @@ class Roundwise:
                 faults = (*losses, *crashes)
                 yield self._play(state, round_, faults), faults
 
-    def _play(self, state: Whole, round_: int, faults: tuple[Fault, ...]) -> Whole:
+    def _play(
+        self, state: SystemState, round_: int, faults: tuple[Fault, ...]
+    ) -> SystemState:
         self._pulse()
         self.executions += 1
         plan = self._plan(state[3], faults)
@@ -197,16 +203,16 @@ class Roundwise:
                 fares[index] = after_crash(self._scope.semantics, fault)
         return self._lift(round_, tuple(fares))
 
-    def _plan(self, fares: tuple[Fares, ...], faults: tuple[Fault, ...]) -> Plan:
+    def _plan(self, fares: tuple[Fares, ...], faults: tuple[Fault, ...]) -> FaultPlan:
         """Return a plan of what is injected now, and of the crashes of old."""
         old = [
             Crash(0, name, until or None)
             for name, (kind, until) in zip(self._scope.nodes, fares, strict=True)
             if kind == DOWN or (kind, until) == MUTE
         ]
-        return Plan(self._scope, frozenset((*old, *faults)))
+        return FaultPlan(self._scope, frozenset((*old, *faults)))
 
-    def _restore(self, state: Whole, round_: int, plan: Plan) -> None:
+    def _restore(self, state: SystemState, round_: int, plan: FaultPlan) -> None:
         """Go to a state, before a round."""
         snapshot, waiting, pending, _, _ = state
         rounds = self._rounds
@@ -225,7 +231,7 @@ class Roundwise:
         for index, timers in enumerate(pending):
             rounds.timers[index] = {timer: round_ - 1 + left for timer, left in timers}
 
-    def _lift(self, round_: int, fares: tuple[Fares, ...]) -> Whole:
+    def _lift(self, round_: int, fares: tuple[Fares, ...]) -> SystemState:
         """Return the state after a round."""
         rounds = self._rounds
         waiting = tuple(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import final
 
-from worldline.dedalus.check import Checked, check
+from worldline.dedalus.check import CheckedProgram, check
 from worldline.dedalus.places import place_of
 from worldline.dedalus.syntax import (
     Atom,
@@ -30,7 +30,7 @@ from worldline.dedalus.syntax import (
 from worldline.dedalus.text import rule_text
 from worldline.dedalus.walk import negated, positive, variables
 from worldline.injection.subject import Goal
-from worldline.lineage.engines.trials import Outcome
+from worldline.lineage.engines.trials import SearchResult
 from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
 
@@ -52,9 +52,9 @@ class Patch:
 
 
 def harden(
-    checked: Checked,
-    certify: Callable[[Checked], Outcome],
-    owed: Callable[[Checked], frozenset[Goal]],
+    checked: CheckedProgram,
+    certify: Callable[[CheckedProgram], SearchResult],
+    owed: Callable[[CheckedProgram], frozenset[Goal]],
     *,
     most: int = 2,
 ) -> list[Patch]:
@@ -87,7 +87,7 @@ def harden(
     return []
 
 
-def patches(checked: Checked) -> Iterator[Patch]:
+def patches(checked: CheckedProgram) -> Iterator[Patch]:
     """Yield changes to try, the simplest first."""
     rules = checked.program.rules
     kept = {rule.head.relation for rule in rules if _is_persistence(rule)}
@@ -102,7 +102,7 @@ def patches(checked: Checked) -> Iterator[Patch]:
 # --------------------------------------------------------------------------- the kinds
 
 
-def _persistence(checked: Checked, kept: set[str]) -> Iterator[Patch]:
+def _persistence(checked: CheckedProgram, kept: set[str]) -> Iterator[Patch]:
     """Keep a relation that some rule reads, and that is given or sent and then gone."""
     program = checked.program
     fleeting = {fact.relation for fact in program.facts}
@@ -135,7 +135,7 @@ def _resending(rule: Rule, number: int) -> Patch:
 
 
 def _relays(
-    checked: Checked, sending: Sequence[Rule], kept: set[str]
+    checked: CheckedProgram, sending: Sequence[Rule], kept: set[str]
 ) -> Iterator[Patch]:
     """Let receivers pass on a message to all whom they know by the sender's relation."""
     told = set()

@@ -11,7 +11,7 @@ from worldline.lineage.targets.files import files_of, program_file
 from worldline.lineage.targets.target import Target
 from worldline.loading import builtin
 from worldline.loading.loader import load
-from worldline.loading.opening import Target as Given
+from worldline.loading.opening import SystemTarget as Given
 from worldline.loading.opening import open_system
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
-from worldline.dedalus.check import Checked, load
+from worldline.dedalus.check import CheckedProgram, load
 from worldline.dedalus.derivations import DerivedFact
 from worldline.dedalus.evaluate import label_of
 from worldline.dedalus.symbolic.frontier import frontier
@@ -18,7 +18,7 @@ from worldline.engine.bounds import BoundHit
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Run
-from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
+from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.options import IGNORE
 from worldline.lineage.targets.files import name_of
@@ -29,7 +29,7 @@ from worldline.lineage.targets.program_system import (
     origin,
     what_is_owed_is_kept,
 )
-from worldline.lineage.targets.target import Question, Report
+from worldline.lineage.targets.target import FaultQuery, ProgressCallback
 from worldline.loading import builtin
 from worldline.model.errors import UsageError
 from worldline.model.usercode.interrupts import heard, pending
@@ -110,13 +110,15 @@ class DedalusTarget:
         """Return what the searches run."""
         return DedalusSubject(self.checked, scope, negation)
 
-    def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
+    def solve(
+        self, scope: Scope, question: FaultQuery, report: ProgressCallback | None
+    ) -> SearchResult:
         """Decide a scope by solving for all faults at once."""
         return _solved(
             self.checked, scope, question.budget, report, every=question.every
         )
 
-    def frontier(self, scope: Scope, budget: Budget) -> list[FrontierPoint]:
+    def frontier(self, scope: Scope, budget: SearchBudget) -> list[FrontierPoint]:
         """Return the resilience frontier, as far as time allows."""
         edges: list[FrontierPoint] = []
         try:
@@ -154,18 +156,18 @@ class DedalusTarget:
         )
 
     def harden(
-        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget
     ) -> list[str]:
         """Return rules to add, after which the program holds."""
 
-        def certify(changed: Checked) -> Outcome:
+        def certify(changed: CheckedProgram) -> SearchResult:
             # What breaks it now is tried first: to solve takes longer than to run.
             subject = DedalusSubject(changed, scope, IGNORE)
             if any(subject.run(faults).broken for faults in falsifiers):
-                return Outcome(verdict=Verdict.VIOLATED)
+                return SearchResult(verdict=Verdict.VIOLATED)
             return _solved(changed, scope, budget, None, every=False)
 
-        def owed(changed: Checked) -> frozenset[Goal]:
+        def owed(changed: CheckedProgram) -> frozenset[Goal]:
             return DedalusSubject(changed, scope, IGNORE).run(NO_FAULTS).owed
 
         return [str(patch) for patch in harden(self.checked, certify, owed)]
@@ -182,13 +184,13 @@ def _refuse_other_promises(names: Sequence[str] | None) -> None:
 
 
 def _solved(
-    checked: Checked,
+    checked: CheckedProgram,
     scope: Scope,
-    budget: Budget,
-    report: Report | None,
+    budget: SearchBudget,
+    report: ProgressCallback | None,
     *,
     every: bool,
-) -> Outcome:
+) -> SearchResult:
     def tell(phase: str) -> None:
         if report is not None:
             report(FaultsProgress(executions=0, found=0, seconds=0.0, phase=phase))
@@ -203,8 +205,8 @@ def _solved(
     except (KeyboardInterrupt, MemoryError, OutOfTime) as end:
         # Before there was a question to be asked of the solver.
         pending()
-        return Outcome(verdict=Verdict.UNKNOWN, bound=_bound_of(end))
-    return Outcome(
+        return SearchResult(verdict=Verdict.UNKNOWN, bound=_bound_of(end))
+    return SearchResult(
         verdict=found.verdict,
         falsifiers=found.falsifiers,
         executions=found.executions,
@@ -215,7 +217,7 @@ def _solved(
     )
 
 
-def _look(budget: Budget) -> Callable[[], None]:
+def _look(budget: SearchBudget) -> Callable[[], None]:
     """Return what tells a solver that a bound was hit."""
     meter = budget.started()
 

@@ -7,19 +7,19 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar, overload
 
-from worldline.dedalus.check import Checked, check
+from worldline.dedalus.check import CheckedProgram, check
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.derivations import Derivations, derivations
 from worldline.dedalus.evaluate import Execution, evaluate
-from worldline.dedalus.lineage import Lineage, Negation
+from worldline.dedalus.lineage import Negation, RunLineage
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.symmetry import renamings
 from worldline.dedalus.syntax import Program
-from worldline.dedalus.templates import Row
+from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import POST, PRE
 from worldline.injection.formula import Formula
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.injection.subject import Check, CoverPoint, Goal, Run, patiently
+from worldline.injection.subject import CoverPoint, Goal, Pulse, Run, patiently
 from worldline.model.errors import UsageError
 
 NOTHING_ELSE = "nothing else is owed"
@@ -71,7 +71,7 @@ class DedalusSubject:
 
     def __init__(
         self,
-        program: Program | Checked,
+        program: Program | CheckedProgram,
         scope: Scope,
         negation: str = Negation.CONSERVATIVE,
         goals: str = Goals.ALL,
@@ -81,7 +81,7 @@ class DedalusSubject:
                 "a Dedalus program has no durable fields and no partial crashes",
                 remedy="use --crash-semantics mute or halt, without recovery",
             )
-        if isinstance(program, Checked):
+        if isinstance(program, CheckedProgram):
             program = program.program
         self.checked = check(program, scope.nodes)
         self._scope = scope
@@ -152,7 +152,7 @@ class DedalusSubject:
         ]
 
     @cached_property
-    def _failure_free(self) -> frozenset[Row]:
+    def _failure_free(self) -> frozenset[FactRow]:
         return frozenset(self.execute(frozenset()).rows(POST, self._scope.eot))
 
 
@@ -171,15 +171,15 @@ class _Support:
         self._arity = execution.compiled.checked.columns.arity[PRE]
         self._pre = execution.rows(PRE, scope.eot)
         self._post = execution.rows(POST, scope.eot)
-        self._make: Callable[[], Lineage] = lambda: Lineage(
+        self._make: Callable[[], RunLineage] = lambda: RunLineage(
             execution, faults, scope, negation
         )
 
     @cached_property
-    def _lineage(self) -> Lineage:
+    def _lineage(self) -> RunLineage:
         return self._make()
 
-    def __call__(self, goal: Goal, check: Check = patiently) -> Formula:
+    def __call__(self, goal: Goal, check: Pulse = patiently) -> Formula:
         lineage = self._lineage
         if goal == NOTHING_ELSE:
             anything = (None,) * self._arity

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, final
 
-from worldline.dedalus.check import Checked, load
+from worldline.dedalus.check import CheckedProgram, load
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.provenance import Provenance
-from worldline.dedalus.syntax import Value, When
+from worldline.dedalus.syntax import When
+from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Scope
 from worldline.lineage.explaining.words import names, parse
@@ -37,7 +38,7 @@ from worldline.model.message import message
 from worldline.model.network import datagrams
 from worldline.model.node import node
 from worldline.model.properties import liveness
-from worldline.model.system import Origin, System
+from worldline.model.system import System, SystemOrigin
 from worldline.model.verdicts import Verdict
 from worldline.model.view import View
 from worldline.model.workload import Invocation, script
@@ -48,12 +49,10 @@ from worldline.worlds.direct import DirectWorld
 _MAKER = f"{__name__}:system"
 """The function that makes the system; a trace names the program itself."""
 
-Row = tuple[Value, ...]
-
 
 @final
 @dataclass(frozen=True)
-class Envelope:
+class ProgramMessage:
     """A message of a run: what was sent in which round, and what becomes of it.
 
     Attributes
@@ -67,7 +66,7 @@ class Envelope:
     time: int
     src: str
     relation: str
-    row: Row
+    row: FactRow
     due: int | None
     refused: bool
 
@@ -93,7 +92,7 @@ class ProgramRun:
     """
 
     def __init__(
-        self, checked: Checked, scope: Scope, faults: FaultSet, name: str
+        self, checked: CheckedProgram, scope: Scope, faults: FaultSet, name: str
     ) -> None:
         self.name = name
         self.scope = scope
@@ -160,7 +159,7 @@ class ProgramRun:
         return {fault.time for fault in crashes if fault.node == name}
 
     @cached_property
-    def _ends(self) -> dict[str, dict[str, frozenset[Row]]]:
+    def _ends(self) -> dict[str, dict[str, frozenset[FactRow]]]:
         """What `pre` and `post` say at last of nodes that are gone by then.
 
         Rules about the end look at several nodes, and so tell of those that halted too;
@@ -178,7 +177,7 @@ class ProgramRun:
     def _halting(self) -> bool:
         return self.scope.semantics is CrashSemantics.HALT
 
-    def trace(self, source: Origin, *, engine: str, seed: int) -> Trace:
+    def trace(self, source: SystemOrigin, *, engine: str, seed: int) -> Trace:
         """Return the trace of the run."""
         system = self.system
         system.origin = source
@@ -203,7 +202,7 @@ class ProgramRun:
 
     def _place(self) -> Any:
         """Return the class of the nodes: a field for each relation."""
-        sending: dict[tuple[str, int], list[Envelope]] = {}
+        sending: dict[tuple[str, int], list[ProgramMessage]] = {}
         for envelope in self._envelopes:
             sending.setdefault((envelope.src, envelope.time), []).append(envelope)
         known, ends = self._states, self._ends
@@ -263,7 +262,7 @@ def system(
     return ProgramRun(checked, scope, injected, name_of(named)).system
 
 
-def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
+def origin(named: str, scope: Scope, faults: FaultSet) -> SystemOrigin:
     """Return what a trace says of where its system comes from.
 
     Parameters
@@ -282,10 +281,10 @@ def origin(named: str, scope: Scope, faults: FaultSet) -> Origin:
     }
     if scope.crash_nodes is not None:
         given["crash_nodes"] = ",".join(scope.crash_nodes)
-    return Origin(named, tuple(given.items()), find(_MAKER).source)
+    return SystemOrigin(named, tuple(given.items()), find(_MAKER).source)
 
 
-def envelopes(execution: Execution) -> Iterator[Envelope]:
+def envelopes(execution: Execution) -> Iterator[ProgramMessage]:
     """Yield what a run sends to other nodes, by time, each once."""
     provenance = Provenance(execution)
     sending = [r for r in execution.compiled.later if r.rule.when is When.ASYNC]
@@ -299,12 +298,14 @@ def envelopes(execution: Execution) -> Iterator[Envelope]:
                     told.add(key)
                     due = execution.network.due(time, src, dst)
                     refused = execution.network.arrival(time, src, dst) is None
-                    yield Envelope(time, src, key[1], row, due, refused)
+                    yield ProgramMessage(time, src, key[1], row, due, refused)
 
 
-def states(execution: Execution) -> dict[tuple[str, int], dict[str, frozenset[Row]]]:
+def states(
+    execution: Execution,
+) -> dict[tuple[str, int], dict[str, frozenset[FactRow]]]:
     """Return what each node holds in each round: rows without their first column."""
-    found: dict[tuple[str, int], dict[str, set[Row]]] = {}
+    found: dict[tuple[str, int], dict[str, set[FactRow]]] = {}
     for relation, row, time in execution.tuples():
         if relation != CRASH:  # it holds everywhere, always
             held = found.setdefault((str(row[0]), time), {})
@@ -346,7 +347,7 @@ def _calling(name: str, called: Invocation) -> Event:
     return Event(Kind.CALL, NodeId(name), name=called.name, payload=called.arguments)
 
 
-def _about(kind: Kind, envelope: Envelope) -> Event:
+def _about(kind: Kind, envelope: ProgramMessage) -> Event:
     content = envelope.content
     return Event(
         kind,

@@ -9,14 +9,14 @@ from typing import final
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Run
 from worldline.lineage.engines.states import states
-from worldline.lineage.engines.trials import Budget, Outcome
+from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
 from worldline.lineage.rounds.promises import Promise
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
-from worldline.lineage.targets.target import Question, Report
+from worldline.lineage.targets.target import FaultQuery, ProgressCallback
 from worldline.model.errors import UsageError
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
@@ -90,7 +90,9 @@ class RoundsTarget:
         mode = Mode.FAST if negation == IGNORE else Mode.COMPLETE
         return RoundsSubject(self.system, scope, mode=mode)
 
-    def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
+    def solve(
+        self, scope: Scope, question: FaultQuery, report: ProgressCallback | None
+    ) -> SearchResult:
         """Decide a scope level by level, over the distinct states."""
         stepper = stepper_of(self.subject(scope, IGNORE))
         return states(
@@ -117,7 +119,7 @@ class RoundsTarget:
             seed=seed,
         )
 
-    def frontier(self, scope: Scope, budget: Budget) -> None:
+    def frontier(self, scope: Scope, budget: SearchBudget) -> None:
         """Return nothing: the states are searched again for each scope."""
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
@@ -129,7 +131,7 @@ class RoundsTarget:
         return frozenset()
 
     def harden(
-        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget
     ) -> list[str]:
         """Return nothing: how Python code could be changed is not known."""
         return []

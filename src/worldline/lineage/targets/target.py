@@ -13,12 +13,12 @@ from typing import Protocol, final
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Run, Subject
-from worldline.lineage.engines.trials import Budget, FaultsProgress, Outcome
+from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
 
-Report = Callable[[FaultsProgress], None]
+ProgressCallback = Callable[[FaultsProgress], None]
 
 SEARCHES = ("ldfi", "random", "exhaustive")
 """The engines that run a subject, whatever it is."""
@@ -26,7 +26,7 @@ SEARCHES = ("ldfi", "random", "exhaustive")
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class FaultQuery:
     """What is asked of a target: as the user does, or of one of several scopes.
 
     Attributes
@@ -36,13 +36,13 @@ class Question:
     """
 
     options: FaultOptions
-    budget: Budget
+    budget: SearchBudget
     every: bool
 
     @classmethod
-    def of(cls, options: FaultOptions) -> Question:
+    def of(cls, options: FaultOptions) -> FaultQuery:
         """Return what a user asks."""
-        budget = Budget(
+        budget = SearchBudget(
             executions=options.max_executions,
             seconds=options.max_seconds,
             memory_mb=options.max_memory,
@@ -107,7 +107,9 @@ class Target(Protocol):
     def subject(self, scope: Scope, negation: str) -> Subject:
         """Return it as what the searches run."""
 
-    def solve(self, scope: Scope, question: Question, report: Report | None) -> Outcome:
+    def solve(
+        self, scope: Scope, question: FaultQuery, report: ProgressCallback | None
+    ) -> SearchResult:
         """Decide a scope with its own engine."""
 
     def audit(self, scope: Scope, falsifiers: Sequence[FaultSet]) -> tuple[str, ...]:
@@ -119,7 +121,9 @@ class Target(Protocol):
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run under faults as a trace."""
 
-    def frontier(self, scope: Scope, budget: Budget) -> list[FrontierPoint] | None:
+    def frontier(
+        self, scope: Scope, budget: SearchBudget
+    ) -> list[FrontierPoint] | None:
         """Return the resilience frontier, if its own engine knows a way to find it."""
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
@@ -129,7 +133,7 @@ class Target(Protocol):
         """Return all that holds in a run, as far as it can be told."""
 
     def harden(
-        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: Budget
+        self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget
     ) -> list[str]:
         """Return changes, as text, after which it holds in a scope.
 

@@ -23,7 +23,7 @@ InFlight: TypeAlias = tuple[LastCompleted, Any]
 
 
 @final
-class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
+class ClientRecord(  # noqa: SLOT001 - a tuple has no room for slots of its own
     tuple[Client, tuple[Completed, ...], InFlight | None]
 ):
     """What one client did: who it is, what came back, and what it waits for.
@@ -42,7 +42,7 @@ class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
     @classmethod
     def of(
         cls, client: Client, completed: tuple[Completed, ...], flying: InFlight | None
-    ) -> Deeds:
+    ) -> ClientRecord:
         """Return the record of a client."""
         made = cls((client, completed, flying))
         made.key = freeze(tuple(made))
@@ -52,7 +52,7 @@ class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
 
     def __eq__(self, other: object) -> bool:
         # Types count between records, as they do between frozen values.
-        if type(other) is Deeds:
+        if type(other) is ClientRecord:
             return self is other or bool(self.key == other.key)
         return tuple.__eq__(self, other)
 
@@ -61,12 +61,12 @@ class Deeds(  # noqa: SLOT001 - a tuple has no room for slots of its own
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy works its key out again: tags are known by identity.
-        return Deeds.of, tuple(self)
+        return ClientRecord.of, tuple(self)
 
 
-register_sealed(Deeds)
+register_sealed(ClientRecord)
 
-History: TypeAlias = tuple[Deeds, ...]
+History: TypeAlias = tuple[ClientRecord, ...]
 """What each client that has invoked anything did, in order of clients."""
 
 
@@ -76,11 +76,11 @@ def arranged(history: History) -> History:
     def by_client(last: LastCompleted) -> LastCompleted:
         return tuple(in_order(last))
 
-    found: dict[Client, Deeds] = {}
+    found: dict[Client, ClientRecord] = {}
     for client, completed, flying in history:
         records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
         now = None if flying is None else (by_client(flying[0]), flying[1])
-        found[client] = Deeds.of(client, records, now)
+        found[client] = ClientRecord.of(client, records, now)
     return tuple([found[client] for client in in_order(found)])
 
 

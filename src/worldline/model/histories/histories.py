@@ -31,7 +31,7 @@ from worldline.model.histories.deeds import (
     moments,
     position,
 )
-from worldline.model.histories.deeds import Deeds as Deeds
+from worldline.model.histories.deeds import ClientRecord as ClientRecord
 from worldline.model.histories.deeds import History as History
 from worldline.model.histories.timelines import explained
 from worldline.model.observers import Observer, Step
@@ -213,7 +213,7 @@ class Linearizer:
         self._explained: dict[
             tuple[Any, ...], dict[Configuration, tuple[Configuration, ...]]
         ] = {}
-        self._deeds: Memory[Deeds] = Memory(generation)
+        self._deeds: Memory[ClientRecord] = Memory(generation)
 
     def fold(self, history: History, projected: tuple[Pairs, Pairs]) -> History:
         """Return `history` after one step's responses and then its invocations."""
@@ -230,7 +230,7 @@ class Linearizer:
     def _responded(self, history: History, client: Client, result: Any) -> History:
         """Return `history` after the operation in flight of `client` came back."""
         at = position(history, client)
-        before = history[at] if at >= 0 else Deeds.of(client, (), None)
+        before = history[at] if at >= 0 else ClientRecord.of(client, (), None)
         _, completed, flying = before
         if flying is None:
             raise ModelError(
@@ -250,7 +250,7 @@ class Linearizer:
         at = position(history, client)
         if at < 0:
             at = in_order([client, *[one[0] for one in history]]).index(client)
-            history = (*history[:at], Deeds.of(client, (), None), *history[at:])
+            history = (*history[:at], ClientRecord.of(client, (), None), *history[at:])
         before = history[at]
         if before[2] is not None:
             raise ModelError(
@@ -266,9 +266,9 @@ class Linearizer:
             after = self._made(key, client, before[1], (last, operation))
         return (*history[:at], after, *history[at + 1 :])
 
-    def _made(self, key: tuple[Any, ...], *record: Any) -> Deeds:
+    def _made(self, key: tuple[Any, ...], *record: Any) -> ClientRecord:
         """Make the record of a client, once for all histories that it is part of."""
-        return self._deeds.put(key, Deeds.of(*record))
+        return self._deeds.put(key, ClientRecord.of(*record))
 
     def decide(self, history: History) -> bool:
         """Tell whether `history` is linearizable."""

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from worldline.model.errors import ModelError
-from worldline.model.network.networks import Key, Networks, label
+from worldline.model.network.networks import NetworkKey, Networks, label
 from worldline.model.node import NodeType
 
 
@@ -100,7 +100,9 @@ def _check_part(
 
 
 def _check_apart(
-    keys: tuple[Key, ...], others: tuple[Key, ...], travelling: dict[str, set[type]]
+    keys: tuple[NetworkKey, ...],
+    others: tuple[NetworkKey, ...],
+    travelling: dict[str, set[type]],
 ) -> None:
     for key, cls in itertools.product(keys, others):
         if isinstance(key, str) and not isinstance(cls, str) and cls in travelling[key]:

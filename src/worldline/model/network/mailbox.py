@@ -36,7 +36,7 @@ class Capability(enum.Enum):
     LOST_WHEN_DOWN = "lost when down"
 
 
-Shape: TypeAlias = Literal["bag", "set", "queues"]
+MailboxShape: TypeAlias = Literal["bag", "set", "queues"]
 """A mailbox that is nothing but envelopes: with counts, without, or in queues.
 
 Its operations are `put`, `take` and `copy` alone, and what arrives depends on each
@@ -44,12 +44,12 @@ envelope that can arrive next for itself. It has the static methods `split` and 
 between frozen values and envelopes, so that the kernel can work it out by itself.
 """
 
-SHAPES: dict[type, Shape | None] = {}
+SHAPES: dict[type, MailboxShape | None] = {}
 """The shape of each class of mailboxes that was declared."""
 
 
 def mailbox(
-    *, unordered: bool, shape: Shape | None = None
+    *, unordered: bool, shape: MailboxShape | None = None
 ) -> Callable[[type[C]], type[C]]:
     """Declare a class of mailboxes: how its frozen values are made.
 

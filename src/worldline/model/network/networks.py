@@ -28,7 +28,7 @@ from worldline.model.network.mailbox import (
     permits,
 )
 
-Key: TypeAlias = type | str
+NetworkKey: TypeAlias = type | str
 """What is carried: a message class, or the path of the part that sends."""
 
 
@@ -45,7 +45,7 @@ class Networks:
         The network of all other messages, the last of `members`.
     """
 
-    carried: tuple[tuple[tuple[Key, ...], Network], ...]
+    carried: tuple[tuple[tuple[NetworkKey, ...], Network], ...]
     otherwise: Network
     name: str = "networks"
 
@@ -69,7 +69,7 @@ class Networks:
         return next((m.buffer for m in self.members if m.buffer is not None), None)
 
     @functools.cached_property
-    def _numbers(self) -> dict[Key, int]:
+    def _numbers(self) -> dict[NetworkKey, int]:
         return {
             key: number for number, (keys, _) in enumerate(self.carried) for key in keys
         }
@@ -98,7 +98,9 @@ class Networks:
 
 
 def networks(
-    carried: Mapping[Key | tuple[Key, ...], Network], *, otherwise: Network
+    carried: Mapping[NetworkKey | tuple[NetworkKey, ...], Network],
+    *,
+    otherwise: Network,
 ) -> Networks:
     """Make a network of several, such as TCP and UDP at once.
 
@@ -129,7 +131,7 @@ def networks(
     ('Ping', 'otherwise')
     """
     _check_carried(carried)
-    entries: list[tuple[tuple[Key, ...], Network]] = []
+    entries: list[tuple[tuple[NetworkKey, ...], Network]] = []
     for given, network in carried.items():
         keys = given if isinstance(given, tuple) else (given,)
         for key in keys:
@@ -147,7 +149,7 @@ def networks(
     return made
 
 
-def label(key: Key) -> str:
+def label(key: NetworkKey) -> str:
     """Return what is named, in words."""
     if isinstance(key, str):
         return f"part {key}" if key else "the node itself"
@@ -177,7 +179,7 @@ def _check_carried(carried: object) -> None:
         )
 
 
-def _check_key(key: object, known: list[Key]) -> None:
+def _check_key(key: object, known: list[NetworkKey]) -> None:
     if not (isinstance(key, str) or is_message_class(key)):
         raise ModelError(
             f"wl.networks(...) names {named(key)}, which is no message class",

@@ -67,7 +67,7 @@ class Failure:
         return f"{self.name}{text} ({self.where})"
 
 
-Found: TypeAlias = Callable[[], Any] | Result | Failure
+Dispatch: TypeAlias = Callable[[], Any] | Result | Failure
 """The handler, ready to be called, or why there is none.
 
 Called, it may still answer ``UNHANDLED``: what it drew is not to happen.
@@ -88,7 +88,7 @@ def find(
     event: Event,
     *,
     offered: bool = False,
-) -> Found:
+) -> Dispatch:
     """Return the handler that takes `event`, bound to its arguments.
 
     Parameters
@@ -249,7 +249,7 @@ def _find_message(
     service: Any,
     context: Context,
     event: Event,
-) -> Found:
+) -> Dispatch:
     message = event.payload
     handler = kind.on.get(type(message))
     if handler is None:
@@ -268,7 +268,9 @@ def _find_message(
     return Result.WAITS if system.unhandled == "wait" else Result.UNHANDLED
 
 
-def _find_timer(kind: NodeType, service: Any, context: Context, event: Event) -> Found:
+def _find_timer(
+    kind: NodeType, service: Any, context: Context, event: Event
+) -> Dispatch:
     handler = kind.timers[event.name]
     arguments = (event.payload,) if handler.mark.takes_payload else ()
     if not handler.takes(service, *arguments):
@@ -278,7 +280,7 @@ def _find_timer(kind: NodeType, service: Any, context: Context, event: Event) ->
 
 def _find_call(
     system: System, index: int, service: Any, context: Context, event: Event
-) -> Found:
+) -> Dispatch:
     handler = system.types[index].calls.get(event.name)
     if handler is None:
         over = is_over(system, index, service, event)
@@ -299,7 +301,7 @@ def _find_drawn(
     event: Event,
     *,
     offered: bool,
-) -> Found:
+) -> Dispatch:
     """Find the handler of a call that draws: enabled if it may happen in some way."""
     handler = system.types[index].calls[event.name]
     guards = guards_of(system, index, event)
@@ -334,7 +336,7 @@ def _go_on() -> None:
     """Do nothing: that the position of the script moves is all that happens."""
 
 
-def _find_error(kind: NodeType, node: Any, context: Context, event: Event) -> Found:
+def _find_error(kind: NodeType, node: Any, context: Context, event: Event) -> Dispatch:
     path = kind.error_part()
     if path is None:
         return Result.UNHANDLED

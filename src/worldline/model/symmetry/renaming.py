@@ -29,23 +29,23 @@ from worldline.model.data.identity import BY_DECLARATION, NodeId
 from worldline.model.data.values import freeze, thaw
 from worldline.model.drawn import OneOf
 from worldline.model.events import Event
-from worldline.model.histories.deeds import Deeds
+from worldline.model.histories.deeds import ClientRecord
 from worldline.model.kinds import RANKED, Kind
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.structure import Structure
 
-Names: TypeAlias = Mapping[NodeId, NodeId]
+Renaming: TypeAlias = Mapping[NodeId, NodeId]
 """The new name of each node whose name changes."""
 
 _PAIRED = frozenset({MAP, DICT})
 
-_SEALED = (Sealed, Deeds)
+_SEALED = (Sealed, ClientRecord)
 """Values that stand for themselves and are known by their key."""
 
 
-def renamed(frozen: Frozen, names: Names) -> Frozen:
+def renamed(frozen: Frozen, names: Renaming) -> Frozen:
     """Return a frozen value with other names in it, canonical again."""
     cls = type(frozen)
     if cls is NodeId:
@@ -75,12 +75,14 @@ def renamed(frozen: Frozen, names: Names) -> Frozen:
     return frozen
 
 
-def _renamed_seal(sealed: Sealed | Deeds, names: Names) -> Sealed | Deeds:
+def _renamed_seal(
+    sealed: Sealed | ClientRecord, names: Renaming
+) -> Sealed | ClientRecord:
     key = renamed(sealed.key, names)
     if key == sealed.key:
         return sealed
-    if isinstance(sealed, Deeds):
-        return Deeds.of(*thaw(key))
+    if isinstance(sealed, ClientRecord):
+        return ClientRecord.of(*thaw(key))
     if isinstance(sealed, Envelope):
         return Envelope(key[1], key[2], thaw(key[3]), key[3])
     return PendingTimer(key[1], key[2], thaw(key[3]))
@@ -179,7 +181,7 @@ class Renamer:
         self._cuts = [split(side, system.ids) for side in system.cuts]
         self._numbers = {cut: number for number, cut in enumerate(self._cuts)}
 
-    def renamed(self, column: int, frozen: Frozen, names: Names) -> Frozen:
+    def renamed(self, column: int, frozen: Frozen, names: Renaming) -> Frozen:
         """Return the value of a column with other names in it.
 
         It belongs to the column of the renamed node, if the column is a node's.
@@ -195,14 +197,14 @@ class Renamer:
         common, told = outlines(opened, words, alone, loose=loose)
         return _digest(common), {node: _digest(one) for node, one in told.items()}
 
-    def event(self, event: Event, names: Names) -> Event:
+    def event(self, event: Event, names: Renaming) -> Event:
         """Return an event as it is called after a renaming."""
         if event.kind is Kind.PARTITION:
             return Event(event.kind, payload=self._cut(event.payload, names))
         found: Event = thaw(renamed(freeze(event), names))
         return found
 
-    def _cut(self, number: int, names: Names) -> int:
+    def _cut(self, number: int, names: Renaming) -> int:
         return self._numbers[renamed(self._cuts[number], names)]
 
     def _opened(self, column: int, frozen: Frozen) -> Frozen:

@@ -23,7 +23,7 @@ from worldline.model.data.values import freeze, thaw
 from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.node import NodeType
-from worldline.model.symmetry.renaming import Names, exchange, renamed, split
+from worldline.model.symmetry.renaming import Renaming, exchange, renamed, split
 from worldline.model.workload import Invocation
 
 _REMEDY = "make it the same for all of them, or leave them out of System(symmetry=...)"
@@ -114,13 +114,13 @@ def check_symmetry(system: Declared) -> None:
             _check_faults(system, names)
 
 
-def _pairs(system: Declared, names: Names) -> Iterator[tuple[int, int]]:
+def _pairs(system: Declared, names: Renaming) -> Iterator[tuple[int, int]]:
     """Yield the index of each node, and of the node that gets its name."""
     for index, node in enumerate(system.ids):
         yield index, system.index[names.get(node, node)]
 
 
-def _differ(names: Names, what: str, here: object, there: object) -> ModelError:
+def _differ(names: Renaming, what: str, here: object, there: object) -> ModelError:
     one, other = names
     return ModelError(
         f"{one} and {other} are declared symmetric, but {what} is {there}; "
@@ -129,7 +129,7 @@ def _differ(names: Names, what: str, here: object, there: object) -> ModelError:
     )
 
 
-def _check_prototypes(system: Declared, names: Names) -> None:
+def _check_prototypes(system: Declared, names: Renaming) -> None:
     for index, image in _pairs(system, names):
         kind, other = system.types[index], system.types[image]
         if kind is not other:
@@ -158,7 +158,7 @@ def _fields(kind: NodeType, node: Any, path: str = "") -> Iterator[tuple[str, Fr
             yield f"{path}{name}", freeze(value)
 
 
-def _check_scripts(system: Declared, names: Names) -> None:
+def _check_scripts(system: Declared, names: Renaming) -> None:
     for index, image in _pairs(system, names):
         here = [
             (script.on_reset, [_scripted(call, names) for call in script.calls])
@@ -173,7 +173,7 @@ def _check_scripts(system: Declared, names: Names) -> None:
             raise _differ(names, what, _scripts(here), _scripts(there))
 
 
-def _check_whenevers(system: Declared, names: Names) -> None:
+def _check_whenevers(system: Declared, names: Renaming) -> None:
     for index, image in _pairs(system, names):
         here = [(_call(c, names), _code(w)) for c, w in system.whenevers[index]]
         there = [(_call(c, {}), _code(w)) for c, w in system.whenevers[image]]
@@ -182,11 +182,11 @@ def _check_whenevers(system: Declared, names: Names) -> None:
             raise _differ(names, what, _guarded(here), _guarded(there))
 
 
-def _scripted(call: Invocation, names: Names) -> tuple[str, Frozen, object]:
+def _scripted(call: Invocation, names: Renaming) -> tuple[str, Frozen, object]:
     return (*_call(call, names), _code(call.until))
 
 
-def _call(call: Invocation, names: Names) -> tuple[str, Frozen]:
+def _call(call: Invocation, names: Renaming) -> tuple[str, Frozen]:
     return call.name, renamed(freeze(call.arguments), names)
 
 
@@ -219,7 +219,7 @@ def _code(when: Callable[..., bool] | None) -> object:
     return getattr(when, "__code__", when)
 
 
-def _check_faults(system: Declared, names: Names) -> None:
+def _check_faults(system: Declared, names: Renaming) -> None:
     one, other = names
     faults = system.faults
     if faults.strikes(one) != faults.strikes(other):

@@ -18,7 +18,7 @@ LIMIT_S = 3.5
 longer than whatever a signal stops."""
 
 
-Execution: TypeAlias = tuple[int, int]
+ExecutionNumber: TypeAlias = tuple[int, int]
 """The number of an execution, and a mark of what is executed."""
 
 
@@ -29,7 +29,7 @@ class _Beat:
 
     def __init__(self) -> None:
         self.number = 0
-        self.given_up: frozenset[Execution] = frozenset()
+        self.given_up: frozenset[ExecutionNumber] = frozenset()
 
 
 _beat = _Beat()  # to change an attribute of a class takes several times as long
@@ -62,7 +62,7 @@ def end() -> None:
     _words[0] = 0
 
 
-def give_up(executions: frozenset[Execution]) -> None:
+def give_up(executions: frozenset[ExecutionNumber]) -> None:
     """Let executions count as divergent, without running them."""
     _beat.given_up = executions
 
@@ -72,7 +72,7 @@ def gives_up() -> bool:
     return bool(_beat.given_up)
 
 
-def seen() -> Execution:
+def seen() -> ExecutionNumber:
     """Return the execution that runs, in whatever process; its number is 0 if none."""
     return _words[0], _words[1]
 

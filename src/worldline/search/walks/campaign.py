@@ -16,9 +16,9 @@ from typing import final
 
 from worldline.engine.bounds import Bounds, bound_that_ended
 from worldline.engine.expand import Expander
-from worldline.engine.exploration import Check, Exploration, Hit, Options
+from worldline.engine.exploration import Exploration, Hit, Options, StateCheck
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended
+from worldline.engine.walks import Ended, WalkEnd
 from worldline.model.system import System
 from worldline.runs.evidence import DIRECTORY
 from worldline.runs.start import Start
@@ -163,7 +163,7 @@ class Search(WalkSearch[LivePlan]):
         is_larger = self._exploration.bound == "depth" and tally.periphery > 0
         return any(budgets) and not found and is_larger and not plan.emit_live
 
-    def _explore_to(self, starts: list[Start], goal: Check) -> Exploration:
+    def _explore_to(self, starts: list[Start], goal: StateCheck) -> Exploration:
         """Search for a state in which a goal is true."""
         search = self._exploring(starts, [*self._checks(), goal], Bounds(), Options())
         search.run(self._engine.run)
@@ -174,14 +174,16 @@ class Search(WalkSearch[LivePlan]):
         bounds = Bounds(depth=depth or self._plan.bounds.depth)
         options = Options(periphery=True, threads=self._plan.threads)
         sometimes = [
-            Check(self._world.decision(known), target=True, fatal=False)
+            StateCheck(self._world.decision(known), target=True, fatal=False)
             for known in witnesses(self._plan.wanted)
         ]
         checks = [*self._checks(), *sometimes]
         return self._exploring(staged.beginning.starts, checks, bounds, options)
 
-    def _checks(self) -> list[Check]:
-        return [Check(one, target=False, fatal=True) for one in self._walkers.checks]
+    def _checks(self) -> list[StateCheck]:
+        return [
+            StateCheck(one, target=False, fatal=True) for one in self._walkers.checks
+        ]
 
     def _suspects(self) -> Suspects:
         plan = self._plan
@@ -213,7 +215,7 @@ class Search(WalkSearch[LivePlan]):
         try:
             for spot, ended in suspects.walk_each(spots):
                 self._count(spot, ended, suspects)
-                if ended.end is not End.GOAL:
+                if ended.end is not WalkEnd.GOAL:
                     root = self._exploration.roots[spot.root]
                     found = suspects.examine(spot, root, ended)
                     if isinstance(found, Dead):
@@ -254,7 +256,7 @@ class Search(WalkSearch[LivePlan]):
         tally = self._tally
         tally.walks += 1
         tally.steps += ended.steps
-        if ended.end is End.GOAL:
+        if ended.end is WalkEnd.GOAL:
             tally.live += ended.steps == 0 and spot.number < tally.periphery
             if self._plan.emit_live:
                 path = suspects.path(spot)
@@ -281,5 +283,5 @@ class Search(WalkSearch[LivePlan]):
 
     def _unsafe(self, met: UnsafeWalk, spot: Spot) -> Unsafe:
         hit = Hit(spot.root, met.path)
-        is_hit = met.ended.end is End.HIT
+        is_hit = met.ended.end is WalkEnd.HIT
         return Unsafe(hit, self._walkers.safety[met.ended.what] if is_hit else None)

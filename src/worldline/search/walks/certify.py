@@ -12,7 +12,7 @@ from typing import NamedTuple
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Path
-from worldline.engine.exploration import Check, Exploration, Options
+from worldline.engine.exploration import Exploration, Options, StateCheck
 from worldline.engine.tables import Row
 from worldline.model.semantics.layout import Layout
 from worldline.worlds.tabulated import TabulatedWorld
@@ -83,7 +83,7 @@ def certify(
             world.tables,
             world,
             [row],
-            [Check(goal, target=True, fatal=True)],
+            [StateCheck(goal, target=True, fatal=True)],
             bounds=Bounds(states=most_states),
             options=Options(keep_going=keep_going),
             meter=meter,

@@ -32,7 +32,7 @@ class Case(enum.Enum):
     """The walk may have been too short for the system to recover."""
 
 
-class Found(NamedTuple):
+class Located(NamedTuple):
     """A position, and what it is.
 
     Attributes
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 def find_critical(
     recovers: Recovers, first: int, last: int, *, end_is_dead: Callable[[], bool]
-) -> Found:
+) -> Located:
     """Find the critical transition of a path by exponential, then binary search.
 
     Parameters
@@ -68,7 +68,7 @@ def find_critical(
     Asks `recovers` a number of times that is logarithmic in `last`.
     """
     if not recovers(first):
-        return Found(first, Case.TOO_SHORT)
+        return Located(first, Case.TOO_SHORT)
     alive, position = first, first
     while True:
         position = min(max(1, 2 * position), last)
@@ -79,7 +79,7 @@ def find_critical(
             break
         alive = position
     if is_late and not end_is_dead():
-        return Found(position, Case.TOO_SHORT)
+        return Located(position, Case.TOO_SHORT)
     if not dead:
         alive, position = position, last
     while position - alive > 1:
@@ -88,7 +88,7 @@ def find_critical(
             alive = middle
         else:
             position = middle
-    return Found(position, Case.DEAD)
+    return Located(position, Case.DEAD)
 
 
 def find_earlier(recovers: Recovers, first: int) -> int:

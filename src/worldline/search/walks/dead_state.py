@@ -14,7 +14,7 @@ from typing import final
 
 from worldline.engine.expand import Expander, Path
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended
+from worldline.engine.walks import Ended, WalkEnd
 from worldline.search.walks.critical import Case, find_critical, find_earlier
 from worldline.search.walks.probe import Probe, Prober, UnsafeWalk, Walker
 
@@ -148,7 +148,7 @@ class Suspects:
             for spot in some:
                 self._look()
                 ended = next(walks)
-                if ended.end is End.LIMIT and self.most_steps > most_steps:
+                if ended.end is WalkEnd.LIMIT and self.most_steps > most_steps:
                     (ended,) = self._walker(self.most_steps).walk_each(
                         [spot.row], spot.number
                     )
@@ -157,7 +157,7 @@ class Suspects:
 
     def refuse_unsafe(self, spot: Spot, ended: Ended) -> None:
         """Raise `UnsafeWalk` if a walk from a spot met a safety violation."""
-        if ended.end in (End.HIT, End.FAILED):
+        if ended.end in (WalkEnd.HIT, WalkEnd.FAILED):
             raise UnsafeWalk(ended, [*spot.path, *self.path(spot)])
 
     def examine(self, spot: Spot, root: Row, ended: Ended) -> Dead | Unresolved | None:
@@ -174,12 +174,14 @@ class Suspects:
             If a walk meets a safety violation.
         """
         first = len(spot.path)
-        while ended.end is not End.GOAL:
+        while ended.end is not WalkEnd.GOAL:
             run = _Run(self, root, [*spot.path, *self.path(spot)], first)
             last = len(run.path)
 
             def end_is_dead(
-                run: _Run = run, last: int = last, stuck: bool = ended.end is End.STUCK
+                run: _Run = run,
+                last: int = last,
+                stuck: bool = ended.end is WalkEnd.STUCK,
             ) -> bool:
                 return stuck or self._prober.certificate(run.rows[last]).is_dead
 
@@ -189,7 +191,9 @@ class Suspects:
             dead_at_first = found.position == first
             if dead_at_first and run.probe(first).certified:
                 return run.dead_at(find_earlier(run.recovers, first))
-            if ended.end is End.STUCK or not self._raise(found.position, first, last):
+            if ended.end is WalkEnd.STUCK or not self._raise(
+                found.position, first, last
+            ):
                 if dead_at_first:
                     return run.dead_at(find_earlier(run.recovers, first))
                 return Unresolved(run.path, self.most_steps)

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from worldline.engine.schedulers.protocol import Scheduler
-from worldline.loading.opening import Target, open_system
+from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
@@ -31,7 +31,7 @@ ALL = "all"
 
 
 @verb(FuzzOptions, Prefix, Progress, Scheduler)
-def fuzz(system: Target, options: FuzzOptions) -> WalkReport:
+def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
     """Make random runs in which the environment is drawn, too, and judge safety.
 
     Calls come with arguments that are drawn (`one_of`, `integers`), scripts wait for

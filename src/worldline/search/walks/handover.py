@@ -13,7 +13,7 @@ from typing import Any, Protocol, final
 from worldline.engine.expand import Path
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, Site
-from worldline.engine.walks import End, Ended, Reached
+from worldline.engine.walks import Ended, Reached, WalkEnd
 from worldline.worlds.walks import CannotTell, DirectWalks
 
 _FIRST, _BATCH = 1, 512
@@ -260,7 +260,7 @@ class Moving:
             batch = range(first, min(first + self._batch, numbers.stop))
             self._batch = min(2 * self._batch, _BATCH)
             for ended in over_tables(batch):
-                if ended.end is End.MOVED:
+                if ended.end is WalkEnd.MOVED:
                     assert ended.row is not None
                     begun = start(ended.walk)
                     yield self._go_on(begun, ended.row, ended.walk, ended.steps)

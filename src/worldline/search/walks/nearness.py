@@ -9,7 +9,7 @@ from typing import final
 from worldline.engine.expand import Expander, Path
 from worldline.engine.tables import Row
 from worldline.model.properties import Property
-from worldline.runs.condition import Parts, parts_of
+from worldline.runs.condition import PartialTruth, parts_of
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -33,7 +33,7 @@ class Nearest:
         The number of the run, and the step after which they did.
     """
 
-    parts: Parts
+    parts: PartialTruth
     run: int
     step: int
 

@@ -24,7 +24,7 @@ _STEPS_OF_A_TURN = 51_200
 
 @final
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PortfolioTurn:
     """Some walks in a row that are made alike.
 
     Attributes
@@ -40,7 +40,9 @@ class Turn:
     walks: int
 
 
-def turns(scheduler: Scheduler | None, max_steps: int | None) -> Iterator[Turn]:
+def turns(
+    scheduler: Scheduler | None, max_steps: int | None
+) -> Iterator[PortfolioTurn]:
     """Yield turns without end.
 
     Parameters
@@ -57,8 +59,10 @@ def turns(scheduler: Scheduler | None, max_steps: int | None) -> Iterator[Turn]:
         yield _turn(known, steps if max_steps is None else max_steps)
 
 
-def _turn(scheduler: Scheduler, max_steps: int) -> Turn:
-    return Turn(scheduler, max_steps, max(1, _STEPS_OF_A_TURN // max(1, max_steps)))
+def _turn(scheduler: Scheduler, max_steps: int) -> PortfolioTurn:
+    return PortfolioTurn(
+        scheduler, max_steps, max(1, _STEPS_OF_A_TURN // max(1, max_steps))
+    )
 
 
 def _portfolio() -> list[tuple[Scheduler, int]]:

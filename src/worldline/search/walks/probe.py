@@ -15,7 +15,7 @@ from worldline.engine.decisions import Decision
 from worldline.engine.expand import Path
 from worldline.engine.exploration import Exploration
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended
+from worldline.engine.walks import Ended, WalkEnd
 from worldline.model.errors import InternalError
 from worldline.search.walks.certify import Certificate, Fate, certify
 from worldline.worlds.tabulated import TabulatedWorld
@@ -179,7 +179,7 @@ class Prober:
         """
         numbers = range(_FIRST, _FIRST + self._walks)
         ends = self._ends(row, numbers, most_steps)
-        live = [ended for ended in ends if ended.end is End.GOAL]
+        live = [ended for ended in ends if ended.end is WalkEnd.GOAL]
         if not live:
             proved = self.certificate(row).path
             if proved is None:
@@ -191,7 +191,7 @@ class Prober:
 
     def _first_live(self, row: Row, numbers: range, most_steps: int) -> Path | None:
         for ended in self._ends(row, numbers, most_steps):
-            if ended.end is End.GOAL:
+            if ended.end is WalkEnd.GOAL:
                 return self._walker(most_steps).path(row, ended.walk)
         return None
 
@@ -199,6 +199,6 @@ class Prober:
         walker = self._walker(most_steps)
         ends = list(walker.walk(row, numbers))
         for ended in ends:
-            if ended.end in (End.HIT, End.FAILED):
+            if ended.end in (WalkEnd.HIT, WalkEnd.FAILED):
                 raise UnsafeWalk(ended, walker.path(row, ended.walk))
         return ends

@@ -13,17 +13,17 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.exploration import (
-    Check,
     Exploration,
     Hit,
     Options,
+    StateCheck,
     Statistics,
     few_collections,
 )
 from worldline.engine.room import MIB, give_back
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Row
-from worldline.engine.walks import End, Ended, Reached
+from worldline.engine.walks import Ended, Reached, WalkEnd
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.runs.start import Start
@@ -33,7 +33,7 @@ from worldline.search.walks.coverage import Covering
 from worldline.search.walks.handover import Counted, Moving, Pace
 from worldline.search.walks.nearness import RUNS, STEPS, Nearest, nearest
 from worldline.search.walks.plan import RunsPlan
-from worldline.search.walks.portfolio import Turn, turns
+from worldline.search.walks.portfolio import PortfolioTurn, turns
 from worldline.search.walks.report import WalkReport
 from worldline.search.walks.runs_verdict import Runs, answer
 from worldline.search.walks.verdict import Unsafe
@@ -177,11 +177,11 @@ class RandomRuns(WalkSearch[RunsPlan]):
             tables_meter=self._tables_meter,
         )
 
-    def _explore_to(self, starts: list[Start], goal: Check) -> Exploration:
+    def _explore_to(self, starts: list[Start], goal: StateCheck) -> Exploration:
         """Search for a state in which a goal is true."""
         world, cut = self._world, self._cut.predicate
         decisions = [world.decision(known) for known in self._safety]
-        checks = [Check(one, target=False, fatal=True) for one in decisions]
+        checks = [StateCheck(one, target=False, fatal=True) for one in decisions]
         options = Options(prune=None if cut is None else world.decision(cut))
         search = self._exploring(starts, [*checks, goal], Bounds(), options)
         search.run(self._engine.run)
@@ -201,7 +201,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
                 self._runs.budget = NOTHING
                 return
 
-    def _walk_turn(self, numbers: range, turn: Turn) -> None:
+    def _walk_turn(self, numbers: range, turn: PortfolioTurn) -> None:
         """Walk as often as it is the turn of one scheduler."""
         while self._runs.walks < numbers.stop and not self._is_over():
             self._walker.use(turn.scheduler, turn.max_steps)
@@ -245,13 +245,13 @@ class RandomRuns(WalkSearch[RunsPlan]):
         rows = [roots[number % len(roots)] for number in numbers]
         return self._walker.walk_each(rows, numbers.start)
 
-    def _count(self, ended: Ended, roots: list[Row], turn: Turn) -> None:
+    def _count(self, ended: Ended, roots: list[Row], turn: PortfolioTurn) -> None:
         runs = self._runs
         # A path may need room in the tables. A walk that is not counted is made again.
-        if ended.end in (End.HIT, End.FAILED):
+        if ended.end in (WalkEnd.HIT, WalkEnd.FAILED):
             root = ended.walk % len(roots)
             path = self._walker.path(roots[root], ended.walk)
-            known = self._safety[ended.what] if ended.end is End.HIT else None
+            known = self._safety[ended.what] if ended.end is WalkEnd.HIT else None
             runs.found = Unsafe(Hit(root, path), known)
             runs.found_by = turn.scheduler.name
         runs.walks += 1

@@ -12,7 +12,7 @@ from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import PropertyReport
-from worldline.search.counterexample import Counterexamples, Finding, Run
+from worldline.search.counterexample import Counterexamples, EngineRun, Finding
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
 from worldline.search.walks.dead_state import Dead, Spot
@@ -155,11 +155,11 @@ def found_on_walk(unsafe: Unsafe, writer: Counterexamples) -> PropertyReport:
     return failed_outcome(writer, hit.path[-1][1].detail.failure.kind, hit)
 
 
-def _run(search: Exploration, root: int, path: Path) -> Run:
+def _run(search: Exploration, root: int, path: Path) -> EngineRun:
     expander, row = Expander(search.tables, search.service), search.roots[root]
     for entry, leaf in path:
         row = expander.after(row, entry, leaf)
-    return Run(root, path, row)
+    return EngineRun(root, path, row)
 
 
 def _critical(dead: Dead) -> CriticalTransition:

@@ -19,7 +19,7 @@ from worldline.engine.bounds import Bounds
 from worldline.engine.schedulers.checked import checked
 from worldline.engine.schedulers.named import scheduler_named
 from worldline.engine.schedulers.protocol import Scheduler
-from worldline.loading.opening import Target, open_system
+from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.errors import refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -46,7 +46,7 @@ LIVE_STEPS = 10_000
 
 
 @verb(WalkOptions, Prefix, Progress, Scheduler)
-def walk(system: Target, options: WalkOptions) -> WalkReport:
+def walk(system: SystemTarget, options: WalkOptions) -> WalkReport:
     """Make random runs until one violates a property, or a budget is used up.
 
     Without liveness properties, runs begin at the beginning, and every property is

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-from worldline.engine.exploration import Check, Exploration, Options, Statistics
+from worldline.engine.exploration import Exploration, Options, StateCheck, Statistics
 from worldline.model.system import System
 from worldline.model.usercode.user_functions import check_function
 from worldline.runs.start import Start
@@ -42,7 +42,11 @@ class WalkSearch(Generic[PlanT]):
         return self._staged.stopped
 
     def _exploring(
-        self, starts: list[Start], checks: list[Check], bounds: Bounds, options: Options
+        self,
+        starts: list[Start],
+        checks: list[StateCheck],
+        bounds: Bounds,
+        options: Options,
     ) -> Exploration:
         """Return a search of every run from some states."""
         world, progress = self._world, self._plan.options.progress

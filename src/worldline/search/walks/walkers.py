@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, final
 from worldline.engine.bounds import Meter
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.schedulers.weighted import Weighted
-from worldline.engine.walks import WalkOptions
 from worldline.engine.walks import Walks as ReferenceWalks
+from worldline.engine.walks import WalkSettings
 from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.search.walks.handover import Counted, Moving, Pace
@@ -21,7 +21,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import DirectWalks
 
 if TYPE_CHECKING:
-    from worldline.engine.native.walks import Walks
+    from worldline.engine.native.walks import NativeWalks
 
 
 def all_of(wanted: list[Property]) -> Property:
@@ -137,7 +137,7 @@ def walker(
         Watches over what is done over tables, if not `meter` does.
     """
     describe = describer(world.system, weigh)
-    options = WalkOptions(
+    options = WalkSettings(
         meter=tables_meter or meter,
         seed=seed,
         most_steps=most_steps,
@@ -167,10 +167,10 @@ def walker(
 
 
 def _over_tables(
-    world: TabulatedWorld, engine: str, counted: Counted, options: WalkOptions
-) -> Walks | ReferenceWalks:
+    world: TabulatedWorld, engine: str, counted: Counted, options: WalkSettings
+) -> NativeWalks | ReferenceWalks:
     if engine == "python":
         return ReferenceWalks(world.tables, counted, options)
-    from worldline.engine.native.walks import Walks
+    from worldline.engine.native.walks import NativeWalks
 
-    return Walks(world.tables, counted, options)
+    return NativeWalks(world.tables, counted, options)

@@ -12,7 +12,7 @@ import dataclasses
 
 from worldline.engine.bounds import Meter
 from worldline.engine.exploration import Exploration
-from worldline.engine.walks import End
+from worldline.engine.walks import WalkEnd
 from worldline.model.properties import Property, PropertyKind
 from worldline.search.walks.dead_state import Spot
 from worldline.search.walks.plan import LivePlan
@@ -72,7 +72,7 @@ def reached_on_walks(
             walks = walkers.of(plan.most_steps).walk_each(rows, spots[begin].number)
             for spot, ended in zip(spots[begin:], walks, strict=True):
                 meter.check()
-                if ended.end is End.HIT and ended.what >= safe:
+                if ended.end is WalkEnd.HIT and ended.what >= safe:
                     known = left.pop(ended.what - safe)
                     reached[known.name] = len(spot.path) + ended.steps
                     break

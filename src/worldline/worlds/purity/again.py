@@ -11,13 +11,13 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.model.node_template import Mould
+from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.user_errors import spelt
 from worldline.worlds.door import Query
-from worldline.worlds.purity.sample import Execution
+from worldline.worlds.purity.sample import RememberedExecution
 from worldline.worlds.tabulated import TabulatedWorld
-from worldline.worlds.trial import Path, Trial, Trials
+from worldline.worlds.trial import DryRuns, QueryPath, Trial
 
 Told = tuple[Any, str]
 """What came of something: as data to compare, and in words."""
@@ -36,7 +36,7 @@ class Again:
     def __init__(self, world: TabulatedWorld) -> None:
         self._world = world
         self._system = world.system
-        self._trials = Trials(world.system)
+        self._trials = DryRuns(world.system)
         layout = world.system.layout
         self._observed = {
             layout.observer(number): observer
@@ -46,17 +46,17 @@ class Again:
     def start(self, index: int) -> Told:
         """Start a node, with all of its choices."""
         event = Event(Kind.START, self._system.ids[index])
-        mould = Mould(self._system.types[index], self._system.initial[index])
+        mould = NodeTemplate(self._system.types[index], self._system.initial[index])
         try:
             trials = self._trials.all_choices(index, mould, event, self._at_first)
         except ModelError as error:
             return _refused(error)
         return told([self._of_trial(event, trial) for trial in trials])
 
-    def known(self, execution: Execution) -> Told:
+    def known(self, execution: RememberedExecution) -> Told:
         """Return what the tables remember of an execution."""
         values = self._world.tables.interners[execution.entry.column].values
-        paths: Sequence[Path] = [[] for _ in execution.leaves]
+        paths: Sequence[QueryPath] = [[] for _ in execution.leaves]
         if execution.branches is not None:
             paths = [path for path, _ in execution.branches]
         return told(
@@ -66,12 +66,12 @@ class Again:
             ]
         )
 
-    def execute(self, execution: Execution) -> Told:
+    def execute(self, execution: RememberedExecution) -> Told:
         """Run the handler of an execution, with all of its choices."""
         entry, event = execution.entry, execution.event
         local = self._world.tables.interners[entry.column].values[execution.number]
         index = self._system.layout.columns[entry.column].index
-        mould = Mould(self._system.types[index], local)
+        mould = NodeTemplate(self._system.types[index], local)
         try:
             if execution.branches is None:
                 refuse = _refusing(event)
@@ -101,7 +101,9 @@ class Again:
         full = query[0] == "full" and query[2] >= (self._system.network.buffer or 0)
         return int(full)
 
-    def _of_trial(self, event: Event, trial: Trial, path: Path | None = None) -> Told:
+    def _of_trial(
+        self, event: Event, trial: Trial, path: QueryPath | None = None
+    ) -> Told:
         projected: list[Any] = []
         if trial.outcome.failure is None:
             step = trial.outcome.as_step(event)
@@ -111,7 +113,7 @@ class Again:
                     projected.append((column, freeze(seen)))
         return _seen(path or [], trial.local, trial.outcome, projected)
 
-    def _of_leaf(self, path: Path, local: Frozen, leaf: Leaf) -> Told:
+    def _of_leaf(self, path: QueryPath, local: Frozen, leaf: Leaf) -> Told:
         folds: list[Any] = [
             (done.column, done.operation[1])  # type: ignore[index]
             for done in leaf.changes
@@ -140,7 +142,9 @@ def told(outcomes: list[Told]) -> Told:
     return [data for data, _ in outcomes], said
 
 
-def _seen(path: Path, local: Frozen, outcome: Outcome, projected: list[Any]) -> Told:
+def _seen(
+    path: QueryPath, local: Frozen, outcome: Outcome, projected: list[Any]
+) -> Told:
     data = (list(path), local, freeze(outcome), projected)
     if outcome.failure is not None:
         return data, f"failed with {outcome.failure}"

@@ -20,13 +20,13 @@ from worldline.model.data.values import thaw
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
 from worldline.model.usercode.user_errors import spelt
-from worldline.model.view import Read
+from worldline.model.view import ColumnRead
 from worldline.worlds.purity.again import Again, Told
 from worldline.worlds.purity.evaluations import Evaluations, evaluated
 from worldline.worlds.purity.ghosts import audit_ghosts
 from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
-from worldline.worlds.purity.sample import Execution, executions
+from worldline.worlds.purity.sample import RememberedExecution, executions
 from worldline.worlds.purity.scramble import ORDERS, Scrambling
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -190,7 +190,7 @@ def _started(again: Again, index: int, name: str) -> Trialled:
     return Trialled(f"the start of {name}", lambda: again.start(index), None)
 
 
-def _executed(again: Again, execution: Execution) -> Trialled:
+def _executed(again: Again, execution: RememberedExecution) -> Trialled:
     return Trialled(
         f"the handler of {execution.event!r}",
         lambda: again.execute(execution),
@@ -232,7 +232,7 @@ def _judged(world: TabulatedWorld, only: Property | None = None) -> list[Trialle
 
 
 def _judge(world: TabulatedWorld, one: Evaluations, row: Row) -> Told:
-    def ask(read: Read) -> Any:
+    def ask(read: ColumnRead) -> Any:
         return world.recall.ask(read, row[read.column])[0]
 
     return _said(evaluated(world.system, one.name, one.judge, ask))

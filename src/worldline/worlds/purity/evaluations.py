@@ -15,7 +15,7 @@ from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.one_thread import claim, release
-from worldline.model.view import Pure, Read, View, holds_for
+from worldline.model.view import ColumnRead, Pure, View, holds_for
 
 _ENDS = 16
 _OTHERS = 32
@@ -77,11 +77,11 @@ class CarefulReader:
         Answers a read.
     """
 
-    def __init__(self, ask: Callable[[Read], Any]) -> None:
+    def __init__(self, ask: Callable[[ColumnRead], Any]) -> None:
         self._ask = ask
-        self._given: list[tuple[Read, Any, Frozen]] = []
+        self._given: list[tuple[ColumnRead, Any, Frozen]] = []
 
-    def read(self, read: Read) -> Any:
+    def read(self, read: ColumnRead) -> Any:
         value = self._ask(read)
         self._given.append((read, value, freeze(value)))
         return value
@@ -101,7 +101,10 @@ class CarefulReader:
 
 
 def evaluated(
-    system: System, name: str, judge: Callable[[View], bool], ask: Callable[[Read], Any]
+    system: System,
+    name: str,
+    judge: Callable[[View], bool],
+    ask: Callable[[ColumnRead], Any],
 ) -> Any:
     """Evaluate a predicate once more.
 

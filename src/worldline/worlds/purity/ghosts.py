@@ -17,20 +17,20 @@ from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
-from worldline.model.node_template import Mould
+from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.execute import handler_name
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import shorten, spelt
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
-from worldline.worlds.purity.sample import Execution, executions
+from worldline.worlds.purity.sample import RememberedExecution, executions
 from worldline.worlds.tabulated import TabulatedWorld
-from worldline.worlds.trial import Trial, Trials
+from worldline.worlds.trial import DryRuns, Trial
 
 Aspect: TypeAlias = tuple[str, Any, str]
 """Something that a handler does: what it is, as data to compare, and in words."""
 
-Runner: TypeAlias = Callable[[Trials, int, Mould, Event], list[Trial]]
+Runner: TypeAlias = Callable[[DryRuns, int, NodeTemplate, Event], list[Trial]]
 """Runs the handler of an event from a mould, in one way or in several."""
 
 _WIDEST = 120
@@ -71,10 +71,12 @@ def audit_ghosts(
         ghosts.check(index, local, execution.event, _runner(execution))
 
 
-def _runner(execution: Execution) -> Runner:
+def _runner(execution: RememberedExecution) -> Runner:
     branches = execution.branches
 
-    def run(trials: Trials, index: int, mould: Mould, event: Event) -> list[Trial]:
+    def run(
+        trials: DryRuns, index: int, mould: NodeTemplate, event: Event
+    ) -> list[Trial]:
         if branches is None:
             return trials.all_choices(index, mould, event, _refuse)
         return [trials.run(index, mould, event, path, _refuse) for path, _ in branches]
@@ -104,7 +106,7 @@ class Ghosts:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._trials = Trials(system)
+        self._trials = DryRuns(system)
         self._names = [list(_ghosts(kind)) for kind in system.types]
         self.declared = any(self._names)
 
@@ -153,7 +155,9 @@ class Ghosts:
         if self.without(index, local) == local:
             return
 
-        def run(trials: Trials, index: int, mould: Mould, event: Event) -> list[Trial]:
+        def run(
+            trials: DryRuns, index: int, mould: NodeTemplate, event: Event
+        ) -> list[Trial]:
             environment = functools.partial(world.door.look_up, index)
             return [trials.run(index, mould, event, [], environment)]
 
@@ -164,7 +168,7 @@ class Ghosts:
     ) -> list[list[Aspect]]:
         kind = self._system.types[index]
         try:
-            trials = run(self._trials, index, Mould(kind, local), event)
+            trials = run(self._trials, index, NodeTemplate(kind, local), event)
         except Nondeterminism as error:
             return [[("asks", error.second, f"it {error.second}")]]
         except ModelError as error:

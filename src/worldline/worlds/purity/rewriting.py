@@ -25,7 +25,7 @@ from worldline.worlds.purity.scramble import (
     STAND_INS,
     ScrambledSet,
     Scrambling,
-    Site,
+    SetSite,
     scrambled,
 )
 
@@ -195,7 +195,7 @@ class Scrambler:
         )
 
     @contextlib.contextmanager
-    def active(self, order: int, only: Site | None = None) -> Iterator[None]:
+    def active(self, order: int, only: SetSite | None = None) -> Iterator[None]:
         """Run the functions with sets in one order, inside this block."""
         with contextlib.ExitStack() as undo:
             Scrambling.order, Scrambling.only = order, only

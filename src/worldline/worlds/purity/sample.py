@@ -16,7 +16,7 @@ from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Ask, Entry, Fork, Leaf, Tables
 from worldline.model.data.content import fingerprint
 from worldline.model.events import Event
-from worldline.worlds.trial import Path
+from worldline.worlds.trial import QueryPath
 
 SAMPLE = 240
 """Executions that are run again, if no handler needs a share of its own beyond that."""
@@ -28,7 +28,7 @@ _MOST_BRANCHES = 4
 
 @final
 @dataclass(frozen=True, slots=True)
-class Execution:
+class RememberedExecution:
     """What the tables remember of an event in a local state.
 
     Attributes
@@ -42,7 +42,7 @@ class Execution:
 
     entry: Entry
     number: int
-    branches: tuple[tuple[Path, Leaf], ...] | None
+    branches: tuple[tuple[QueryPath, Leaf], ...] | None
     leaves: tuple[Leaf, ...]
 
     @property
@@ -71,7 +71,7 @@ class _Lowest:
 
 def executions(
     tables: Tables, wanted: Callable[[int, int], bool] | None = None
-) -> list[Execution]:
+) -> list[RememberedExecution]:
     """Return executions of every handler, the earliest first.
 
     Those that diverged are left out: to run one again takes long.
@@ -130,12 +130,12 @@ def _of_handler(
     return found
 
 
-def _execution(entry: Entry, number: int) -> Execution | None:
+def _execution(entry: Entry, number: int) -> RememberedExecution | None:
     outcomes = entry.outcomes[number]
     if isinstance(outcomes, tuple):
         if any(_diverged(leaf) for leaf in outcomes):
             return None
-        return Execution(entry, number, None, outcomes)
+        return RememberedExecution(entry, number, None, outcomes)
     found = []
     for branch in _branches(outcomes, []):
         if not _diverged(branch[1]):
@@ -144,7 +144,9 @@ def _execution(entry: Entry, number: int) -> Execution | None:
             break
     if not found:
         return None
-    return Execution(entry, number, tuple(found), tuple(leaf for _, leaf in found))
+    return RememberedExecution(
+        entry, number, tuple(found), tuple(leaf for _, leaf in found)
+    )
 
 
 def _diverged(leaf: Leaf) -> bool:
@@ -152,7 +154,7 @@ def _diverged(leaf: Leaf) -> bool:
     return failure is not None and failure.kind == "divergence"
 
 
-def _branches(tree: Any, path: Path) -> Iterator[tuple[Path, Leaf]]:
+def _branches(tree: Any, path: QueryPath) -> Iterator[tuple[QueryPath, Leaf]]:
     """Yield the ways through an outcome tree, as far as known."""
     if isinstance(tree, Leaf):
         yield path, tree

@@ -30,7 +30,7 @@ ORDERS = range(10)
 
 _LAST_TURN = 6
 
-Site = str
+SetSite = str
 """A line that looked at an order: file name, line and function."""
 
 
@@ -49,11 +49,11 @@ class Scrambling:
     """
 
     order = 0
-    only: Site | None = None
-    sites: dict[Site, None] = {}  # noqa: RUF012 - there is one, as there is one order
+    only: SetSite | None = None
+    sites: dict[SetSite, None] = {}  # noqa: RUF012 - there is one, as there is one order
 
 
-def _site() -> Site:
+def _site() -> SetSite:
     """Return the line of user's code that is asking, past our own frames."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(
