@@ -236,3 +236,13 @@ def test_kinds_refuse_by_the_name_of_the_option():
         with pytest.raises(wl.UsageError):
             kind.refuse("size", value)  # type: ignore[attr-defined]
     assert option(3, "size", Whole()) != 3
+
+
+@pytest.mark.parametrize("name", ["depth", "max_steps", "walks"])
+def test_none_does_not_pass_for_a_bound_that_is_not_there(name: str):
+    options = {one.name: one for one in options_of(WalkOptions)}
+    if options[name].default is None:
+        WalkOptions.of(**{name: None})
+    else:
+        with pytest.raises(wl.UsageError, match=f"{name}=None says nothing"):
+            WalkOptions.of(**{name: None})

@@ -48,15 +48,12 @@ def deployment(bug: str, *, present: bool = True) -> wl.System:
 def walk(bug: str, *, present: bool = True, **options: Any) -> wl.WalkReport:
     """Walk as a bug's command says, with the bug or without."""
     given = build_parser().parse_args(shlex.split(zoo.bugs()[bug]))
+    asked = {
+        name: getattr(given, name) for name in ("depth", "max_steps", "properties")
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
     return wl.walk(
-        deployment(bug, present=present),
-        **{
-            "depth": given.depth,
-            "max_steps": given.max_steps,
-            "properties": given.properties,
-            "traces": False,
-            **options,
-        },
+        deployment(bug, present=present), **{"traces": False, **asked, **options}
     )
 
 

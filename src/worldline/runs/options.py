@@ -118,7 +118,14 @@ class VerbOptions:
 
     def __post_init__(self) -> None:
         for known in options_of(type(self)):
-            known.about.value.refuse(known.name, getattr(self, known.name))
+            value = getattr(self, known.name)
+            # It would pass for a bound that is not there.
+            if value is None and known.default is not None and "None" not in known.type:
+                raise UsageError(
+                    f"{known.name}=None says nothing",
+                    remedy=f"leave it out for the default, {known.default!r}",
+                )
+            known.about.value.refuse(known.name, value)
 
     @classmethod
     def of(cls, **given: Any) -> Self:
