@@ -70,6 +70,26 @@ def test_a_name_is_given_once():
     assert "spill" not in KINDS
 
 
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"is_about_message": True, "budgets": ("spills",)}, "does not arrive; add"),
+        (
+            {"is_about_connection": True, "arrives": True, "budgets": ("spills",)},
+            "about a connection, but arrives; leave out",
+        ),
+        ({"is_about_message": True, "arrives": True}, "has 0 budgets; give it one"),
+        ({"is_about_connection": True, "budgets": ("p", "q")}, "has 2 budgets; give"),
+    ],
+)
+def test_a_row_that_tables_could_not_serve_is_refused(row: dict[str, Any], what: str):
+    with pytest.raises(wl.ModelError, match=what):
+        register_kind(
+            Kind(value="spill", origin=wl.Origin.FAULT, weight="fault", **row)
+        )
+    assert "spill" not in KINDS
+
+
 @pytest.mark.parametrize("name", ["stalls", "drops"])
 def test_other_budgets_are_those_of_registered_kinds_alone(name: str):
     with pytest.raises(wl.ModelError, match=rf"Faults\(others=...\) names '{name}'"):

@@ -59,8 +59,8 @@ class Kind:
         environment do there.
     is_about_message
         Whether its payload is a message in flight.
-    takes_message
-        Whether that is under way no more.
+    takes_message, doubles_message
+        Whether that is under way no more, or once more.
     is_about_connection
         Whether it befalls the connection of its node and its peer as a whole, so that
         either could be the one that is named first.
@@ -108,6 +108,7 @@ class Kind:
     arrives: bool = field(default=False, repr=False)
     is_about_message: bool = field(default=False, repr=False)
     takes_message: bool = field(default=False, repr=False)
+    doubles_message: bool = field(default=False, repr=False)
     is_about_connection: bool = field(default=False, repr=False)
     held_by_partition: bool = field(default=False, repr=False)
     breaks: Breaks = field(default="none", repr=False)
@@ -176,8 +177,10 @@ def register_kind(kind: Kind) -> None:
     Raises
     ------
     ModelError
-        If its name, or that of a budget, is taken.
+        If its name, or that of a budget, is taken, or if what it says of itself does
+        not go together.
     """
+    _refuse_contradictions(kind)
     taken = {kind.value, *kind.budgets} & {*KINDS, *BUDGETS}
     if taken:
         raise ModelError(
@@ -197,6 +200,24 @@ def register_kind(kind: Kind) -> None:
             MESSAGE_FAULTS.append(kind)
     if kind.is_about_connection:
         CONNECTION_FAULTS.append(kind)
+
+
+def _refuse_contradictions(kind: Kind) -> None:
+    """Refuse a row of which the tables of a search would remember wrong answers.
+
+    What arrives is looked up by what is under way and, if anything that `arrives` has
+    a budget, by what is left of it; what a node does by itself, in another table.
+    """
+    about_one = kind.is_about_message or kind.is_about_connection
+    if kind.is_fault and about_one and len(kind.budgets) != 1:
+        what, remedy = f"has {len(kind.budgets)} budgets", "give it one, by its name"
+    elif kind.is_about_message and not kind.arrives:
+        what, remedy = "is about a message, but does not arrive", "add arrives=True"
+    elif kind.is_about_connection and kind.arrives:
+        what, remedy = "is about a connection, but arrives", "leave out arrives=True"
+    else:
+        return
+    raise ModelError(f"the kind of event {kind.value!r} {what}", remedy=remedy)
 
 
 for _kind in (
@@ -275,6 +296,7 @@ for _kind in (
         budgets=("duplicates",),
         arrives=True,
         is_about_message=True,
+        doubles_message=True,
         mark="2",
         meaning="duplicated",
     ),

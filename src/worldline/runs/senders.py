@@ -62,7 +62,7 @@ class Senders:
         steps = self._steps.get((node, envelope))
         if not steps or self._stays(envelope):
             return
-        if kind is Kind.DUPLICATE:
+        if kind.doubles_message:
             steps.appendleft(steps[0])
         elif kind.takes_message:
             steps.popleft()

@@ -80,7 +80,7 @@ def envelope_operations(event: Event) -> list[MailOperation]:
         return []
     if event.kind.takes_message:
         return [(event.node, ("take", event.envelope))]
-    if event.kind is Kind.DUPLICATE:
+    if event.kind.doubles_message:
         return [(event.node, ("copy", event.envelope))]
     return []
 
