@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
-from worldline.runs.option_values import (
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import Group, option
+from worldline.options.values import (
     Choice,
     File,
     InPython,
@@ -16,8 +18,6 @@ from worldline.runs.option_values import (
     Switch,
     Whole,
 )
-from worldline.runs.options import Group, option
-from worldline.runs.system_options import SystemOptions
 
 if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
 
-from worldline.runs.option_values import (
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import Group, option
+from worldline.options.values import (
     Assignments,
     Choice,
     File,
@@ -19,8 +21,6 @@ from worldline.runs.option_values import (
     ViewFunctions,
     Whole,
 )
-from worldline.runs.options import Group, option
-from worldline.runs.system_options import SystemOptions
 from worldline.search.cut import Predicates, StatePredicate
 
 if TYPE_CHECKING:

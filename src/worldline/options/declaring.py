@@ -1,4 +1,4 @@
-"""VerbOptions of a verb, each written once: as a field of a frozen class.
+"""Options of a verb: fields of a frozen class, and the function made from them.
 
 A field says the default, the kind of the values and the meaning. The signature and the
 help of the Python function are made from the fields (`verb`), the flags of the command
@@ -28,7 +28,7 @@ from typing import (
 )
 
 from worldline.model.errors import UsageError
-from worldline.runs.option_values import InPython, OptionKind
+from worldline.options.values import InPython, OptionKind
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -14,8 +14,8 @@ from tests.cli.command import refusal, run
 import worldline as wl
 from worldline.cli.options import add_options, given
 from worldline.lineage.options import FaultOptions
-from worldline.runs.option_values import InPython, NameList, Switch, Whole
-from worldline.runs.options import VerbOptions, option, options_of, verb
+from worldline.options.declaring import VerbOptions, option, options_of, verb
+from worldline.options.values import InPython, NameList, Switch, Whole
 from worldline.search.options import CheckOptions, FuzzOptions, WalkOptions
 from worldline.zoo.toy import system as toy
 
