@@ -19,7 +19,7 @@ from worldline.options.values import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SystemOptions(VerbOptions):
     """What is asked of a system, how long, with which seed, and where the trace goes."""
 
