@@ -108,6 +108,7 @@ class Rerun:
         Event or Divergence
             What happened; or how it went otherwise than recorded.
         """
+        # What diverged then is counted at once, so the clock need not suspect it again.
         diverges = step.failure is not None and step.failure.kind == DIVERGENCE
         try:
             event = self._events.of(step)

@@ -193,6 +193,7 @@ class DirectWorld:
         NotEnabled
             If the event cannot happen; the state is unchanged.
         """
+        # What only the clock could stop is waited for once, and known from then on.
         before = stuck.before(self.system, event, self.nodes)
         known = before and stuck.known(self.system, *before, event, choices)
         if known and self.is_enabled(event, charge=charge):

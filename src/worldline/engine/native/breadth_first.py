@@ -151,6 +151,8 @@ class _Levels:
                 return
             if is_cut:
                 raise BoundHit("depth")
+            # Values note the depth at which they are first met: by that a search that
+            # does not end says which of them grow.
             search.tables.tick(statistics.depth + 1)
             self._library.wl_clock(self._kernel.handle, statistics.depth + 1)
             self._kernel_meter.checked(self._library.wl_advance(self._handle))

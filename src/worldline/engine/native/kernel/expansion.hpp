@@ -62,6 +62,7 @@ class Expansion {
         const auto is_done = [&] {
             return batch.is_over || batch.quota <= 0 || shared_.is_full || meter().is_over();
         };
+        // First the rows that met a miss: what they lacked has been worked out since.
         for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
             expand_one(worker, batch, batch.retry[at]);
             --batch.quota;
