@@ -46,7 +46,7 @@ _SWITCH = re.compile(r"(?<=\bbugs=)\S+")
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BugResult:
-    """What became of one bug's command.
+    """The result of one bug's command.
 
     Attributes
     ----------

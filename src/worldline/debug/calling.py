@@ -1,4 +1,4 @@
-"""What an expression may call, and what of a value it may name.
+"""The calls that an expression may make, and the attributes it may name.
 
 All that is not listed here is refused: a list of what is dangerous would be forgotten in
 one place. Nothing listed changes a value, or leads from one to code.

@@ -1,4 +1,4 @@
-"""What can be asked in words: the table of commands, and who answers a line.
+"""The table of commands, and the function that answers a line.
 
 Nothing here prints: an `Answer` is JSON data, and the same as lines of text.
 """

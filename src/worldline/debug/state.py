@@ -77,7 +77,7 @@ class StateChange:
 @final
 @dataclass(frozen=True, slots=True)
 class NodeDifference:
-    """What differs of one node, or of the network."""
+    """The differences of one node, or of the network."""
 
     node: str
     changes: tuple[StateChange, ...]

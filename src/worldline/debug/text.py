@@ -1,4 +1,4 @@
-"""What a session answers, as lines of text."""
+"""Answers of a session, as lines of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may make a relation hold more than it does in a run.
+"""Changes that may make a relation hold more than it does in a run.
 
 A row that is new under other faults is derived by a rule that fires anew: one of its
 premises is new, or one of its absences is. For each such trigger, and for what follows

@@ -1,4 +1,4 @@
-"""Whether a program makes sense, and what follows from its text alone."""
+"""The check of a program, and what follows from its text alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many columns each relation has, and what they hold.
+"""The number of columns of each relation, and their types.
 
 A type is a class of a union-find over columns and the variables of rules. Column 0 of
 every relation is a location. A comparison needs equal types but passes none on: a
@@ -31,7 +31,7 @@ Slot: TypeAlias = tuple[str, int] | tuple[int, str]
 
 
 class Type(StrEnum):
-    """What a column holds."""
+    """The type of the values of a column."""
 
     INT = "number"
     STRING = "string"

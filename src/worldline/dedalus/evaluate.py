@@ -46,7 +46,7 @@ RowGroup: TypeAlias = tuple[FactRow, tuple[FactRow, ...]]
 
 @dataclass(frozen=True)
 class Execution:
-    """What one run derived.
+    """The facts that one run derived.
 
     Attributes
     ----------

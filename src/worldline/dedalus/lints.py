@@ -1,4 +1,4 @@
-"""What is allowed, and probably not meant."""
+"""Lints: code that is allowed, and probably not meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a program, shown at its place in the text."""
+"""Errors of a program, each shown at its place in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which renamings of nodes a program cannot notice.
+"""The renamings of nodes that a program cannot notice.
 
 A node that no rule names can be exchanged with another, if the facts stay the same: the
 rules then treat both alike. Where text is ordered (``<``, ``min``, ``max``) the names

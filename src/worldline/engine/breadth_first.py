@@ -22,7 +22,7 @@ from worldline.engine.tables import Entry, Leaf, Row, Tables
 
 @final
 class Ancestry:
-    """How each state was first reached: three integers for each."""
+    """The step by which each state was first reached: three integers for each."""
 
     def __init__(self) -> None:
         self.parents = array("q")

@@ -55,7 +55,7 @@ class StateCheck:
 @final
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Where something to report was found.
+    """The place where something to report was found.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Hit:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to explore.
+    """Settings of an exploration.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Options:
 
 @final
 class Statistics:
-    """What a search has seen so far.
+    """Counts of what a search has seen so far.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where the time of a search goes: stopwatches by the sort of work.
+"""A profile of a search: stopwatches by the sort of work.
 
 Who does some work asks for it to be `timed` once, when it is made. `Untimed` gives back
 what it got, so that a search without a profile runs the very same functions as if this

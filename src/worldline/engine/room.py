@@ -1,4 +1,4 @@
-"""How much memory this process has, and how much it may have.
+"""The memory that this process has, and how much it may have.
 
 A search that is given no bound may take three quarters of what is free when it begins, so
 that neither it nor its neighbours meet the killer of the operating system. What is free

@@ -69,7 +69,7 @@ _MASK = (1 << 64) - 1
 
 
 class Trait(NamedTuple):
-    """What a value adds to signatures where it stands.
+    """A value's share in the signatures of members, where it stands.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Trait(NamedTuple):
 
 
 class Mentions(Protocol):
-    """Who knows what values mention: the service behind the tables of symmetry."""
+    """The service behind the tables of symmetry: it knows what values mention."""
 
     def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
         """Return the 64-bit outlines of a value.

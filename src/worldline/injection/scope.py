@@ -24,7 +24,7 @@ MOST_ROUNDS = 1000
 
 
 class CrashSemantics(StrEnum):
-    """What a crashed node no longer does."""
+    """The meaning of a crash: what a crashed node no longer does."""
 
     MUTE = "mute"
     """It sends nothing to others; it keeps its state, and goes on by itself."""
@@ -48,7 +48,7 @@ class Loss:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Delay:
-    """What ``src`` sends to ``dst`` in round ``time`` arrives ``by`` rounds late."""
+    """A delay, by ``by`` rounds, of what ``src`` sends to ``dst`` in round ``time``."""
 
     time: int
     src: str

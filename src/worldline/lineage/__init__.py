@@ -1,4 +1,4 @@
-"""Which faults could undo a good outcome: found backwards, from its lineage.
+"""Lineage-driven fault injection: from a good outcome to faults that could undo it.
 
 - `engines`: the searches; they know faults, goals and support formulas
   (`worldline.injection`), and nothing of what runs. Start reading at `loop`.

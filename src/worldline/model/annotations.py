@@ -1,4 +1,4 @@
-"""Whether an argument is what a handler's annotation says: asked to find slips.
+"""A check of arguments against a handler's annotations, to find slips.
 
 There is no false alarm: what an annotation means is looked up, not worked out, and
 whatever is more than a class, a union of classes or a collection is taken to fit.

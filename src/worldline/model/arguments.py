@@ -1,4 +1,4 @@
-"""What users give for arguments: how messages call it, and lists of what is wanted."""
+"""Arguments that users give: how messages call them, and lists of what is wanted."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NOTHING: Any = object()
 
 
 class Door(Protocol):
-    """What a world does for the handler that is running in it.
+    """The back end of a context: what a world does for the handler that runs in it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Door(Protocol):
 
 @final
 class Context:
-    """What a handler can do beside changing its own node.
+    """The effects of a handler: all that it can do beside changing its own node.
 
     Parameters
     ----------

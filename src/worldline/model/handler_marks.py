@@ -20,7 +20,7 @@ MARK = "__worldline_handler__"
 
 
 class HandlerKind(enum.Enum):
-    """What wakes a handler, and the signature it must have."""
+    """The kind of a handler: what wakes it, and the signature it must have."""
 
     START = "(self, ctx)"
     ON = "(self, ctx, src, msg)"
@@ -42,7 +42,7 @@ _ARITY = {
 
 @dataclass(frozen=True, slots=True)
 class HandlerMark:
-    """What a decorator leaves on a method."""
+    """The mark that a decorator leaves on a method."""
 
     kind: HandlerKind
     message: type | None

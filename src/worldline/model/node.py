@@ -80,7 +80,7 @@ class Handler:
 
 @final
 class NodeType:
-    """What Worldline knows about a node class.
+    """The description of a node class.
 
     Attributes
     ----------

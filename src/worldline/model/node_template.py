@@ -28,7 +28,7 @@ from worldline.model.data.values import (
 
 
 class Fields(Protocol):
-    """What of a node class a mould has to know; a `NodeType` knows it."""
+    """The part of a node class that a template has to know; a `NodeType` knows it."""
 
     cls: type[Any]
     identity: tuple[str, ...]

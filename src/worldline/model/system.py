@@ -50,7 +50,7 @@ _LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
 @final
 @dataclass(frozen=True, slots=True)
 class SystemOrigin:
-    """Where a system was loaded from, so that a trace can name it.
+    """The place that a system was loaded from, so that a trace can name it.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
 
 
 class Reader(Protocol):
-    """What a world provides behind a view."""
+    """The back end of a view, which a world provides."""
 
     def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""

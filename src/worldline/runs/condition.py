@@ -1,4 +1,4 @@
-"""Which part of a predicate's source made it false, and for which variables.
+"""The part of a predicate's source that made it false, and for which variables.
 
 The predicate is run once more, its last statement is found in its source, and the
 condition there is narrowed as long as one part alone decides: to the first false
@@ -86,7 +86,7 @@ def _decided(
 @final
 @dataclass(frozen=True, slots=True)
 class PartialTruth:
-    """How much of a predicate holds that is false: of operands and elements.
+    """The share of a false predicate that holds: of operands and elements.
 
     Attributes
     ----------

@@ -162,7 +162,7 @@ class File:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is written on a command line as it is; Python takes more than texts."""
+    """A text on a command line, taken as it is; Python takes more than texts."""
 
     metavar: str
 
@@ -196,7 +196,7 @@ class ViewFunctions:
 @final
 @dataclass(frozen=True, slots=True)
 class InPython:
-    """What no command line can say."""
+    """A value that no command line can say."""
 
     metavar: ClassVar[None] = None
 

@@ -42,7 +42,7 @@ _ABOUT = "about"
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a field says of its option.
+    """The declaration of an option, on its field.
 
     Attributes
     ----------

@@ -149,7 +149,7 @@ def property_lines(known: PropertyReport, width: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseReport:
-    """What every verb says in the end.
+    """The base of the reports of all verbs.
 
     Attributes
     ----------

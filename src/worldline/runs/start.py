@@ -1,4 +1,4 @@
-"""Where a run or a search begins: at the start, or in a state that a trace gives.
+"""The beginning of a run or search: the start, or a state that a trace gives.
 
 Then come the start handlers, in a run from the start, and the prologue.
 """

@@ -1,4 +1,4 @@
-"""Where a search goes no further: what is pruned, and what is assumed."""
+"""Limits of a search by predicates: what is pruned, and what is assumed."""
 
 from __future__ import annotations
 

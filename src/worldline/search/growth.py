@@ -1,4 +1,4 @@
-"""What still grew when a search was ended: why a model may be unbounded.
+"""Signs of an unbounded model: what still grew when a search was ended.
 
 Every interned value knows the depth at which it was first met. A field, or mailbox, whose
 largest value set new records all along the depths searched, and was not behind with the

@@ -40,7 +40,7 @@ UNJUDGED = "liveness"
 @final
 @dataclass(frozen=True, slots=True)
 class LivenessAnswer:
-    """What is known of the liveness properties.
+    """The verdicts on liveness properties.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LivenessAnswer:
 @final
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """What is wanted of liveness properties.
+    """The question about liveness properties.
 
     Attributes
     ----------

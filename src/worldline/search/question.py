@@ -1,4 +1,4 @@
-"""What is asked of a system: where to begin, what to evaluate, and what to leave out."""
+"""The question of a search: where to begin, what to evaluate, what to leave out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far and how to search; see `exhaustive.check`.
+    """Limits and settings of a search; see `exhaustive.check`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Limits:
 
 @final
 class CheckQuery:
-    """What is asked of a system: where to begin and what to evaluate."""
+    """The question to a system: where to begin and what to evaluate."""
 
     def __init__(self, system: System, options: CheckOptions, *, folded: bool) -> None:
         self.profile = Profile() if options.profile else None

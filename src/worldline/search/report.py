@@ -1,4 +1,4 @@
-"""What a search says in the end, for people and as JSON."""
+"""The report of a search, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worldline.runs.report import BaseReport, property_lines
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a search has come.
+    """The progress of a search.
 
     Attributes
     ----------

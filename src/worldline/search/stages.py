@@ -64,7 +64,7 @@ def goals_of(system: System, until: Iterable[StatePredicate]) -> list[Property]:
 @final
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Where the stages have led.
+    """The end of the stages.
 
     Attributes
     ----------

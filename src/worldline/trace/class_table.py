@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 @final
 class ClassTable:
-    """What the names in a trace of one system stand for.
+    """The classes that the names in a trace of one system stand for.
 
     Parameters
     ----------

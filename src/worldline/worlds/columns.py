@@ -1,4 +1,4 @@
-"""What the columns of a system's tables hold, and which of them decide what can happen."""
+"""The columns of a system's tables, and which of them decide what can happen."""
 
 from __future__ import annotations
 

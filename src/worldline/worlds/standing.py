@@ -1,4 +1,4 @@
-"""What was asked of the states of a world, and what has to be asked again.
+"""A cache of verdicts and enabled events of a direct world, undone by what steps touch.
 
 An answer is kept with what it depends on: the fields and other columns that were read,
 and the elements of ``for_each_...`` forms, each of which is an answer of its own. After a
@@ -131,7 +131,7 @@ class _Watched:
 
 @final
 class Standing:
-    """What is known about the present state of a world.
+    """The cached verdicts and enabled events of a world's present state.
 
     Parameters
     ----------

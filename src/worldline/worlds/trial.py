@@ -1,4 +1,4 @@
-"""Trying a handler without doing anything: its operations are only collected."""
+"""Dry runs of handlers: their operations are collected, not applied."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class DryRunDoor(HandlerDoor):
 
 @final
 class Trial:
-    """What one trial execution gave.
+    """The result of one dry run.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ from worldline.worlds.trial import DryRuns, Trial, weight_of
 
 
 class CannotTell(Exception):
-    """How a walk ends has to be found out with tables."""
+    """A signal that the end of a walk has to be found out with tables."""
 
 
 class _Chooses(Exception):

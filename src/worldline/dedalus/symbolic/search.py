@@ -1,4 +1,4 @@
-"""Which faults break a program: the fewest, or all smallest sets of them.
+"""A search for the faults that break a program: the fewest, or all smallest sets.
 
 A set of faults is *smallest* here if it breaks the program and no proper subset does.
 Sets come in the order of their size. One of size k is looked for among those that
@@ -31,7 +31,7 @@ MOST = 1000
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """What the solver found, confirmed by runs.
+    """The faults that the solver found, confirmed by runs.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ def breadth_first(search: Exploration) -> None:
 
 @final
 class Ways:
-    """How the states of a search were reached; keeps what the kernel holds of it.
+    """The steps by which states were reached; keeps what the kernel holds of them.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def random_at(seed: int, walk: int, counter: int) -> int:
 
 @final
 class SchedulerSession(Generic[K]):
-    """Asks a scheduler, walk by walk.
+    """A scheduler and what it has been told, walk by walk.
 
     Parameters
     ----------

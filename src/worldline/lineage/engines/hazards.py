@@ -33,7 +33,7 @@ from worldline.injection.scope import (
     Scope,
 )
 from worldline.injection.solver import PATIENCE, clingo
-from worldline.injection.subject import Pulse, patiently
+from worldline.injection.subject import Pulse, never_interrupt
 
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""
@@ -44,7 +44,7 @@ def hazards(
     scope: Scope,
     seed: FaultSet = frozenset(),
     allowed: Callable[[Fault], bool] = lambda fault: True,
-    check: Pulse = patiently,
+    check: Pulse = never_interrupt,
 ) -> Iterator[FaultSet]:
     """Yield the subset-minimal fault sets of a scope that make a formula true.
 

@@ -1,4 +1,4 @@
-"""What a good outcome rests on: sets of messages of which one is enough."""
+"""Supports of a good outcome: sets of messages of which one is enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worldline.injection.formula import (
     Spared,
 )
 from worldline.injection.scope import Loss, Scope
-from worldline.injection.subject import Pulse, patiently
+from worldline.injection.subject import Pulse, never_interrupt
 from worldline.lineage.engines.hazards import hazards
 
 
@@ -23,7 +23,7 @@ def supports(
     formula: Formula,
     scope: Scope,
     most: int,
-    check: Pulse = patiently,
+    check: Pulse = never_interrupt,
 ) -> list[frozenset[Loss]]:
     """Return smallest sets of links that keep a goal, whatever else is lost.
 

@@ -21,7 +21,7 @@ from worldline.model.verdicts import Verdict
 @final
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of one scope."""
+    """The result of one scope."""
 
     eot: int
     eff: int
@@ -35,7 +35,7 @@ class Tried:
 @final
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep tried, in order, and what ended it.
+    """The scopes that a sweep tried, in order, and what ended it.
 
     Attributes
     ----------

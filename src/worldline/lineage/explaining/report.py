@@ -1,4 +1,4 @@
-"""What fault injection says in the end, for people and as JSON."""
+"""The report of fault injection, for people and as JSON."""
 
 from __future__ import annotations
 

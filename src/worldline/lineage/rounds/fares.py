@@ -1,4 +1,4 @@
-"""How a node fares among crashes, and what can become of it in a round."""
+"""A node's crash status: never crashed, mute, restarted, or down until a round."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ NodeRound: TypeAlias = tuple[int, Fares, Out]
 @final
 @dataclass(frozen=True, slots=True)
 class Core:
-    """What of a node's state its next turn depends on, beside its mail.
+    """The part of a node's state that its next turn depends on, beside its mail.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which faults a run in rounds is under, and which can be asked of a system."""
+"""The faults that a run in rounds is under, and those that a system can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a system promises in rounds: safety in each round, liveness at the end."""
+"""The promises of a system in rounds: safety in each round, liveness at the end."""
 
 from __future__ import annotations
 

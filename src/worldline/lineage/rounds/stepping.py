@@ -1,4 +1,4 @@
-"""Which way to step through the rounds of a system."""
+"""The choice of a stepper for the rounds of a system."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from worldline.injection.subject import (
     Pulse,
     Run,
     SentMessage,
-    patiently,
+    never_interrupt,
 )
 from worldline.lineage.rounds.cones import Cones
 from worldline.lineage.rounds.plan import FaultPlan, check
@@ -37,7 +37,7 @@ from worldline.runs.schedule import Steps
 
 
 class Mode(enum.StrEnum):
-    """What a support is."""
+    """The kind of support that is asked for."""
 
     FAST = "fast"
     """The causal past of what a verdict read: small, and it may miss a way."""
@@ -153,7 +153,7 @@ class RoundsSubject:
             met.add(CALLS)
         cones: list[Cones] = []
 
-        def support(goal: Goal, check: Pulse = patiently) -> Formula:
+        def support(goal: Goal, check: Pulse = never_interrupt) -> Formula:
             check()
             # Most runs are never asked, and watching one takes longer.
             if not cones:

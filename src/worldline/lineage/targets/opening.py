@@ -1,4 +1,4 @@
-"""What a target names: a Dedalus program, of files or of the zoo, or a Python system."""
+"""The target that a text names: a Dedalus program, or a Python system."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 @final
 class Memory(Generic[T]):
-    """What was worked out for frozen values, or tuples of them.
+    """A memo table for frozen values, or tuples of them.
 
     Ids of nodes are equal by name, also those of two systems, though their order may
-    differ there. So what is remembered holds for a key with the very same ids only; one
-    of them tells, since a value is of one system.
+    differ there. So an entry is valid only for keys with the very same `NodeId` objects.
+    To compare one of them is enough, since a value belongs to one system.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ _members: dict[Frozen, enum.Enum] = {}
 
 
 class _Nesting:
-    """How deep `freeze` is in a value now."""
+    """The depth at which `freeze` is in a value now."""
 
     __slots__ = ("level",)
 

@@ -1,4 +1,4 @@
-"""What clients did: operations that they invoked, and what came back.
+"""Records of clients: operations that they invoked, and what came back.
 
 A history is a record for each client. It says which operations had come back when
 another was invoked and nothing more of time, so that runs which differ in nothing else
@@ -26,7 +26,7 @@ InFlight: TypeAlias = tuple[LastCompleted, Any]
 class ClientRecord(  # noqa: SLOT001 - a tuple has no room for slots of its own
     tuple[Client, tuple[Completed, ...], InFlight | None]
 ):
-    """What one client did: who it is, what came back, and what it waits for.
+    """The record of one client: who it is, what came back, and what it waits for.
 
     An operation is preceded by what had completed when it was invoked, and followed by
     its result. Few such records make up very many histories, so each is `Sealed` in all

@@ -9,7 +9,7 @@ from typing import final
 
 
 class ColumnKind(enum.Enum):
-    """What a column holds. Columns of one kind share their interned values."""
+    """The kind of a column. Columns of one kind share their interned values."""
 
     BUDGET = "budget"
     PARTITION = "partition"
@@ -30,7 +30,7 @@ class Column:
 
 @final
 class Layout:
-    """Where each piece of the state is: environment first, then node by node.
+    """The place of each piece of the state: environment first, then node by node.
 
     Parameters
     ----------

@@ -122,8 +122,8 @@ def outlines(
     Returns
     -------
     tuple
-        The outline with no id told apart, and for each id of `words` that occurs, the
-        one with that told apart.
+        The outline with all ids anonymous, and for each id of `words` that occurs, the
+        outline with that id alone marked.
     """
     if type(frozen) is NodeId:
         word = words.get(frozen)

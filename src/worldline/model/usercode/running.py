@@ -178,7 +178,7 @@ def refuse(
 
 
 class _Stack:
-    """How deep the stack is, by Python's own count.
+    """The depth of the stack, by Python's own count.
 
     Only an error tells it, which takes long. Where as many frames are below as the last
     time that the same code was entered, the depth is that of the last time.

@@ -1,4 +1,4 @@
-"""What is asked of the functions that a user gives: to answer, and to run to their end.
+"""Checks of the functions that a user gives: they answer, and run to their end.
 
 A forgotten ``return`` gives None, which Python takes for false, and a generator that
 nobody iterates does nothing: a system would pass for one without the bug.

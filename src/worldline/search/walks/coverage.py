@@ -1,4 +1,4 @@
-"""What random runs came by: a measure of how much was tried, and a proof of nothing."""
+"""Coverage of random runs: a measure of how much was tried, and a proof of nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What the steps over tables came by; those in the direct world are not counted.
+    """Coverage of the steps over tables; those in the direct world are not counted.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a walk that did not become live shows: a dead state, and where it began.
+"""Dead states, shown by walks that did not become live, and where they began.
 
 MaceMC (NSDI 2007), section 4.1: either the path hit a dead state (C1), or the walk was
 too short (C2). In the second case the walk goes on to a higher bound, and the question
@@ -28,7 +28,7 @@ AHEAD = 64
 @final
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where walks begin.
+    """A state in which walks begin.
 
     Attributes
     ----------
@@ -137,8 +137,8 @@ class Suspects:
     def walk_each(self, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Ended]]:
         """Walk from each spot in turn; their numbers follow one upon the other.
 
-        Some walks are ahead of what was asked for, so that all threads have work. A
-        walk that meets a safety violation is no error here.
+        Walks are made ahead in batches, to keep all threads busy. A walk that meets a
+        safety violation is no error here.
         """
         at = 0
         while at < len(spots):

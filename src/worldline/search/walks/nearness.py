@@ -1,4 +1,4 @@
-"""How near random runs came to what they did not reach."""
+"""The nearness of random runs to what they did not reach."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STRIDE = 5
 @final
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """Where most parts of a predicate held.
+    """The state in which most parts of a predicate held.
 
     Attributes
     ----------

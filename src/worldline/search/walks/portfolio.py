@@ -1,4 +1,4 @@
-"""Which scheduler walks when: shares of all steps, the same for every seed and machine."""
+"""A portfolio of schedulers: shares of all steps, the same for every seed."""
 
 from __future__ import annotations
 

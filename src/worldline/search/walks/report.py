@@ -1,4 +1,4 @@
-"""What a search with random walks says in the end."""
+"""The report of a search with random walks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worldline.search.walks.probe import CONFIDENCE, missed_share
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticalTransition:
-    """Where a run becomes dead, and how sure that is.
+    """The step at which a run becomes dead, and how sure that is.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class Unsafe:
 @final
 @dataclass(slots=True)
 class Tally:
-    """What the walks did and found so far; see `WalkReport` for the numbers.
+    """The tally of the walks so far; see `WalkReport` for the numbers.
 
     Attributes
     ----------

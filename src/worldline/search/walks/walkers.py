@@ -1,4 +1,4 @@
-"""Who walks: what a search with walks is told, and the walkers that it needs."""
+"""The walkers of a search with random walks, one for each bound on steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be true sometimes: whether the walks of a search came by it.
+"""Witnesses: properties that must be true sometimes, looked for on the walks.
 
 Walks are the same whoever looks on, so those of a search are made once more, with one
 more thing to stop at: that costs as much again, over tables that are filled already, and

@@ -1,4 +1,4 @@
-"""Whether only ghosts depend on ghosts: handlers run again with all of them at first.
+"""A check that only ghosts depend on ghosts: handlers run again with other ones.
 
 A handler may read a ghost field to go on from what it holds. So it is run from the same
 local state twice, the second time with every ghost as the node was declared with it; all

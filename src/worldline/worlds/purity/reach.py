@@ -1,4 +1,4 @@
-"""Which functions of the user's a search may call: handlers, predicates, their helpers."""
+"""The user's functions that a search may call: handlers, predicates, their helpers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which executions of handlers are run again: some of each handler, from all of a search.
+"""A sample of executions to run again: some of each handler, from all of a search.
 
 Chosen by content alone, so that neither threads nor the order of the search matter: of
 each handler those that were possible first, those that came last, and others between.
@@ -29,7 +29,7 @@ _MOST_BRANCHES = 4
 @final
 @dataclass(frozen=True, slots=True)
 class RememberedExecution:
-    """What the tables remember of an event in a local state.
+    """The executions of an event in a local state that the tables remember.
 
     Attributes
     ----------

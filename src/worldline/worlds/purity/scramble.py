@@ -36,7 +36,7 @@ SetSite = str
 
 @final
 class Scrambling:
-    """How sets iterate now, and who has looked.
+    """The order in which sets iterate now, and who has looked.
 
     Attributes
     ----------
