@@ -53,8 +53,8 @@ class Guarded:
             return self.within.write(shown)
         except UnicodeEncodeError as error:
             plain = "".join(_PLAIN.get(character, character) for character in shown)
-            known = plain.encode(error.encoding, "backslashreplace")
-            return self.within.write(known.decode(error.encoding))
+            escaped = plain.encode(error.encoding, "backslashreplace")
+            return self.within.write(escaped.decode(error.encoding))
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:

@@ -146,10 +146,10 @@ class ColumnTypes:
             elif isinstance(side, Constant):
                 types.append(_of(side))
             else:
-                known = self._known((rule, side.name))
-                if known is not None:
-                    types.append(known)
-        if len({known is Type.INT for known in types}) > 1:
+                type_ = self._known((rule, side.name))
+                if type_ is not None:
+                    types.append(type_)
+        if len({each is Type.INT for each in types}) > 1:
             what = f"a {types[0]} is compared with a {types[1]}"
             self.problems.append(Problem(span, what, "compare equal types"))
 
@@ -167,13 +167,13 @@ class ColumnTypes:
 
     def _learn(self, slot: Slot, learned: Type, span: Span | None) -> None:
         root = self._root(slot)
-        known, where = self._type.get(root, (learned, span))
-        if (known is Type.INT) != (learned is Type.INT):
-            self._conflict(_named(slot), learned, span, known, where)
-        elif known is not Type.LOCATION:
+        earlier, where = self._type.get(root, (learned, span))
+        if (earlier is Type.INT) != (learned is Type.INT):
+            self._conflict(_named(slot), learned, span, earlier, where)
+        elif earlier is not Type.LOCATION:
             self._type[root] = learned, where
         else:
-            self._type[root] = known, where
+            self._type[root] = earlier, where
 
     def _join(self, variable: Slot, slot: Slot, span: Span | None) -> None:
         one, other = self._root(variable), self._root(slot)
@@ -182,12 +182,12 @@ class ColumnTypes:
         self._parent[one] = other
         if one in self._type:
             learned, where = self._type.pop(one)
-            known, before = self._type.get(other, (learned, where))
-            if (known is Type.INT) != (learned is Type.INT):
+            earlier, before = self._type.get(other, (learned, where))
+            if (earlier is Type.INT) != (learned is Type.INT):
                 name = _named(variable)
-                self._conflict(name, known, span, learned, where)
-            elif known is Type.LOCATION or learned is not Type.LOCATION:
-                self._type[other] = known, before
+                self._conflict(name, earlier, span, learned, where)
+            elif earlier is Type.LOCATION or learned is not Type.LOCATION:
+                self._type[other] = earlier, before
             else:
                 self._type[other] = learned, where
 

@@ -38,13 +38,13 @@ def renamings(checked: CheckedProgram) -> list[dict[str, str]]:
     named = {value for rule in checked.program.rules for value in _constants(rule)}
     free = [node for node in checked.nodes if node not in named]
     facts = {_row(fact) for fact in checked.program.facts}
-    found = []
+    kept = []
     for renaming in _orders(free, {}, facts):
         if any(old != new for old, new in renaming.items()):
-            found.append(renaming)
-        if len(found) == LIMIT:
+            kept.append(renaming)
+        if len(kept) == LIMIT:
             break
-    return found
+    return kept
 
 
 def _orders(

@@ -274,10 +274,10 @@ class Tables:
     def operations(self, column: int, operation: Hashable) -> Operations:
         """Return the table of an operation on a column."""
         key = (column, operation)
-        known = self._operations.get(key)
-        if known is None:
-            known = self._operations[key] = Operations(column, operation)
-        return known
+        made = self._operations.get(key)
+        if made is None:
+            made = self._operations[key] = Operations(column, operation)
+        return made
 
     def known_operations(self, column: int) -> list[Operations]:
         """Return the tables of all operations on a column, in order of appearance."""

@@ -157,11 +157,11 @@ class Scope:
                     f"there is no node {name!r} that could crash",
                     remedy=f"the nodes are {', '.join(self.nodes)}",
                 )
-        known = self.may_crash
-        if not 0 <= self.crashes <= len(known):
+        nodes = self.may_crash
+        if not 0 <= self.crashes <= len(nodes):
             which = "nodes" if self.crash_nodes is None else "nodes that may crash"
             raise UsageError(
-                f"{short(self.crashes)} of {len(known)} {which} cannot crash",
+                f"{short(self.crashes)} of {len(nodes)} {which} cannot crash",
                 remedy=f"give --crashes between 0 and the number of {which}",
             )
 

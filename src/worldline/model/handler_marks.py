@@ -52,8 +52,8 @@ class HandlerMark:
 
 def mark_of(function: Any) -> HandlerMark | None:
     """Return the mark on a function or bound method, or None."""
-    found: HandlerMark | None = getattr(function, MARK, None)
-    return found
+    left: HandlerMark | None = getattr(function, MARK, None)
+    return left
 
 
 def mark(

@@ -156,10 +156,10 @@ class View:
     def timers(self, node: NodeId, name: str | None = None) -> tuple[PendingTimer, ...]:
         """Return the pending timers of a node, all or those of one name."""
         column = self._system.layout.hidden(self._index(node))
-        found: tuple[PendingTimer, ...] = self._reader.read(
+        timers: tuple[PendingTimer, ...] = self._reader.read(
             read_of(column, "timers", name)
         )
-        return found
+        return timers
 
     def messages(
         self,
@@ -169,11 +169,11 @@ class View:
         dst: NodeId | None = None,
     ) -> tuple[Envelope, ...]:
         """Return the messages under way: ``envelope.src`` and ``envelope.message``."""
-        found: list[Envelope] = []
+        envelopes: list[Envelope] = []
         for index in self._boxes(dst):
             column = self._system.layout.inbox(index)
-            found += self._reader.read(read_of(column, "messages", kind, src))
-        return tuple(found)
+            envelopes += self._reader.read(read_of(column, "messages", kind, src))
+        return tuple(envelopes)
 
     def any_message(
         self,

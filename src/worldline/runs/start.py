@@ -72,12 +72,12 @@ def starts(system: System) -> list[Start]:
 
     With a prologue there is one: it begins with the first choices.
     """
-    found: list[Start] = []
+    begun: list[Start] = []
     for choices in _odometer(system):
-        found.append(choices)
+        begun.append(choices)
         if system.prologue or choices.failure is not None:
             break
-    return found
+    return begun
 
 
 def lead(

@@ -48,14 +48,14 @@ def chosen_properties(system: System, names: Sequence[str] | None) -> list[Prope
     """Return the properties of these names; all without names."""
     if names is None:
         return list(system.properties)
-    known = {declared.name: declared for declared in system.properties}
+    by_name = {declared.name: declared for declared in system.properties}
     for name in names:
-        if name not in known:
+        if name not in by_name:
             raise UsageError(
                 f"{system.name} has no property {name!r}",
-                remedy=f"its properties are {', '.join(known) or 'none'}",
+                remedy=f"its properties are {', '.join(by_name) or 'none'}",
             )
-    return [known[name] for name in names]
+    return [by_name[name] for name in names]
 
 
 def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:

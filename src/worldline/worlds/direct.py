@@ -147,19 +147,19 @@ class DirectWorld:
         """
         if self.failure is not None:
             return []
-        found: list[Event] = []
+        events: list[Event] = []
         for index in range(len(self._hidden)):
-            found += self.enabled_at(index, charge=charge)
-        return found + self.enabled_around(charge=charge)
+            events += self.enabled_at(index, charge=charge)
+        return events + self.enabled_around(charge=charge)
 
     def enabled_at(self, index: int, *, charge: bool = True) -> list[Event]:
         """Return those of a node; its own columns, budget and partition decide."""
         hidden, inbox = self._hidden[index], self._inboxes[index]
         budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         partition = self.cells[Layout.PARTITION]
-        found = arrivals(self.system, index, hidden, inbox, budget, partition)
-        found += own_events(self.system, index, hidden, inbox, budget)
-        return [event for event in found if not self._is_idle(event)]
+        events = arrivals(self.system, index, hidden, inbox, budget, partition)
+        events += own_events(self.system, index, hidden, inbox, budget)
+        return [event for event in events if not self._is_idle(event)]
 
     def enabled_around(self, *, charge: bool = True) -> list[Event]:
         """Return those of the network as a whole."""
@@ -194,10 +194,10 @@ class DirectWorld:
             If the event cannot happen; the state is unchanged.
         """
         before = stuck.before(self.system, event, self.nodes)
-        known = before and stuck.known(self.system, *before, event, choices)
-        if known and self.is_enabled(event, charge=charge):
-            self.failure = known.failure
-            return known
+        ended = before and stuck.known(self.system, *before, event, choices)
+        if ended and self.is_enabled(event, charge=charge):
+            self.failure = ended.failure
+            return ended
         result = self._happen(event, choices, charge=charge, source=source, lines=lines)
         outcome = self.door.outcome(result)
         if before is not None:
@@ -326,10 +326,10 @@ class DirectWorld:
         for event in self.enabled(charge=False):
             if pattern.matches(event):
                 return event
-        known = "; ".join(map(repr, self.enabled())) or "nothing"
+        enabled = "; ".join(map(repr, self.enabled())) or "nothing"
         raise ModelError(
             f"prologue step {number}: no enabled event is like '{pattern}'",
-            remedy=f"enabled are: {known}",
+            remedy=f"enabled are: {enabled}",
         )
 
 

@@ -117,18 +117,18 @@ class TabulatedWorld:
 
     def entry(self, event: Event) -> Entry:
         """Return the tables' entry for an event."""
-        known = self._entries.get(event)
-        if known is None:
+        entry = self._entries.get(event)
+        if entry is None:
             column = -1
             if event.kind.runs_handler and event.node is not None:
                 column = self.system.layout.local(self.system.index[event.node])
-            known = self._entries[event] = self.tables.new_entry(
+            entry = self._entries[event] = self.tables.new_entry(
                 column,
                 event,
                 self._operations(changes(self.system, event)),
                 fault=event.kind.is_fault,
             )
-        return known
+        return entry
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""
@@ -142,8 +142,8 @@ class TabulatedWorld:
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""
         events = self._events(site, row)
-        found = site.known[site.key(row)] = tuple(map(self.entry, events))
-        return found
+        entries = site.known[site.key(row)] = tuple(map(self.entry, events))
+        return entries
 
     def parts(self, site: Site, item: Any, row: Row) -> tuple[Entry | None, ...]:
         """Work out the events of one envelope under way, one of each kind of arrival."""
@@ -155,11 +155,11 @@ class TabulatedWorld:
         budget = self.cell(Layout.BUDGET, row[Layout.BUDGET])
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         events = arrivals(system, index, hidden, alone, budget, partition)
-        found = {event.kind: self.entry(event) for event in events}
-        if len(found) < len(events) or not found.keys() <= set(MESSAGE_KINDS):
+        entries = {event.kind: self.entry(event) for event in events}
+        if len(entries) < len(events) or not entries.keys() <= set(MESSAGE_KINDS):
             # Else a search would leave them out, and say nothing.
             raise InternalError(f"{events} do not fit into {MESSAGE_KINDS}")
-        return tuple(map(found.get, MESSAGE_KINDS))
+        return tuple(map(entries.get, MESSAGE_KINDS))
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
         """Work out, remember and return the outcomes of an event in a state."""
@@ -191,12 +191,12 @@ class TabulatedWorld:
 
     def answer(self, ask: Ask, value: int) -> int:
         """Work out, remember and return what a value of a column answers."""
-        known = ask.answers.get(value)
-        if known is None:
+        number = ask.answers.get(value)
+        if number is None:
             index, query = ask.question
             cell = self.cell(ask.column, value)
-            known = ask.answers[value] = state_answer(self.system, index, query, cell)
-        return known
+            number = ask.answers[value] = state_answer(self.system, index, query, cell)
+        return number
 
     def _try(
         self, entry: Entry, mould: NodeTemplate, environment: Callable[[Query], int]
@@ -206,14 +206,14 @@ class TabulatedWorld:
 
     def _mould(self, column: int, number: int) -> NodeTemplate:
         """Return the mould of a local value; it is likely to be asked for again."""
-        known = self._moulds.get(number)
-        if known is None:
+        template = self._moulds.get(number)
+        if template is None:
             if len(self._moulds) >= _MOST_MOULDS:
                 self._moulds.clear()
             kind = self.system.types[self.system.layout.columns[column].index]
             local = self.tables.interners[column].values[number]
-            known = self._moulds[number] = NodeTemplate(kind, local)
-        return known
+            template = self._moulds[number] = NodeTemplate(kind, local)
+        return template
 
     def _handlerless(self, event: Event) -> Trial:
         index = 0 if event.node is None else self.system.index[event.node]
@@ -247,16 +247,18 @@ class TabulatedWorld:
         )
 
     def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:
-        layout, found = self.system.layout, []
+        layout, operations = self.system.layout, []
         for number, observer in enumerate(self.system.observers):
             projected = observer.look(trial.outcome.as_step(event))
             if projected is not None:
                 change = ("fold", freeze(projected))
-                found.append(self.tables.operations(layout.observer(number), change))
-        return tuple(found)
+                operations.append(
+                    self.tables.operations(layout.observer(number), change)
+                )
+        return tuple(operations)
 
-    def _operations(self, found: list[Change]) -> tuple[Operations, ...]:
-        return tuple(self.tables.operations(*change) for change in found)
+    def _operations(self, made: list[Change]) -> tuple[Operations, ...]:
+        return tuple(self.tables.operations(*change) for change in made)
 
     def _plant(
         self, entry: Entry, number: int, trials: list[Trial], leaves: tuple[Tree, ...]

@@ -50,15 +50,15 @@ class DryRunDoor(HandlerDoor):
     def ask(self, query: Query) -> int:
         position = len(self.path)
         if position < len(self._given):
-            expected, known = self._given[position]
+            expected, number = self._given[position]
             if expected != query:
                 raise Nondeterminism(
                     f"a handler at {self.me}", f"asked {expected}", f"asked {query}"
                 )
         else:
-            known = 0 if query[0] == "choose" else self._environment(query)
-        self.path.append((query, known))
-        return known
+            number = 0 if query[0] == "choose" else self._environment(query)
+        self.path.append((query, number))
+        return number
 
     def emit(self, column: int, operation: Operation) -> None:
         self.changes.append((column, operation))
@@ -170,15 +170,15 @@ class DryRuns:
         self, index: int, mould: NodeTemplate, event: Event, env: Environment
     ) -> list[Trial]:
         """Execute it for every combination of choices, first options first."""
-        found: list[Trial] = []
+        trials: list[Trial] = []
         given: QueryPath | None = []
         while given is not None:
             trial = self.run(index, mould, event, given, env)
-            found.append(trial)
-            if len(found) > LARGEST_FAN:
+            trials.append(trial)
+            if len(trials) > LARGEST_FAN:
                 raise too_many_leaves(self.system, index, event)
             given = next_path(trial.path)
-        return found
+        return trials
 
 
 def next_path(path: QueryPath) -> QueryPath | None:

@@ -79,9 +79,9 @@ class DirectWalks:
         self._direct = direct = DirectWorld(world.system)
         direct.door.repeatable = True  # on the tables
         self._standing = standing = Standing(direct)
-        self._checks = [standing.of_property(known) for known in checks]
+        self._checks = [standing.of_property(prop) for prop in checks]
         self._goal = None if goal is None else standing.of_property(goal)
-        self._watches = [standing.of_property(known) for known in watches or ()]
+        self._watches = [standing.of_property(prop) for prop in watches or ()]
         self.reached: dict[int, Reached] = {}
         self._offers = Offers(direct)
         self._trials = DryRuns(world.system)
@@ -131,8 +131,8 @@ class DirectWalks:
             for at, watched in enumerate(self._watches):
                 if at not in self.reached and watched.value():
                     self.reached[at] = Reached(number, steps)
-            for at, known in enumerate(self._checks):
-                if not known.value():
+            for at, check in enumerate(self._checks):
+                if not check.value():
                     return Ended(number, WalkEnd.HIT, at, steps)
             if self._goal is not None and self._goal.value():
                 return Ended(number, WalkEnd.GOAL, 0, steps)
@@ -220,11 +220,11 @@ def _arguments_drawn(arguments: tuple[Any, ...], random: int) -> Choices:
         share *= 1 / count
     weight, combinations = weight_of(share), math.prod(counts)
     place = below(weight * combinations, random) // weight
-    found: list[int] = []
+    picks: list[int] = []
     for count in reversed([count for count in counts if count > 1]):
         place, pick = divmod(place, count)
-        found.append(pick)
-    return tuple(reversed(found))
+        picks.append(pick)
+    return tuple(reversed(picks))
 
 
 def _one(trials: list[Trial], random: int) -> Trial:

@@ -206,7 +206,7 @@ class _Search:
             else:
                 size += 1
                 # What was found without a limit, and is not excluded, is still there.
-                if any(found <= self._any for found in self._found):
+                if any(smaller <= self._any for smaller in self._found):
                     self._any = self._solver.falsifier()
 
     def _put_to_the_test(self) -> FaultSet | None:

@@ -181,11 +181,11 @@ def cuts(fault: Fault, scope: Scope) -> list[Fault]:
     Where nodes may recover or send a part of a round, what a crash cuts depends on
     more than its time, and the leaf stands for itself.
     """
-    found = [fault]
+    faults = [fault]
     for_good = scope.semantics is not CrashSemantics.PARTIAL and not scope.recovery
     if isinstance(fault, Loss) and for_good:
-        found += [Crash(time, fault.src) for time in range(1, fault.time + 1)]
-    return found
+        faults += [Crash(time, fault.src) for time in range(1, fault.time + 1)]
+    return faults
 
 
 def is_admissible(fault: Fault, scope: Scope) -> bool:

@@ -42,8 +42,8 @@ def supports(
     change places and a fault stands for its absence. Nobody crashes in them.
     """
     links = Scope(scope.nodes, scope.eot, eff=scope.eot)
-    found = islice(_models(dual(formula), links, check), 8 * most)
-    return sorted(found, key=lambda some: (len(some), sorted(some)))[:most]
+    models = islice(_models(dual(formula), links, check), 8 * most)
+    return sorted(models, key=lambda some: (len(some), sorted(some)))[:most]
 
 
 def dual(formula: Formula) -> Formula:

@@ -147,9 +147,9 @@ class FaultTrials:
             if most is not None and self.executions >= most:
                 raise BoundHit("executions")
             self.check()
-        found = self.subject.run(faults)
+        run = self.subject.run(faults)
         self.executions += 1
-        self._met |= found.met
+        self._met |= run.met
         if self._progress is not None:
             self._progress(
                 FaultsProgress(
@@ -159,7 +159,7 @@ class FaultTrials:
                     waiting=waiting,
                 )
             )
-        return found
+        return run
 
     def check(self) -> None:
         """Raise `BoundHit` if time or memory is used up."""

@@ -109,19 +109,19 @@ class Nodewise:
     ) -> list[tuple[int, Injection]]:
         """Return what can become of a node in the present round."""
         key = index, number, incoming, crashes
-        known = self._choices.get(key)
-        if known is None:
+        choices = self._choices.get(key)
+        if choices is None:
             round_ = self._at[0]
             core, fares, _ = self._parts.nodes[number]
-            found: Iterator[tuple[int, Injection]]
+            becoming: Iterator[tuple[int, Injection]]
             if crashes:
-                found = self._crashing(index, core, incoming)
+                becoming = self._crashing(index, core, incoming)
             elif is_down(fares, round_):
-                found = iter([(self._lie(index, core, fares, incoming), ())])
+                becoming = iter([(self._lie(index, core, fares, incoming), ())])
             else:
-                found = self._living(index, core, fares, incoming)
-            known = self._choices[key] = list(found)
-        return known
+                becoming = self._living(index, core, fares, incoming)
+            choices = self._choices[key] = list(becoming)
+        return choices
 
     def _living(
         self, index: int, core: int, fares: Fares, incoming: Incoming
@@ -233,12 +233,12 @@ def _product(
                 for state, more in _product(choices[1:], left):
                     yield (number, *state), (*faults, *more)
         return
-    found: list[tuple[tuple[int, ...], Injection]] = [((), ())]
+    products: list[tuple[tuple[int, ...], Injection]] = [((), ())]
     for options in choices:
-        found = [
+        products = [
             ((*state, number), (*faults, *more))
-            for state, faults in found
+            for state, faults in products
             for number, more in options
             if room is None or len(faults) + len(more) <= room
         ]
-    yield from found
+    yield from products

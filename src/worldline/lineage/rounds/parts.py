@@ -66,9 +66,7 @@ class RoundParts:
         self._scope = scope
         tables = TabulatedWorld(system)
         self.interners = tables.tables.interners
-        self._decide = {
-            known.name: tables.decision(known) for known in system.properties
-        }
+        self._decide = {prop.name: tables.decision(prop) for prop in system.properties}
         self.cores: list[Core] = []
         self._core_ids: dict[Core, int] = {}
         self.nodes: list[NodeRound] = []
@@ -77,18 +75,18 @@ class RoundParts:
 
     def core(self, core: Core) -> int:
         """Return the number of a core."""
-        known = self._core_ids.setdefault(core, len(self.cores))
-        if known == len(self.cores):
+        number = self._core_ids.setdefault(core, len(self.cores))
+        if number == len(self.cores):
             self.cores.append(core)
-        return known
+        return number
 
     def node(self, core: int, fares: Fares, out: Out) -> int:
         """Return the number of a node."""
         node = core, fares, out
-        known = self._node_ids.setdefault(node, len(self.nodes))
-        if known == len(self.nodes):
+        number = self._node_ids.setdefault(node, len(self.nodes))
+        if number == len(self.nodes):
             self.nodes.append(node)
-        return known
+        return number
 
     def stop(self, index: int, hidden: int) -> int:
         """Return what a crash makes of what a node owns beside its fields."""
@@ -105,16 +103,16 @@ class RoundParts:
         if any(self.cores[node[0]].failed for node in nodes):
             return True
         row: Any = _Row(lambda column: self._value(nodes, column))
-        known = due(self._system, self._scope, round_)
-        return not all(self._decide[one.name](row) for one in known)
+        wanted = due(self._system, self._scope, round_)
+        return not all(self._decide[one.name](row) for one in wanted)
 
     def met(self, nodes: list[NodeRound]) -> set[str]:
         """Return the properties that must hold sometimes, and do in a state."""
         if any(self.cores[node[0]].failed for node in nodes):
             return set()
         row: Any = _Row(lambda column: self._value(nodes, column))
-        known = witnesses(self._system)
-        return {one.name for one in known if self._decide[one.name](row)}
+        wanted = witnesses(self._system)
+        return {one.name for one in wanted if self._decide[one.name](row)}
 
     def _value(self, nodes: list[NodeRound], column: int) -> int:
         """Return the interned value of a column in a state."""

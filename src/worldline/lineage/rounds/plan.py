@@ -144,7 +144,7 @@ def check(system: System, scope: Scope) -> None:
             f"the system has {', '.join(names)}",
             remedy="give the nodes of the system, in its order",
         )
-    if not any(known.kind in _JUDGED for known in system.properties):
+    if not any(prop.kind in _JUDGED for prop in system.properties):
         raise UsageError(
             f"{system.name} promises nothing that a fault could break",
             remedy="give it a @wl.safety or @wl.liveness property",

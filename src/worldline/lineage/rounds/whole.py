@@ -96,8 +96,8 @@ class Roundwise:
         if state[-1]:
             return True
         judge = self._judge(state, round_)
-        known = due(self._system, self._scope, round_)
-        return not all(judge.holds(one) for one in known)
+        wanted = due(self._system, self._scope, round_)
+        return not all(judge.holds(one) for one in wanted)
 
     def met(self, state: Any, round_: int) -> set[str]:
         """Return what has happened of what must happen sometimes."""

@@ -146,9 +146,9 @@ class DedalusSubject:
         """Return the permutations of nodes that change nothing, without the identity."""
         mortal = set(self._scope.may_crash)
         return [
-            known
-            for known in renamings(self.checked)
-            if all(known.get(node, node) in mortal for node in mortal)
+            renaming
+            for renaming in renamings(self.checked)
+            if all(renaming.get(node, node) in mortal for node in mortal)
         ]
 
     @cached_property

@@ -167,11 +167,11 @@ class ProgramRun:
         """
         if not self._halting:
             return {}
-        found = {}
+        ends = {}
         for name in filter(self._crashes, self.scope.nodes):
             last = self._states.get((name, self.scope.eot), {})
-            found[name] = {one: last.get(one, frozenset()) for one in (PRE, POST)}
-        return found
+            ends[name] = {one: last.get(one, frozenset()) for one in (PRE, POST)}
+        return ends
 
     @property
     def _halting(self) -> bool:

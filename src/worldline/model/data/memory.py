@@ -37,10 +37,10 @@ class Memory(Generic[T]):
         entry = self._entries.get(key)
         if entry is None:
             return None
-        found, path, node = entry
+        value, path, node = entry
         for position in path:
             key = key[position]
-        return found if node is None or key is node else None
+        return value if node is None or key is node else None
 
     def put(self, key: Any, value: T) -> T:
         """Remember a value for a key, and return it."""

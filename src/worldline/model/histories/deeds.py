@@ -117,16 +117,16 @@ def moments(history: History) -> list[Moment]:
     end = [(who, len(completed)) for who, completed, _ in history]
     results = {who: [entry[2] for entry in done] for who, done, _ in history}
     arrived = dict.fromkeys(results, 0)
-    found: list[Moment] = []
+    sequence: list[Moment] = []
 
     def await_responses(counts: list[tuple[Client, int]]) -> None:
         for who, count in counts:
             for index in range(arrived[who], count):
-                found.append(Moment(who, True, results[who][index]))
+                sequence.append(Moment(who, True, results[who][index]))
             arrived[who] = count
 
     for counts, invocation in invocations:
         await_responses(counts)
-        found.append(invocation)
+        sequence.append(invocation)
     await_responses(end)
-    return found
+    return sequence

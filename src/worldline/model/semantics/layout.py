@@ -50,15 +50,15 @@ class Layout:
     @functools.cached_property
     def columns(self) -> list[Column]:
         """All columns, in order."""
-        found = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
-        found += [Column(ColumnKind.OBSERVER, k) for k in range(self.first - 2)]
+        columns = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
+        columns += [Column(ColumnKind.OBSERVER, k) for k in range(self.first - 2)]
         for index in range(self.nodes):
-            found += [
+            columns += [
                 Column(ColumnKind.LOCAL, index),
                 Column(ColumnKind.HIDDEN, index),
                 Column(ColumnKind.INBOX, index),
             ]
-        return found
+        return columns
 
     def observer(self, index: int) -> int:
         """Return the column of an observer."""

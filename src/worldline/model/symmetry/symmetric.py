@@ -63,7 +63,7 @@ def groups_of(
     ModelError
         If one names something that is no node, or a node that another names too.
     """
-    found: list[tuple[NodeId, ...]] = []
+    groups: list[tuple[NodeId, ...]] = []
     seen: set[NodeId] = set()
     for given in declared:
         group: Any = given
@@ -90,8 +90,8 @@ def groups_of(
                 )
             seen.add(node)
         if len(nodes) > 1:
-            found.append(tuple(sorted(nodes, key=index.__getitem__)))
-    return tuple(found)
+            groups.append(tuple(sorted(nodes, key=index.__getitem__)))
+    return tuple(groups)
 
 
 def check_symmetry(system: Declared) -> None:

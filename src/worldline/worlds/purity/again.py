@@ -79,11 +79,11 @@ class Again:
                 if self._world.is_no_transition(event, trials, mould.frozen):
                     trials = []
                 return told([self._of_trial(event, trial) for trial in trials])
-            found = []
+            branches = []
             for path, _ in execution.branches:
                 trial = self._trials.run(index, mould, event, path, _refusing(event))
-                found.append(self._of_trial(event, trial, trial.path))
-            return told(found)
+                branches.append(self._of_trial(event, trial, trial.path))
+            return told(branches)
         except ModelError as error:
             return _refused(error)
 
@@ -92,10 +92,10 @@ class Again:
         cell = self._world.cell(column, value)
         try:
             cell.fold(*operation[1:])
-            found = cell.freeze()
+            frozen = cell.freeze()
         except ModelError as error:
             return _refused(error)
-        return found, spelt(cell.value)
+        return frozen, spelt(cell.value)
 
     def _at_first(self, query: Query) -> int:
         full = query[0] == "full" and query[2] >= (self._system.network.buffer or 0)

@@ -188,15 +188,15 @@ def _ghosts(kind: NodeType, path: str = "") -> Iterator[str]:
 def _defaulted(
     kind: NodeType, local: Frozen, first: Frozen, only: str, path: str = ""
 ) -> Frozen:
-    found = []
+    items = []
     for name, value, default in zip(kind.identity, local[1:], first[1:], strict=True):
         here, item = f"{path}{name}", value
         if kind.roles[name] is Role.PART:
             item = _defaulted(kind.parts[name], value, default, only, f"{here}.")
         elif kind.roles[name] is Role.GHOST and only in ("", here):
             item = default
-        found.append(item)
-    return (local[0], *found)
+        items.append(item)
+    return (local[0], *items)
 
 
 def _first_difference(
