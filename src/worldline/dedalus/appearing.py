@@ -104,14 +104,14 @@ class Appearances:
         self, rule: CompiledRule, pattern: RowPattern, time: int
     ) -> Iterator[Part]:
         """Yield what may make a rule derive in a round what it does not."""
-        known = unified(rule.rule.head, pattern, {})
-        if time < 1 or known is None:
+        values = unified(rule.rule.head, pattern, {})
+        if time < 1 or values is None:
             return
-        yield from self.bodies(rule, known, time)
+        yield from self.bodies(rule, values, time)
         if rule.aggregating:
             # A group without one of its values is another row.
             for head, derivation in self._provenance.fired(rule, time):
-                if unified(rule.rule.head, head, known) is not None:
+                if unified(rule.rule.head, head, values) is not None:
                     for binding in derivation.bindings:
                         yield from derivation.premises(binding)
                         for absence in derivation.absences(binding):

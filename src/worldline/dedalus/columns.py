@@ -146,9 +146,9 @@ class ColumnTypes:
             elif isinstance(side, Constant):
                 types.append(_of(side))
             else:
-                type_ = self._known((rule, side.name))
-                if type_ is not None:
-                    types.append(type_)
+                side_type = self._known((rule, side.name))
+                if side_type is not None:
+                    types.append(side_type)
         if len({each is Type.INT for each in types}) > 1:
             what = f"a {types[0]} is compared with a {types[1]}"
             self.problems.append(Problem(span, what, "compare equal types"))
@@ -203,10 +203,10 @@ class ColumnTypes:
 
 def _places(program: Program) -> set[Slot]:
     """Return the columns whose values become first columns, directly or on the way."""
-    found: set[Slot] = {(atom.relation, 0) for atom in _atoms(program)}
-    found |= {(fact.relation, 0) for fact in program.facts}
+    slots: set[Slot] = {(atom.relation, 0) for atom in _atoms(program)}
+    slots |= {(fact.relation, 0) for fact in program.facts}
     while True:
-        before = len(found)
+        before = len(slots)
         for rule in program.rules:
             atoms = list(_atoms_of(rule))
             places = {atom.terms[0] for atom in atoms}
@@ -214,16 +214,16 @@ def _places(program: Program) -> set[Slot]:
             places |= {
                 term
                 for column, term in enumerate(rule.head.terms)
-                if (rule.head.relation, column) in found
+                if (rule.head.relation, column) in slots
             }
-            found |= {
+            slots |= {
                 (part.atom.relation, column)
                 for part in literals(rule)
                 for column, term in enumerate(part.atom.terms)
                 if isinstance(term, Variable) and term in places
             }
-        if len(found) == before:
-            return found
+        if len(slots) == before:
+            return slots
 
 
 def _of(constant: Constant) -> Type:

@@ -285,9 +285,9 @@ class _Evaluation:
                 delta = fresh.get(relation)
                 if not delta or time < rule.waits:
                     continue
-                found: Derived = []
-                self._call(rule, function, time, found, delta)
-                for head, _ in found:
+                results: Derived = []
+                self._call(rule, function, time, results, delta)
+                for head, _ in results:
                     if now[rule.head].add(head):
                         derived.setdefault(rule.head, []).append(head)
         return derived

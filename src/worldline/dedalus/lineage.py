@@ -238,5 +238,7 @@ class RunLineage:
                 yield from (All(tuple(ways)) for ways in values.values())
         if self._conservative:
             # The group is that of its first binding: only a row of it can join.
-            known = unified(rule.rule.head, row, {})
-            yield from self._appearances.bodies(rule, known or {}, derivation.time)
+            head_values = unified(rule.rule.head, row, {})
+            yield from self._appearances.bodies(
+                rule, head_values or {}, derivation.time
+            )

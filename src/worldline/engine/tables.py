@@ -274,10 +274,10 @@ class Tables:
     def operations(self, column: int, operation: Hashable) -> Operations:
         """Return the table of an operation on a column."""
         key = (column, operation)
-        made = self._operations.get(key)
-        if made is None:
-            made = self._operations[key] = Operations(column, operation)
-        return made
+        operations = self._operations.get(key)
+        if operations is None:
+            operations = self._operations[key] = Operations(column, operation)
+        return operations
 
     def known_operations(self, column: int) -> list[Operations]:
         """Return the tables of all operations on a column, in order of appearance."""

@@ -123,8 +123,8 @@ class Recall:
 
     def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
         """Return the decision for one element of a ``for_each`` form."""
-        made = self._inner.get((function, nodes))
-        if made is None:
+        inner = self._inner.get((function, nodes))
+        if inner is None:
             name = f"{function.function.__qualname__} for {', '.join(map(str, nodes))}"
             evaluations = self._evaluations(
                 (function, nodes), name, lambda view: holds_for(function, view, nodes)
@@ -137,8 +137,8 @@ class Recall:
                 decision.learn(reader.path, verdict)
                 return verdict
 
-            made = self._inner[function, nodes] = Decision(evaluate, self.resolve)
-        return made
+            inner = self._inner[function, nodes] = Decision(evaluate, self.resolve)
+        return inner
 
     def _element(self, function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
         """Evaluate one element, perhaps for the kernel: then no property is running."""

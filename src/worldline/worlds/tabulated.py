@@ -257,8 +257,8 @@ class TabulatedWorld:
                 )
         return tuple(operations)
 
-    def _operations(self, made: list[Change]) -> tuple[Operations, ...]:
-        return tuple(self.tables.operations(*change) for change in made)
+    def _operations(self, emitted: list[Change]) -> tuple[Operations, ...]:
+        return tuple(self.tables.operations(*change) for change in emitted)
 
     def _plant(
         self, entry: Entry, number: int, trials: list[Trial], leaves: tuple[Tree, ...]

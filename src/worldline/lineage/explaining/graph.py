@@ -117,13 +117,13 @@ class Lineage:
                     if point not in cost or total < cost[point]:
                         cost[point], chosen[point] = total, arcs
                         is_settled = False
-        found: set[Arc] = set()
+        support: set[Arc] = set()
         waiting = [self.goal]
         while waiting:
             for arc in chosen.pop(waiting.pop(), []):
-                found.add(arc)
+                support.add(arc)
                 waiting.append(arc.source)
-        return frozenset(found)
+        return frozenset(support)
 
 
 def _pattern(label: str) -> re.Pattern[str]:

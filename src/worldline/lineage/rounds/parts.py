@@ -90,13 +90,13 @@ class RoundParts:
 
     def stop(self, index: int, hidden: int) -> int:
         """Return what a crash makes of what a node owns beside its fields."""
-        known = self._stopped.get((index, hidden))
-        if known is None:
+        number = self._stopped.get((index, hidden))
+        if number is None:
             column = self._system.layout.hidden(index)
             interner = self.interners[column]
             frozen = stopped(self._system, column, interner.values[hidden]).freeze()
-            known = self._stopped[index, hidden] = interner.intern(frozen)
-        return known
+            number = self._stopped[index, hidden] = interner.intern(frozen)
+        return number
 
     def breaks(self, nodes: list[NodeRound], round_: int) -> bool:
         """Say whether a handler failed, or a property does not hold after a round."""

@@ -76,12 +76,12 @@ def arranged(history: History) -> History:
     def by_client(last: LastCompleted) -> LastCompleted:
         return tuple(in_order(last))
 
-    found: dict[Client, ClientRecord] = {}
+    arranged_records: dict[Client, ClientRecord] = {}
     for client, completed, flying in history:
         records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
         now = None if flying is None else (by_client(flying[0]), flying[1])
-        found[client] = ClientRecord.of(client, records, now)
-    return tuple([found[client] for client in in_order(found)])
+        arranged_records[client] = ClientRecord.of(client, records, now)
+    return tuple([arranged_records[client] for client in in_order(arranged_records)])
 
 
 def position(history: History, client: Client) -> int:

@@ -78,10 +78,10 @@ class Walkers:
 
     def of(self, most_steps: int) -> Walker:
         """Return who walks with a bound."""
-        made = self._known.get(most_steps)
-        if made is None:
-            made = self._known[most_steps] = self._new(most_steps)
-        return made
+        cached = self._known.get(most_steps)
+        if cached is None:
+            cached = self._known[most_steps] = self._new(most_steps)
+        return cached
 
     def close(self) -> None:
         """Free what they hold."""
