@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
 
-from worldline.runs.option_values import (
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import Group, option
+from worldline.options.values import (
     Assignments,
     Choice,
     File,
@@ -19,8 +21,6 @@ from worldline.runs.option_values import (
     ViewFunctions,
     Whole,
 )
-from worldline.runs.options import Group, option
-from worldline.runs.system_options import SystemOptions
 from worldline.search.cut import Predicates, StatePredicate
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ BEGINNING = Group(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SearchOptions(SystemOptions):
     """Options of every search: where it begins, and what it runs on."""
 
@@ -61,7 +61,7 @@ class SearchOptions(SystemOptions):
     engine: Engine = option(
         "auto",
         "what runs: compiled, or the reference (default: native where it was built)",
-        Choice(("auto", "native", "python")),
+        Choice("auto", "native", "python"),
     )
     threads: int | None = option(
         None,
@@ -75,7 +75,7 @@ class SearchOptions(SystemOptions):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CheckOptions(SearchOptions):
     """Options of `check`."""
 
@@ -158,7 +158,7 @@ class CheckOptions(SearchOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunsOptions(SearchOptions):
     """Options of random runs."""
 
@@ -195,7 +195,7 @@ class RunsOptions(SearchOptions):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WalkOptions(RunsOptions):
     """Options of `walk`."""
 
@@ -264,7 +264,7 @@ FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FuzzOptions(RunsOptions):
     """Options of `fuzz`."""
 

@@ -6,8 +6,7 @@ A kind knows nothing of texts: `worldline.cli.options` reads them, one way for e
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from worldline.model.amounts import (
     refuse_other_than_seconds,
@@ -16,6 +15,9 @@ from worldline.model.amounts import (
 )
 from worldline.model.arguments import check_path, named
 from worldline.model.errors import UsageError
+
+# Tuples and plain classes: they are made at the start of every command, and a data class
+# takes ten times as long.
 
 
 class OptionKind(Protocol):
@@ -41,8 +43,7 @@ class OptionKind(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """Whole numbers from `least` on."""
 
     least: int = 1
@@ -53,8 +54,7 @@ class Whole:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Seconds:
+class Seconds(NamedTuple):
     """Seconds, as ints or floats."""
 
     metavar: str = "S"
@@ -64,7 +64,6 @@ class Seconds:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Seed:
     """Whole numbers of 64 bits."""
 
@@ -75,12 +74,13 @@ class Seed:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Choice:
     """One of several words."""
 
-    words: tuple[str, ...]
     metavar: ClassVar[None] = None
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
 
     def refuse(self, name: str, given: Any) -> None:
         if given is not None and given not in self.words:
@@ -92,7 +92,6 @@ class Choice:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Switch:
     """Yes or no."""
 
@@ -107,8 +106,7 @@ class Switch:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class NameList:
+class NameList(NamedTuple):
     """Several names.
 
     Attributes
@@ -148,8 +146,7 @@ class NameList:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """The place of one trace, or, with `folder`, perhaps of a folder."""
 
     folder: bool = False
@@ -160,8 +157,7 @@ class File:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A text on a command line, taken as it is; Python takes more than texts."""
 
     metavar: str
@@ -171,8 +167,7 @@ class Text:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Assignments:
+class Assignments(NamedTuple):
     """Texts, or numbers from 0 on, by name: ``NAME=VALUE`` on a command line."""
 
     metavar: str
@@ -183,7 +178,6 @@ class Assignments:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class ViewFunctions:
     """Functions of a view; a text on a command line names or writes one of them."""
 
@@ -194,7 +188,6 @@ class ViewFunctions:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class InPython:
     """A value that no command line can say."""
 

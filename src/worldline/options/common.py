@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from worldline.runs.option_values import (
+from worldline.options.declaring import VerbOptions, option
+from worldline.options.values import (
     Assignments,
     File,
     InPython,
@@ -16,10 +17,9 @@ from worldline.runs.option_values import (
     Seed,
     Whole,
 )
-from worldline.runs.options import VerbOptions, option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SystemOptions(VerbOptions):
     """Options of all verbs over a system: what, how long, which seed, which trace."""
 
