@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.debug import looking, saving, stepping, text
+from worldline.debug import saving, state_commands, step_commands, text
 from worldline.debug.answers import Answer
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
@@ -138,24 +138,24 @@ def leave(session: Session, rest: str) -> Answer:
 
 
 _TABLE = (
-    Command(("step", "s"), "[N]", stepping.step),
-    Command(("back", "b"), "[N]", stepping.back),
-    Command(("jump", "j"), "STEP", stepping.jump),
-    Command(("next", "n"), "[NODE]", stepping.next_of_node),
-    Command(("previous", "prev"), "[NODE]", stepping.previous_of_node),
-    Command(("where", "w"), "[STEP]", stepping.where),
-    Command(("list", "l"), "[KIND|NAME|NODE ...] [--all]", stepping.list_steps),
-    Command(("filter", "f", "/"), "REGEX", stepping.filter_steps),
-    Command(("why",), "[STEP] [--all]", stepping.why),
-    Command(("diagram", "g"), "[STEP] [RADIUS]", stepping.diagram),
-    Command(("state", "st"), "[NODE|FIELD|STEP ...]", looking.state),
-    Command(("print", "p"), "EXPRESSION", looking.print_value),
-    Command(("track", "t"), "EXPRESSION", looking.track),
-    Command(("status",), "[PROPERTY ...] [--all]", looking.status),
-    Command(("explain", "x"), "[PROPERTY]", looking.explain),
-    Command(("possible", "enabled"), "[STEP]", looking.possible),
-    Command(("diff", "d"), "[A [B]] [NODE ...]", looking.diff),
-    Command(("compare", "cmp"), "", looking.compare),
+    Command(("step", "s"), "[N]", step_commands.step),
+    Command(("back", "b"), "[N]", step_commands.back),
+    Command(("jump", "j"), "STEP", step_commands.jump),
+    Command(("next", "n"), "[NODE]", step_commands.next_of_node),
+    Command(("previous", "prev"), "[NODE]", step_commands.previous_of_node),
+    Command(("where", "w"), "[STEP]", step_commands.where),
+    Command(("list", "l"), "[KIND|NAME|NODE ...] [--all]", step_commands.list_steps),
+    Command(("filter", "f", "/"), "REGEX", step_commands.filter_steps),
+    Command(("why",), "[STEP] [--all]", step_commands.why),
+    Command(("diagram", "g"), "[STEP] [RADIUS]", step_commands.diagram),
+    Command(("state", "st"), "[NODE|FIELD|STEP ...]", state_commands.state),
+    Command(("print", "p"), "EXPRESSION", state_commands.print_value),
+    Command(("track", "t"), "EXPRESSION", state_commands.track),
+    Command(("status",), "[PROPERTY ...] [--all]", state_commands.status),
+    Command(("explain", "x"), "[PROPERTY]", state_commands.explain),
+    Command(("possible", "enabled"), "[STEP]", state_commands.possible),
+    Command(("diff", "d"), "[A [B]] [NODE ...]", state_commands.diff),
+    Command(("compare", "cmp"), "", state_commands.compare),
     Command(("save",), "FILE", saving.save),
     Command(("info", "i"), "", info),
     Command(("help", "h", "?"), "[COMMAND]", help_on),

@@ -6,6 +6,6 @@
 - `rounds`: a run of Python nodes in synchronous rounds.
 - `targets`: what can be asked, a Dedalus program or a system of Python nodes.
 
-`faults` is the question as users put it, `deciding` chooses its engine, `answering` makes
+`faults` is the question as users put it, `dispatch` chooses its engine, `answering` makes
 the report.
 """

@@ -11,7 +11,7 @@ from worldline.engine.bounds import bound_that_ended
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.injection.subject import Run, Subject
-from worldline.lineage.deciding import decide, scope_of
+from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult

@@ -31,7 +31,7 @@ class Cycle:
     ----------
     world
         The world; when the cycle begins, call `look`.
-    known
+    prop
         The property that is said to be violated.
     """
 

@@ -38,9 +38,9 @@ from worldline.search.options import CheckOptions
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import StrPath
-from worldline.worlds.alike import SymmetryCheck
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
+from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.worlds.tabulated import TabulatedWorld
 
 

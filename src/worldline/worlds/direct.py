@@ -44,8 +44,8 @@ from worldline.model.usercode.divergence import within_budget
 from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
+from worldline.worlds.dry_run import DryRuns, is_noop
 from worldline.worlds.kept import fresh
-from worldline.worlds.trial import DryRuns, is_noop
 from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
@@ -128,7 +128,7 @@ class DirectWorld:
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
-        self._trials = DryRuns(system) if system.ignore_noops else None
+        self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self._unlimited = Budget(Faults().freed(BUDGETS))
 
     def boot_events(self) -> list[Event]:
@@ -313,10 +313,10 @@ class DirectWorld:
             context = self.contexts[index]
             if waits(system, index, self.nodes[index], context, event):
                 return True
-        if self._trials is None or event.kind is Kind.CALL:
+        if self._dry_runs is None or event.kind is Kind.CALL:
             return False
         environment = functools.partial(self.door.look_up, index)
-        return is_noop(self._trials, index, self.nodes[index], event, environment)
+        return is_noop(self._dry_runs, index, self.nodes[index], event, environment)
 
     def _next_arrival(self) -> Event | None:
         wanted = (Kind.DELIVER, Kind.TRANSPORT_ERROR, Kind.REFUSE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from worldline.injection.scope import Scope
-from worldline.lineage.rounds.fares import MUTE, Fares
+from worldline.lineage.rounds.crash_status import MUTE, CrashStatus
 from worldline.lineage.rounds.promises import due, stopped, witnesses
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
@@ -21,8 +21,8 @@ Out: TypeAlias = tuple[tuple[int, tuple[Envelope, ...], bool], ...]
 Incoming: TypeAlias = tuple[tuple[int, tuple[Envelope, ...]], ...]
 """By sender, what may arrive at a node in a round."""
 
-NodeRound: TypeAlias = tuple[int, Fares, Out]
-"""A node's core, how it fares, and what it sent in the last round."""
+NodeRound: TypeAlias = tuple[int, CrashStatus, Out]
+"""A node's core, its crash status, and what it sent in the last round."""
 
 
 @final
@@ -80,9 +80,9 @@ class RoundParts:
             self.cores.append(core)
         return number
 
-    def node(self, core: int, fares: Fares, out: Out) -> int:
+    def node(self, core: int, crash_status: CrashStatus, out: Out) -> int:
         """Return the number of a node."""
-        node = core, fares, out
+        node = core, crash_status, out
         number = self._node_ids.setdefault(node, len(self.nodes))
         if number == len(self.nodes):
             self.nodes.append(node)
@@ -121,9 +121,9 @@ class RoundParts:
         if spec.kind is ColumnKind.LOCAL:
             return self.cores[nodes[spec.index][0]].local
         if spec.kind is ColumnKind.HIDDEN:
-            core, fares, _ = nodes[spec.index]
+            core, crash_status, _ = nodes[spec.index]
             hidden = self.cores[core].hidden
-            return self.stop(spec.index, hidden) if fares == MUTE else hidden
+            return self.stop(spec.index, hidden) if crash_status == MUTE else hidden
         cell: Any = self._system.cell(column)
         if spec.kind is ColumnKind.INBOX:
             for src, (_, _, out) in enumerate(nodes):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from worldline.injection.stepper import Stepper
-from worldline.lineage.rounds.nodewise import Nodewise
+from worldline.lineage.rounds.node_rounds import Nodewise
 from worldline.lineage.rounds.subject import RoundsSubject
-from worldline.lineage.rounds.whole import Roundwise
+from worldline.lineage.rounds.system_rounds import Roundwise
 from worldline.model.network import Capability
 
 

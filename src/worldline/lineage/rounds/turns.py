@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.injection.scope import Crash
 from worldline.injection.subject import Pulse
-from worldline.lineage.rounds.fares import FRESH
+from worldline.lineage.rounds.crash_status import FRESH
 from worldline.lineage.rounds.parts import Core, Incoming, Out, RoundParts
 from worldline.lineage.rounds.plan import FaultPlan
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld

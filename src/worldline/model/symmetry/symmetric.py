@@ -2,7 +2,7 @@
 
 Nodes are symmetric if exchanging their names turns every run into a run. What is
 declared as data (prototypes, workload, faults) is compared as soon as a system is
-made; handlers and properties are sampled while it is searched (`worlds/alike.py`).
+made; handlers and properties are sampled while it is searched (`worlds/symmetry_check.py`).
 
 Where a run begins need not be symmetric: neither what start handlers choose nor a
 prologue has to treat the nodes alike.

@@ -16,7 +16,7 @@ from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Ask, Entry, Fork, Leaf, Tables
 from worldline.model.data.content import fingerprint
 from worldline.model.events import Event
-from worldline.worlds.trial import QueryPath
+from worldline.worlds.dry_run import QueryPath
 
 SAMPLE = 240
 """Executions that are run again, if no handler needs a share of its own beyond that."""
