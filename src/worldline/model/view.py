@@ -111,7 +111,7 @@ def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
 
 
 class Reader(Protocol):
-    """What a world provides behind a view."""
+    """The back end of a view, which a world provides."""
 
     def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""
@@ -181,10 +181,10 @@ class View:
     def timers(self, node: NodeId, name: str | None = None) -> tuple[PendingTimer, ...]:
         """Return the pending timers of a node, all or those of one name."""
         column = self._system.layout.hidden(self._index(node))
-        found: tuple[PendingTimer, ...] = self._reader.read(
+        timers: tuple[PendingTimer, ...] = self._reader.read(
             read_of(column, "timers", name)
         )
-        return found
+        return timers
 
     def messages(
         self,
@@ -194,11 +194,11 @@ class View:
         dst: NodeId | None = None,
     ) -> tuple[Envelope, ...]:
         """Return the messages under way: ``envelope.src`` and ``envelope.message``."""
-        found: list[Envelope] = []
+        envelopes: list[Envelope] = []
         for index in self._boxes(dst):
             column = self._system.layout.inbox(index)
-            found += self._reader.read(read_of(column, "messages", kind, src))
-        return tuple(found)
+            envelopes += self._reader.read(read_of(column, "messages", kind, src))
+        return tuple(envelopes)
 
     def any_message(
         self,

@@ -1,4 +1,4 @@
-"""Which step sent a message: the oldest one that sent an equal one not yet taken."""
+"""The step that sent a message: the oldest whose equal message is not yet taken."""
 
 from __future__ import annotations
 
