@@ -158,7 +158,7 @@ class File(NamedTuple):
 
 @final
 class Text(NamedTuple):
-    """What is written on a command line as it is; Python takes more than texts."""
+    """A text on a command line, taken as it is; Python takes more than texts."""
 
     metavar: str
 
@@ -189,7 +189,7 @@ class ViewFunctions:
 
 @final
 class InPython:
-    """What no command line can say."""
+    """A value that no command line can say."""
 
     metavar: ClassVar[None] = None
 

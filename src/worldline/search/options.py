@@ -40,7 +40,7 @@ BEGINNING = Group(
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SearchOptions(SystemOptions):
-    """Where a search begins, and what it runs on."""
+    """Options of every search: where it begins, and what it runs on."""
 
     from_: Prefix | str | os.PathLike[str] | None = option(
         None,
@@ -77,7 +77,7 @@ class SearchOptions(SystemOptions):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CheckOptions(SearchOptions):
-    """What `check` can be told."""
+    """Options of `check`."""
 
     CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
         **SystemOptions.CALLED_BEFORE,
@@ -160,7 +160,7 @@ class CheckOptions(SearchOptions):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunsOptions(SearchOptions):
-    """What random runs can be told."""
+    """Options of random runs."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
         BEGINNING,
@@ -197,7 +197,7 @@ class RunsOptions(SearchOptions):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WalkOptions(RunsOptions):
-    """What `walk` can be told."""
+    """Options of `walk`."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
         *RunsOptions.GROUPS,
@@ -266,7 +266,7 @@ FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FuzzOptions(RunsOptions):
-    """What `fuzz` can be told."""
+    """Options of `fuzz`."""
 
     inject: Iterable[str] = option(
         (),

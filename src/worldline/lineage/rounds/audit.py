@@ -40,13 +40,13 @@ def audit_rounds(
     singles = _single_faults(subject)
     chosen = [NO_FAULTS, *list(falsifiers)[:_RUNS]]
     chosen += [frozenset({one}) for one in singles[:: len(singles) // _RUNS + 1]]
-    found = []
+    trialled = []
     for faults in dict.fromkeys(chosen):
         said = ", ".join(sorted(map(str, faults))) or "no faults"
         again = functools.partial(_run, subject, faults)
-        found.append(Trialled(f"the run under {said}", again, None))
+        trialled.append(Trialled(f"the run under {said}", again, None))
     scrambler = Scrambler(reach_of(subject.system))
-    compare(found, scrambler)
+    compare(trialled, scrambler)
     _audit_ghosts(subject, chosen)
     return scrambler.notes
 
@@ -73,18 +73,18 @@ def _audit_ghosts(subject: RoundsSubject, chosen: Iterable[FaultSet]) -> None:
 
 def _single_faults(subject: RoundsSubject) -> list[Fault]:
     scope = subject.scope
-    found: list[Fault] = [
+    faults: list[Fault] = [
         Loss(time, src, dst)
         for time in range(1, scope.eff + 1)
         for src, dst in permutations(scope.nodes, 2)
     ]
     if scope.crashes:
-        found += [
+        faults += [
             Crash(time, node)
             for time in range(1, scope.eot + 1)
             for node in scope.may_crash
         ]
-    return found
+    return faults
 
 
 def _run(subject: RoundsSubject, faults: FaultSet) -> Told:
@@ -99,7 +99,7 @@ def _run(subject: RoundsSubject, faults: FaultSet) -> Told:
             failure = rounds.world.failure
             judge = Judge(rounds)
             promised = due(subject.system, subject.scope, number)
-            kept = [] if failure else [judge.holds(known) for known in promised]
+            kept = [] if failure else [judge.holds(prop) for prop in promised]
             after = str(failure) if failure else rounds.world.snapshot()
             data.append(([event.key for event, _ in events], after, kept))
             nodes = "; ".join(map(repr, rounds.world.nodes))
