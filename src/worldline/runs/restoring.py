@@ -120,7 +120,7 @@ class _Reader:
         left, faults = self._record.budget, self._system.faults
         with _at("the budget"):
             _expect_names(left, BUDGETS, "faults")
-        return (TUPLE, *[_least(left[n], getattr(faults, n)) for n in BUDGETS])
+        return (TUPLE, *[_least(left[n], faults.limit(n)) for n in BUDGETS])
 
     def _cut(self) -> Frozen:
         cut = self._record.cut
