@@ -1,4 +1,4 @@
-"""Moulds: nodes thawed from what is shared, and frozen again by what was touched."""
+"""Templates: nodes thawed from what is shared, and frozen again by what was touched."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ KIND: NodeType = node_type(Desk)
 FIRST = Desk(Lower())
 
 
-def mould(drawer: Any, shelf: Any = None) -> NodeTemplate:
+def template(drawer: Any, shelf: Any = None) -> NodeTemplate:
     return NodeTemplate(KIND, KIND.freeze(Desk(Lower(), drawer, shelf)))
 
 
 def agrees(of: NodeTemplate, node: Any) -> bool:
-    """Say whether a mould freezes a node as its class does, to the last type."""
+    """Say whether a template freezes a node as its class does, to the last type."""
     frozen = of.freeze(node)
     assert canonical_bytes(frozen) == canonical_bytes(KIND.freeze(node))
     assert (frozen is of.frozen) == (frozen == of.frozen)
@@ -56,8 +56,8 @@ def agrees(of: NodeTemplate, node: Any) -> bool:
 
 @settings(max_examples=40)
 @given(PLAIN, PLAIN, PLAIN)
-def test_a_mould_freezes_whatever_a_handler_left(before, shelf, after):
-    of = mould(before, shelf)
+def test_a_template_freezes_whatever_a_handler_left(before, shelf, after):
+    of = template(before, shelf)
     node = of.thaw(FIRST)
     assert agrees(of, node)
     assert of.freeze(node) is of.frozen
@@ -88,15 +88,15 @@ CHANGES: list[tuple[Any, Callable[[Any], object]]] = [
 
 @pytest.mark.parametrize(("first", "change"), CHANGES)
 def test_a_change_in_place_reaches_no_other_node(first, change):
-    of = mould(first, first)
+    of = template(first, first)
     one, two = of.thaw(FIRST), of.thaw(FIRST)
     change(one.drawer)
     assert agrees(of, one)
     assert of.freeze(one) is not of.frozen
     assert of.freeze(two) is of.frozen
     assert of.freeze(of.thaw(FIRST)) is of.frozen
-    # Nor another mould, whose values may be equal.
-    other = mould(first)
+    # Nor another template, whose values may be equal.
+    other = template(first)
     assert other.freeze(other.thaw(FIRST)) is other.frozen
 
 
@@ -111,14 +111,14 @@ def test_equal_values_of_other_types_are_changes(one, other):
         lambda value: {value: 5},
         lambda value: {5: value},
     ):
-        of = mould(make(one))
+        of = template(make(one))
         node = of.thaw(FIRST)
         node.drawer = make(other)
         assert agrees(of, node)
 
 
 def test_an_element_can_make_room_for_an_equal_one_of_another_type():
-    of = mould({1, 2}, {1: "x"})
+    of = template({1, 2}, {1: "x"})
     node = of.thaw(FIRST)
     node.drawer.remove(1)
     node.drawer.add(True)
@@ -129,7 +129,7 @@ def test_an_element_can_make_room_for_an_equal_one_of_another_type():
 
 
 def test_what_is_taken_out_and_put_back_is_no_change():
-    of = mould({A: 1, B: 2}, {A, B})
+    of = template({A: 1, B: 2}, {A, B})
     node = of.thaw(FIRST)
     node.drawer[A] = node.drawer.pop(A)
     node.shelf.remove(A)
@@ -139,7 +139,7 @@ def test_what_is_taken_out_and_put_back_is_no_change():
 
 
 def test_two_fields_that_share_a_list_are_frozen_one_by_one():
-    of = mould([1], [1])
+    of = template([1], [1])
     node = of.thaw(FIRST)
     # Past the attribute, which would store a copy.
     node.__dict__["shelf"] = node.drawer
@@ -149,7 +149,7 @@ def test_two_fields_that_share_a_list_are_frozen_one_by_one():
 
 
 def test_ignored_fields_begin_anew_and_fields_keep_their_order():
-    of = mould([1])
+    of = template([1])
     node = of.thaw(FIRST)
     node.total = 9
     assert of.freeze(node) is of.frozen
@@ -157,8 +157,8 @@ def test_ignored_fields_begin_anew_and_fields_keep_their_order():
     assert list(vars(node)) == ["lower", "drawer", "shelf", "total"]
 
 
-def test_parts_have_moulds_of_their_own():
-    of = mould(1)
+def test_parts_have_templates_of_their_own():
+    of = template(1)
     node = of.thaw(FIRST)
     node.lower.pile.append(1)
     assert agrees(of, node)
@@ -169,15 +169,15 @@ def test_parts_have_moulds_of_their_own():
 
 
 def test_what_is_no_plain_data_is_named():
-    node = mould([1]).thaw(FIRST)
+    node = template([1]).thaw(FIRST)
     node.drawer = [object()]
     with pytest.raises(Unfreezable, match=r"Desk\.drawer holds"):
-        mould([1]).freeze(node)
+        template([1]).freeze(node)
 
 
 def test_ids_of_one_name_are_told_apart_by_their_system():
     for _ in range(2):
         (node,) = wl.ids("same")
-        thawed = mould({node: 1}, {node}).thaw(FIRST)
+        thawed = template({node: 1}, {node}).thaw(FIRST)
         assert next(iter(thawed.drawer)) is node
         assert next(iter(thawed.shelf)) is node

@@ -1,4 +1,4 @@
-"""Moulds: frozen nodes from which many handlers start.
+"""Templates: frozen nodes from which many handlers start.
 
 A local state meets many events, and most handlers change little of it or nothing. So
 what nobody can change is thawed once, and known again by identity when the node is

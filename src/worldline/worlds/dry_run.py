@@ -132,7 +132,7 @@ class DryRuns:
     def run(
         self,
         index: int,
-        mould: NodeTemplate,
+        template: NodeTemplate,
         event: Event,
         given: QueryPath,
         env: Environment,
@@ -140,40 +140,40 @@ class DryRuns:
         """Execute the handler that takes `event`, once."""
         door = self.door
         try:
-            node, result = self._execute(index, mould, event, given, env)
+            node, result = self._execute(index, template, event, given, env)
         except Suspected:
             node, result = within_budget(
-                lambda: self._execute(index, mould, event, given, env)
+                lambda: self._execute(index, template, event, given, env)
             )
         # What is not to happen, or failed, leaves no node behind.
         stays = result is Result.WAITS or type(result) is Failure
-        after = mould.frozen if stays else self._freeze(mould, node)
+        after = template.frozen if stays else self._freeze(template, node)
         outcome = door.outcome(result)
-        stuck.note(self.system, index, mould.frozen, event, outcome)
+        stuck.note(self.system, index, template.frozen, event, outcome)
         return DryRun(after, door.changes, door.path, outcome)
 
     def _execute(
         self,
         index: int,
-        mould: NodeTemplate,
+        template: NodeTemplate,
         event: Event,
         given: QueryPath,
         env: Environment,
     ) -> tuple[Any, Result | Failure]:
         system, door, context = self.system, self.door, self.contexts[index]
-        node = self._thaw(mould, system.prototypes[index])
+        node = self._thaw(template, system.prototypes[index])
         context.bind(node)
         door.prepare(index, given, env)
         return node, self._perform(system, index, node, context, door, event)
 
     def all_choices(
-        self, index: int, mould: NodeTemplate, event: Event, env: Environment
+        self, index: int, template: NodeTemplate, event: Event, env: Environment
     ) -> list[DryRun]:
         """Execute it for every combination of choices, first options first."""
         dry_runs: list[DryRun] = []
         given: QueryPath | None = []
         while given is not None:
-            dry_run = self.run(index, mould, event, given, env)
+            dry_run = self.run(index, template, event, given, env)
             dry_runs.append(dry_run)
             if len(dry_runs) > LARGEST_FAN:
                 raise too_many_leaves(self.system, index, event)
@@ -219,6 +219,6 @@ def is_noop(
 ) -> bool:
     """Say whether delivering a message to a live node would do nothing at all."""
     kind = dry_runs.system.types[index]
-    mould = NodeTemplate(kind, kind.freeze(node))
-    dry_run = dry_runs.run(index, mould, event, [], environment)
-    return changes_nothing(dry_run, mould.frozen)
+    template = NodeTemplate(kind, kind.freeze(node))
+    dry_run = dry_runs.run(index, template, event, [], environment)
+    return changes_nothing(dry_run, template.frozen)

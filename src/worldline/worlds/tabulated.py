@@ -52,8 +52,8 @@ from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
 
-_MOST_MOULDS = 8_192
-"""Local values whose moulds are kept, about 1 KiB each."""
+_MOST_TEMPLATES = 8_192
+"""Local values whose templates are kept, about 1 KiB each."""
 
 
 @final
@@ -86,7 +86,7 @@ class TabulatedWorld:
         self._dry_runs = DryRuns(system, profile)
         self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
-        self._moulds: dict[int, NodeTemplate] = {}
+        self._templates: dict[int, NodeTemplate] = {}
         self._answers: dict[tuple[int, Any], dict[int, int]] = {}
         self._cells = [
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
@@ -169,11 +169,11 @@ class TabulatedWorld:
             return only
         number = row[entry.column]
         environment = self._environment(entry, row)
-        mould = self._mould(entry.column, number)
-        dry_runs = self._try(entry, mould, environment)
+        template = self._template(entry.column, number)
+        dry_runs = self._try(entry, template, environment)
         leaves: tuple[Leaf, ...] = ()
-        if not self.is_no_transition(event, dry_runs, mould.frozen):
-            intern, before = self.tables.interners[entry.column].intern, mould.frozen
+        if not self.is_no_transition(event, dry_runs, template.frozen):
+            intern, before = self.tables.interners[entry.column].intern, template.frozen
             leaves = tuple(
                 [
                     self._leaf(
@@ -199,26 +199,26 @@ class TabulatedWorld:
         return number
 
     def _try(
-        self, entry: Entry, mould: NodeTemplate, environment: Callable[[Query], int]
+        self, entry: Entry, template: NodeTemplate, environment: Callable[[Query], int]
     ) -> list[DryRun]:
         index = self.system.layout.columns[entry.column].index
-        return self._dry_runs.all_choices(index, mould, entry.event, environment)
+        return self._dry_runs.all_choices(index, template, entry.event, environment)
 
-    def _mould(self, column: int, number: int) -> NodeTemplate:
-        """Return the mould of a local value; it is likely to be asked for again."""
-        template = self._moulds.get(number)
+    def _template(self, column: int, number: int) -> NodeTemplate:
+        """Return the template of a local value; it is likely to be asked for again."""
+        template = self._templates.get(number)
         if template is None:
-            if len(self._moulds) >= _MOST_MOULDS:
-                self._moulds.clear()
+            if len(self._templates) >= _MOST_TEMPLATES:
+                self._templates.clear()
             kind = self.system.types[self.system.layout.columns[column].index]
             local = self.tables.interners[column].values[number]
-            template = self._moulds[number] = NodeTemplate(kind, local)
+            template = self._templates[number] = NodeTemplate(kind, local)
         return template
 
     def _handlerless(self, event: Event) -> DryRun:
         index = 0 if event.node is None else self.system.index[event.node]
-        mould = NodeTemplate(self.system.types[index], self.system.initial[index])
-        return self._dry_runs.run(index, mould, event, [], _no_answer)
+        template = NodeTemplate(self.system.types[index], self.system.initial[index])
+        return self._dry_runs.run(index, template, event, [], _no_answer)
 
     def is_no_transition(
         self, event: Event, dry_runs: list[DryRun], local: Any

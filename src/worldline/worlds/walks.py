@@ -178,9 +178,9 @@ class DirectWalks:
         assert event.node is not None
         index = self._system.index[event.node]
         kind = self._system.types[index]
-        mould = NodeTemplate(kind, kind.freeze(self._direct.nodes[index]))
+        template = NodeTemplate(kind, kind.freeze(self._direct.nodes[index]))
         environment = _Environment(self._direct, index, event)
-        dry_runs = self._dry_runs.all_choices(index, mould, event, environment)
+        dry_runs = self._dry_runs.all_choices(index, template, event, environment)
         return _one(dry_runs, random).outcome.choices
 
 

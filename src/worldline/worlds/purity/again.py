@@ -46,9 +46,11 @@ class Again:
     def start(self, index: int) -> Told:
         """Start a node, with all of its choices."""
         event = Event(Kind.START, self._system.ids[index])
-        mould = NodeTemplate(self._system.types[index], self._system.initial[index])
+        template = NodeTemplate(self._system.types[index], self._system.initial[index])
         try:
-            dry_runs = self._dry_runs.all_choices(index, mould, event, self._at_first)
+            dry_runs = self._dry_runs.all_choices(
+                index, template, event, self._at_first
+            )
         except ModelError as error:
             return _refused(error)
         return told([self._of_dry_run(event, dry_run) for dry_run in dry_runs])
@@ -71,18 +73,18 @@ class Again:
         entry, event = execution.entry, execution.event
         local = self._world.tables.interners[entry.column].values[execution.number]
         index = self._system.layout.columns[entry.column].index
-        mould = NodeTemplate(self._system.types[index], local)
+        template = NodeTemplate(self._system.types[index], local)
         try:
             if execution.branches is None:
                 refuse = _refusing(event)
-                dry_runs = self._dry_runs.all_choices(index, mould, event, refuse)
-                if self._world.is_no_transition(event, dry_runs, mould.frozen):
+                dry_runs = self._dry_runs.all_choices(index, template, event, refuse)
+                if self._world.is_no_transition(event, dry_runs, template.frozen):
                     dry_runs = []
                 return told([self._of_dry_run(event, dry_run) for dry_run in dry_runs])
             branches = []
             for path, _ in execution.branches:
                 dry_run = self._dry_runs.run(
-                    index, mould, event, path, _refusing(event)
+                    index, template, event, path, _refusing(event)
                 )
                 branches.append(self._of_dry_run(event, dry_run, dry_run.path))
             return told(branches)

@@ -31,7 +31,7 @@ Aspect: TypeAlias = tuple[str, Any, str]
 """Something that a handler does: what it is, as data to compare, and in words."""
 
 Runner: TypeAlias = Callable[[DryRuns, int, NodeTemplate, Event], list[DryRun]]
-"""Runs the handler of an event from a mould, in one way or in several."""
+"""Runs the handler of an event from a template, in one way or in several."""
 
 _WIDEST = 120
 """Columns for what a handler does, in an error."""
@@ -75,12 +75,12 @@ def _runner(execution: RememberedExecution) -> Runner:
     branches = execution.branches
 
     def run(
-        dry_runs: DryRuns, index: int, mould: NodeTemplate, event: Event
+        dry_runs: DryRuns, index: int, template: NodeTemplate, event: Event
     ) -> list[DryRun]:
         if branches is None:
-            return dry_runs.all_choices(index, mould, event, _refuse)
+            return dry_runs.all_choices(index, template, event, _refuse)
         return [
-            dry_runs.run(index, mould, event, path, _refuse) for path, _ in branches
+            dry_runs.run(index, template, event, path, _refuse) for path, _ in branches
         ]
 
     return run
@@ -158,10 +158,10 @@ class Ghosts:
             return
 
         def run(
-            dry_runs: DryRuns, index: int, mould: NodeTemplate, event: Event
+            dry_runs: DryRuns, index: int, template: NodeTemplate, event: Event
         ) -> list[DryRun]:
             environment = functools.partial(world.door.look_up, index)
-            return [dry_runs.run(index, mould, event, [], environment)]
+            return [dry_runs.run(index, template, event, [], environment)]
 
         self.check(index, local, event, run)
 
