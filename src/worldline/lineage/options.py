@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from worldline.runs.option_values import (
     Choice,
     File,
+    Function,
     InPython,
     NameList,
     Seconds,
@@ -160,5 +161,7 @@ class FaultOptions(SystemOptions):
         File(folder=True, metavar="DIR"),
     )
     progress: Callable[[FaultsProgress], None] | None = option(
-        None, "is called now and then with how far the search has come", InPython()
+        None,
+        "is called now and then with how far the search has come",
+        InPython(Function()),
     )

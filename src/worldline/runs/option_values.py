@@ -5,7 +5,7 @@ A kind knows nothing of texts: `worldline.cli.options` reads them, one way for e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, final
 
@@ -83,10 +83,12 @@ class Choice:
     metavar: ClassVar[None] = None
 
     def refuse(self, name: str, given: Any) -> None:
-        if given is not None and given not in self.words:
+        if given is None:
+            return
+        if not isinstance(given, str) or given not in self.words:
             *some, last = map(repr, self.words)
             raise UsageError(
-                f"{name} {given!r} is unknown",
+                f"{name} {named(given)} is unknown",
                 remedy=f"use {', '.join(some)} or {last}",
             )
 
@@ -129,7 +131,8 @@ class NameList:
     def refuse(self, name: str, given: Any) -> None:
         if given is None:
             return
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        # What can be gone through once only would be empty for who uses it.
+        if isinstance(given, str | bytes) or not isinstance(given, Collection):
             raise UsageError(
                 f"{name} is {named(given)}, which is no list",
                 remedy=f"give names: {name}=['...']",
@@ -195,10 +198,26 @@ class ViewFunctions:
 
 @final
 @dataclass(frozen=True, slots=True)
-class InPython:
-    """What no command line can say."""
+class Function:
+    """Functions, or whatever can be called."""
 
     metavar: ClassVar[None] = None
 
     def refuse(self, name: str, given: Any) -> None:
-        """Refuse nothing: who uses the value knows what it may be."""
+        if given is not None and not callable(given):
+            raise UsageError(
+                f"{name} is {named(given)}, which cannot be called",
+                remedy="give a function, or leave it out",
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InPython:
+    """What no command line can say, of some kind."""
+
+    of: OptionKind
+    metavar: ClassVar[None] = None
+
+    def refuse(self, name: str, given: Any) -> None:
+        self.of.refuse(name, given)

@@ -14,6 +14,7 @@ from worldline.runs.option_values import (
     NameList,
     Seconds,
     Seed,
+    Switch,
     Whole,
 )
 from worldline.runs.options import VerbOptions, option
@@ -52,4 +53,4 @@ class SystemOptions(VerbOptions):
         "where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
         File(),
     )
-    traces: bool = option(True, "whether a trace is written", InPython())
+    traces: bool = option(True, "whether a trace is written", InPython(Switch()))
