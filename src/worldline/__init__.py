@@ -1,9 +1,10 @@
 """Find, explain, minimise and prevent bugs in distributed systems.
 
 Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
-``injection`` (faults as formulas), ``loading`` (targets), ``trace`` (files); ``worlds``
-(run a system), ``dedalus`` (a language), ``show`` (traces shown); ``runs`` (begin, record,
-replay, report); ``search``, ``lineage``; ``debug``; ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
+``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
+``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
+shown); ``runs`` (begin, record, replay, report); ``search``, ``lineage``; ``debug``;
+``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations

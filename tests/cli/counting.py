@@ -10,10 +10,10 @@ import worldline as wl
 from worldline.cli.answers import answered
 from worldline.cli.options import add_json, add_options, assignments, given
 from worldline.loading.opening import SystemTarget, open_system
-from worldline.runs.option_values import Whole
-from worldline.runs.options import option, verb
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import option, verb
+from worldline.options.values import Whole
 from worldline.runs.report import BaseReport, PropertyReport
-from worldline.runs.system_options import SystemOptions
 
 SUMMARY = "add up how long the names of nodes are"
 DESCRIPTION = "The question: are the names of all nodes short?"

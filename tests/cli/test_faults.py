@@ -119,6 +119,25 @@ def test_a_trace_of_faults_can_be_debugged():
     assert result.out.endswith("\nset()\n")
 
 
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [(BROKEN, PROGRAM), (("faults", "zoo:simple-deliv"), ())],
+    ids=["files", "zoo"],
+)
+def test_a_state_kept_of_a_program_is_one_of_that_program(
+    broken: tuple[str, ...], words: tuple[str, ...]
+):
+    run(*broken, "--out", "bad.wl")
+    run("debug", "bad.wl", *words, "-c", "jump 5; save here.wl")
+    kept, whole = read(Path("here.wl")).header, read(Path("bad.wl")).header
+    assert kept.target == whole.target
+    assert kept.parameters == whole.parameters
+    again = run("replay", "here.wl", *words)
+    assert again.status == 0
+    assert again.err.endswith(", as here.wl says\n")
+    assert "program_system" not in again.err
+
+
 def test_a_crash_is_a_step_of_its_node():
     run("faults", "zoo:retry-deliv", "--out", "bad.wl")
     assert "a  call crash()\n" in run("show", "bad.wl").out

@@ -10,8 +10,8 @@ import pytest
 
 import worldline as wl
 from worldline.lineage.options import FaultOptions
-from worldline.runs.option_values import InPython, NameList, Text, ViewFunctions
-from worldline.runs.options import VerbOptions, options_of
+from worldline.options.declaring import VerbOptions, options_of
+from worldline.options.values import InPython, NameList, Text, ViewFunctions
 from worldline.search.options import CheckOptions, FuzzOptions, WalkOptions
 
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from worldline.cli.terminal import reclaim
 from worldline.model.amounts import MOST
 from worldline.model.errors import UsageError
-from worldline.runs.option_values import (
+from worldline.options.declaring import Option, VerbOptions, options_of
+from worldline.options.values import (
     Assignments,
     Choice,
     File,
@@ -30,7 +31,6 @@ from worldline.runs.option_values import (
     ViewFunctions,
     Whole,
 )
-from worldline.runs.options import Option, VerbOptions, options_of
 
 if TYPE_CHECKING:
     from worldline.model.system import System

@@ -9,7 +9,7 @@ from typing import Any
 from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
-from worldline.runs.options import VerbOptions
+from worldline.options.declaring import VerbOptions
 
 
 def add_search(

@@ -10,7 +10,7 @@ from worldline.lineage.targets.opening import Targets, open_target
 from worldline.model.errors import refuse_no_asserts
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
-from worldline.runs.options import verb
+from worldline.options.declaring import verb
 
 
 @verb(FaultOptions, FaultsProgress)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
-from worldline.runs.option_values import (
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import Group, option
+from worldline.options.values import (
     Choice,
     File,
     Function,
@@ -17,8 +19,6 @@ from worldline.runs.option_values import (
     Switch,
     Whole,
 )
-from worldline.runs.options import Group, option
-from worldline.runs.system_options import SystemOptions
 
 if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
@@ -29,7 +29,7 @@ _NODES = NameList("A,B,...", together=True, repeated=False, distinct=True)
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FaultOptions(SystemOptions):
     """What `find_faults` can be told; None stands for the target's own default."""
 
@@ -101,7 +101,7 @@ class FaultOptions(SystemOptions):
         "a crashed node sends nothing any more but goes on by itself; or its state is "
         "gone; or the last round is sent in part (default: mute for programs, halt for "
         "Python nodes)",
-        Choice(("mute", "halt", "partial")),
+        Choice("mute", "halt", "partial"),
     )
     recovery: bool = option(
         False,
@@ -115,20 +115,20 @@ class FaultOptions(SystemOptions):
         None,
         "how faults are searched for (default: symbolic for programs, states for "
         "Python nodes)",
-        Choice(("symbolic", "states", "ldfi", "random", "exhaustive")),
+        Choice("symbolic", "states", "ldfi", "random", "exhaustive"),
         written="see below",
     )
     negation: str = option(
         CONSERVATIVE,
         "what ldfi takes for the lineage of what did not happen: all that may bring it "
         "about, or nothing",
-        Choice((CONSERVATIVE, IGNORE)),
+        Choice(CONSERVATIVE, IGNORE),
     )
     goals: str = option(
         "all",
         "what must not break: all that is owed in any run, or only what the run "
         "without faults keeps",
-        Choice(("all", "failure-free")),
+        Choice("all", "failure-free"),
     )
     all: bool = option(
         False, "find all falsifiers that have no other one in them", Switch()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-from importlib import metadata
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from worldline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 PREFIX = "zoo:"
 """What the names of built-in systems and programs begin with, as targets."""
@@ -53,7 +55,9 @@ def _load(name: str) -> Any:
     return _entry(name).load()
 
 
-def _entry(name: str) -> metadata.EntryPoint:
+def _entry(name: str) -> EntryPoint:
+    from importlib import metadata  # takes long, and a user's own system needs none
+
     try:
         points = metadata.distribution("worldline").entry_points
         (point,) = points.select(group=_GROUP, name=name)

@@ -20,7 +20,7 @@ from worldline.loading.opening import open_system, texts_of
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
 from worldline.model.printable import one_line
-from worldline.model.system import System
+from worldline.model.system import System, SystemOrigin
 from worldline.trace.format import StrPath
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import FREE, INJECTED, Header
@@ -157,15 +157,22 @@ def loaded(
         If it cannot be loaded.
     """
     if all(map(is_program, words)):
-        return load(
-            builtin.run_of_programs(), {**parameters, "files": shlex.join(words)}
-        )
+        return _run_of(shlex.join(words), parameters)
     if len(words) > 1:
         raise UsageError(
             f"{' '.join(words)} cannot be read as one program",
             remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
         )
     return as_recorded(header, load(words[0], parameters))
+
+
+def _run_of(files: str, parameters: Mapping[str, str]) -> System:
+    """Load a run of programs, whose traces name them and not what makes the system."""
+    system = load(builtin.run_of_programs(), {**parameters, "files": files})
+    if system.origin is not None:
+        given = tuple((k, v) for k, v in parameters.items() if k != "files")
+        system.origin = SystemOrigin(files, given, system.origin.source)
+    return system
 
 
 def _refuse_large(header: Header, given: Mapping[str, str], most: int) -> None:

@@ -18,7 +18,7 @@ from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict, combine
-from worldline.runs.options import verb
+from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start

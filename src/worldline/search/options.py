@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
 
-from worldline.runs.option_values import (
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import Group, option
+from worldline.options.values import (
     Assignments,
     Choice,
     File,
@@ -20,8 +22,6 @@ from worldline.runs.option_values import (
     ViewFunctions,
     Whole,
 )
-from worldline.runs.options import Group, option
-from worldline.runs.system_options import SystemOptions
 from worldline.search.cut import Predicates, StatePredicate
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ BEGINNING = Group(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SearchOptions(SystemOptions):
     """Where a search begins, and what it runs on."""
 
@@ -62,7 +62,7 @@ class SearchOptions(SystemOptions):
     engine: Engine = option(
         "auto",
         "what runs: compiled, or the reference (default: native where it was built)",
-        Choice(("auto", "native", "python")),
+        Choice("auto", "native", "python"),
     )
     threads: int | None = option(
         None,
@@ -78,7 +78,7 @@ class SearchOptions(SystemOptions):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CheckOptions(SearchOptions):
     """What `check` can be told."""
 
@@ -161,7 +161,7 @@ class CheckOptions(SearchOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunsOptions(SearchOptions):
     """What random runs can be told."""
 
@@ -198,7 +198,7 @@ class RunsOptions(SearchOptions):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WalkOptions(RunsOptions):
     """What `walk` can be told."""
 
@@ -267,7 +267,7 @@ FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FuzzOptions(RunsOptions):
     """What `fuzz` can be told."""
 

@@ -18,7 +18,7 @@ from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
-from worldline.runs.options import verb
+from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.search.options import FuzzOptions
 from worldline.search.question import chosen_properties

@@ -25,7 +25,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
-from worldline.runs.options import verb
+from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.search.engines import threads_of
 from worldline.search.options import FOR_LIVENESS, RunsOptions, WalkOptions

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from worldline.runs.option_values import (
+from worldline.options.declaring import VerbOptions, option
+from worldline.options.values import (
     Assignments,
     File,
     InPython,
@@ -17,10 +18,9 @@ from worldline.runs.option_values import (
     Switch,
     Whole,
 )
-from worldline.runs.options import VerbOptions, option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SystemOptions(VerbOptions):
     """What is asked of a system, how long, with which seed, and where the trace goes."""
 

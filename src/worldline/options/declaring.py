@@ -1,4 +1,4 @@
-"""VerbOptions of a verb, each written once: as a field of a frozen class.
+"""Options of a verb: fields of a frozen class, and the function made from them.
 
 A field says the default, the kind of the values and the meaning. The signature and the
 help of the Python function are made from the fields (`verb`), the flags of the command
@@ -8,7 +8,6 @@ from the same ones (`worldline.cli.options`).
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 import re
@@ -28,7 +27,7 @@ from typing import (
 )
 
 from worldline.model.errors import UsageError
-from worldline.runs.option_values import InPython, OptionKind
+from worldline.options.values import InPython, OptionKind
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -95,7 +94,7 @@ class Group(NamedTuple):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VerbOptions:
     """The options of one verb.
 
@@ -152,6 +151,8 @@ class VerbOptions:
         if name in cls.CALLED_BEFORE:
             return f"write {cls.CALLED_BEFORE[name]}"
         known = [one.name for one in options_of(cls)]
+        import difflib  # for mistakes alone
+
         if near := difflib.get_close_matches(name, known, 1):
             return f"did you mean {near[0]!r}?"
         return f"there are {', '.join(known)}"

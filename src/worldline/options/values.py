@@ -6,8 +6,7 @@ A kind knows nothing of texts: `worldline.cli.options` reads them, one way for e
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from worldline.model.amounts import (
     refuse_other_than_seconds,
@@ -16,6 +15,9 @@ from worldline.model.amounts import (
 )
 from worldline.model.arguments import check_path, named
 from worldline.model.errors import UsageError
+
+# Tuples and plain classes: they are made at the start of every command, and a data class
+# takes ten times as long.
 
 
 class OptionKind(Protocol):
@@ -41,8 +43,7 @@ class OptionKind(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """Whole numbers from `least` on."""
 
     least: int = 1
@@ -53,8 +54,7 @@ class Whole:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Seconds:
+class Seconds(NamedTuple):
     """Seconds, as ints or floats."""
 
     metavar: str = "S"
@@ -64,7 +64,6 @@ class Seconds:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Seed:
     """Whole numbers of 64 bits."""
 
@@ -75,12 +74,13 @@ class Seed:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Choice:
     """One of several words."""
 
-    words: tuple[str, ...]
     metavar: ClassVar[None] = None
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
 
     def refuse(self, name: str, given: Any) -> None:
         if given is None:
@@ -94,7 +94,6 @@ class Choice:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Switch:
     """Yes or no."""
 
@@ -109,8 +108,7 @@ class Switch:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class NameList:
+class NameList(NamedTuple):
     """Several names.
 
     Attributes
@@ -151,8 +149,7 @@ class NameList:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """The place of one trace, or, with `folder`, perhaps of a folder."""
 
     folder: bool = False
@@ -163,8 +160,7 @@ class File:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """What is written on a command line as it is; Python takes more than texts."""
 
     metavar: str
@@ -174,8 +170,7 @@ class Text:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Assignments:
+class Assignments(NamedTuple):
     """Texts, or numbers from 0 on, by name: ``NAME=VALUE`` on a command line."""
 
     metavar: str
@@ -186,7 +181,6 @@ class Assignments:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class ViewFunctions:
     """Functions of a view; a text on a command line names or writes one of them."""
 
@@ -197,7 +191,6 @@ class ViewFunctions:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Function:
     """Functions, or whatever can be called."""
 
@@ -212,12 +205,13 @@ class Function:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class InPython:
     """What no command line can say, of some kind."""
 
-    of: OptionKind
     metavar: ClassVar[None] = None
+
+    def __init__(self, of: OptionKind) -> None:
+        self.of = of
 
     def refuse(self, name: str, given: Any) -> None:
         self.of.refuse(name, given)

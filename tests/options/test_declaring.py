@@ -14,8 +14,8 @@ from tests.cli.command import refusal, run
 import worldline as wl
 from worldline.cli.options import add_options, given
 from worldline.lineage.options import FaultOptions
-from worldline.runs.option_values import InPython, NameList, Switch, Whole
-from worldline.runs.options import VerbOptions, option, options_of, verb
+from worldline.options.declaring import VerbOptions, option, options_of, verb
+from worldline.options.values import InPython, NameList, Switch, Whole
 from worldline.search.options import CheckOptions, FuzzOptions, WalkOptions
 from worldline.zoo.toy import system as toy
 
@@ -82,7 +82,7 @@ def test_a_command_line_without_options_gives_none(name: str):
     options = VERBS[name][1]
     parsed = parser_of(options).parse_args([])
     assert given(parsed, options) == {}
-    assert options.of() == options()
+    assert options.of().given == frozenset()
 
 
 def test_groups_name_options_that_there_are_once_each(name: str):
