@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from worldline.injection.scope import Scope
-from worldline.lineage.deciding import decide, scope_of
+from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.randomly import randomly
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.explaining.words import names

@@ -14,7 +14,7 @@ from worldline.injection.subject import (
     Pulse,
     Run,
     SentMessage,
-    patiently,
+    never_interrupt,
 )
 from worldline.lineage.targets.program_subject import OWED
 
@@ -61,7 +61,7 @@ class Broadcast:
         crashed = {fault.node for fault in faults if isinstance(fault, Crash)}
         owed = nodes if set(lost) - crashed else ()
 
-        def support(goal: Goal, check: Pulse = patiently) -> Formula:
+        def support(goal: Goal, check: Pulse = never_interrupt) -> Formula:
             check()
             return lost[goal]
 

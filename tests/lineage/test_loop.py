@@ -7,7 +7,7 @@ from tests.lineage.broadcast import Broadcast, Kind
 
 from worldline.injection.formula import Formula
 from worldline.injection.scope import Crash, FaultSet, Loss, Scope
-from worldline.injection.subject import Goal, Pulse, Run, patiently
+from worldline.injection.subject import Goal, Pulse, Run, never_interrupt
 from worldline.lineage.engines.exhaustive import exhaustive
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget
@@ -101,7 +101,7 @@ def test_an_interrupted_loop_says_so():
 def test_a_budget_ends_the_work_on_one_formula():
     class Endless(Broadcast):
         def run(self, faults: FaultSet) -> Run:
-            def support(goal: Goal, check: Pulse = patiently) -> Formula:
+            def support(goal: Goal, check: Pulse = never_interrupt) -> Formula:
                 while True:
                     check()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from worldline.injection.scope import Crash, Fault, Loss, Scope
-from worldline.lineage.deciding import decide, scope_of
+from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.loop import loop
 from worldline.lineage.engines.trials import SearchResult
 from worldline.lineage.options import FaultOptions

@@ -14,7 +14,7 @@ from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import Mode, RoundsSubject
-from worldline.lineage.rounds.whole import Roundwise
+from worldline.lineage.rounds.system_rounds import Roundwise
 from worldline.model.verdicts import Verdict
 from worldline.zoo import atomic_commit, broadcast
 

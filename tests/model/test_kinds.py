@@ -148,6 +148,9 @@ for name in ("streams", "datagrams"):
     found[f"{name} diagram"] = said("show", "--diagram", file)
     found[f"{name} steps"] = said("show", file)
     found[f"{name} replay"] = said("replay", file, target)
+    said("debug", file, target, "-c", "jump 0", "-c", f"save {name}.wl")
+    wl.check(target, from_=f"{name}.wl", out="begun.wl").expect_violated("no_gaps")
+    found[f"{name} begun"] = kinds_of("begun.wl")
     fault = {"streams": "stalls", "datagrams": "expiries"}[name]
     wl.fuzz(target, inject=[fault], out="fuzzed.wl").expect_violated("no_gaps")
     found[f"{name} fuzz"] = kinds_of("fuzzed.wl")
@@ -188,6 +191,12 @@ EXPIRED = ["call", "expire", "call", "deliver"]
 def test_an_added_fault_is_explored_by_both_engines(added: Any, engine: str):
     assert added[f"streams {engine}"] == GAP
     assert added[f"datagrams {engine}"] == EXPIRED
+
+
+@pytest.mark.slow
+def test_an_added_fault_is_explored_from_a_state_that_was_saved(added: Any):
+    assert added["streams begun"] == GAP
+    assert added["datagrams begun"] == EXPIRED
 
 
 @pytest.mark.slow

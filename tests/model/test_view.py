@@ -98,6 +98,20 @@ def test_a_property_returns_a_bool(value: bool):
 
 
 A, B = players().ids
+
+
+class Limit:
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def admits(self, message: Any) -> bool:
+        return self.most > 0
+
+
+def sees_a_function(message: Any, seen: object = len) -> bool:
+    return seen is not None
+
+
 MISTAKES: list[tuple[Callable[[wl.View], Any], str, str]] = [
     (lambda view: 1, "returned 1", "return a bool"),
     (
@@ -122,6 +136,16 @@ MISTAKES: list[tuple[Callable[[wl.View], Any], str, str]] = [
         lambda view: view.any_message(len),  # type: ignore[arg-type]
         "captures variables",
         "arguments alone",
+    ),
+    (
+        lambda view: view.any_message(Limit(1).admits),
+        "admits captures variables",
+        "arguments alone",
+    ),
+    (
+        lambda view: view.any_message(sees_a_function),
+        "builtin_function_or_method",
+        "",
     ),
 ]
 

@@ -276,3 +276,55 @@ def test_a_guard_that_gets_hold_of_a_context_may_not_use_it(use: str) -> None:
     system = wl.System({A: Keeper()}, workload=[wl.script(A, calls)])
     with pytest.raises(wl.ModelError, match="a guard or a property uses the context"):
         wl.check(system, traces=False)
+
+
+def length_is_not(k: int) -> Callable[[wl.View, wl.NodeId], bool]:
+    def asked(view: wl.View, node: wl.NodeId, k: int = k) -> bool:
+        return bool(view[node].length != k)
+
+    return asked
+
+
+def length_is_not_by_name(k: int) -> Callable[[wl.View, wl.NodeId], bool]:
+    def asked(view: wl.View, node: wl.NodeId, *, k: int = k) -> bool:
+        return bool(view[node].length != k)
+
+    return asked
+
+
+def second_length_is_not(k: int) -> Callable[[wl.View, wl.NodeId, wl.NodeId], bool]:
+    def asked(view: wl.View, a: wl.NodeId, b: wl.NodeId, k: int = k) -> bool:
+        return bool(view[b].length != k)
+
+    return asked
+
+
+def says(text: str) -> Callable[[Note], bool]:
+    def asked(note: Note, text: str = text) -> bool:
+        return note.text == text
+
+    return asked
+
+
+PREDICATES: list[Callable[[wl.View], bool]] = [
+    lambda view: all(view.for_each_node(length_is_not(k)) for k in (5, 4)),
+    lambda view: all(view.for_each_node(length_is_not_by_name(k)) for k in (5, 4)),
+    lambda view: all(view.for_each_pair(second_length_is_not(k)) for k in (5, 4)),
+    lambda view: not any(view.any_message(says(t), Note) for t in ("word", "long")),
+]
+
+
+@pytest.mark.parametrize("number", range(len(PREDICATES)))
+@pytest.mark.parametrize("engine", ["python", "auto"])
+def test_a_predicate_with_another_default_is_another_predicate(
+    number: int, engine: Any
+) -> None:
+    calls = [wl.script(A, [wl.invoke(Reader.write, "long")])]
+
+    @wl.safety
+    def known(view: wl.View) -> bool:
+        return PREDICATES[number](view)
+
+    system = wl.System({A: Reader(), B: Reader()}, workload=calls, properties=[known])
+    report = wl.check(system, traces=False, engine=engine)
+    assert report.expect_violated("known").steps == (1 if number == 3 else 2)

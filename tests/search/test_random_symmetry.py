@@ -9,7 +9,7 @@ from tests.alike import Plan, Space, TooLarge, plan_of, reports_of
 
 import worldline as wl
 from worldline.engine.native import library
-from worldline.worlds.alike import SymmetryCheck
+from worldline.worlds.symmetry_check import SymmetryCheck
 
 LARGEST = 300
 """States beyond which orbits are not enumerated."""

@@ -1,4 +1,4 @@
-"""What a search prints at its end."""
+"""The output of a search at its end."""
 
 from __future__ import annotations
 

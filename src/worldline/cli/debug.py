@@ -113,8 +113,8 @@ def _print_lines(session: Session, commands: Iterable[str] | None) -> int:
     else:
         for note in session.notes:
             print(f"worldline: note: {note}", file=sys.stderr)
-    for _, found in script(session, _piped() if commands is None else commands):
-        print_lines(found.lines)
+    for _, answer in script(session, _piped() if commands is None else commands):
+        print_lines(answer.lines)
         sys.stdout.flush()
     return 0
 
@@ -128,8 +128,8 @@ def _print_objects(session: Session, commands: Iterable[str]) -> int:
     results = []
     error = None
     try:
-        for command, found in script(session, commands):
-            results.append({"command": command, "result": found.data})
+        for command, answer in script(session, commands):
+            results.append({"command": command, "result": answer.data})
     except InternalError:
         raise
     except WorldlineError as problem:

@@ -16,7 +16,7 @@ _end_at_once, _abort = os._exit, os.abort
 
 
 class _Installed:
-    """Which process raises instead: a child that the user has forked may end."""
+    """The process that raises instead: a child that the user has forked may end."""
 
     pid = -1
 

@@ -1,4 +1,4 @@
-"""What the user writes for a predicate over states."""
+"""Predicates over states, as the user writes them."""
 
 from __future__ import annotations
 

@@ -71,12 +71,12 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse here what a verb does not know: the parser above has another help."""
-        found, unknown = super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(
                 f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}"
             )
-        return found, unknown
+        return parsed, unknown
 
     def _meant(self, unknown: Sequence[str]) -> str:
         """Return which flag is probably meant."""

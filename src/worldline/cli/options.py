@@ -115,13 +115,13 @@ def given(
     system
         What its predicates speak of. Its parameters went into making it.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for one in options_of(options):
         value = getattr(arguments, one.name, None)
         if value is None or one.name == PARAMETERS:
             continue
-        found[one.name] = _meant(one, value, system)
-    return found
+        values[one.name] = _meant(one, value, system)
+    return values
 
 
 PARAMETERS = "parameters"
@@ -158,17 +158,17 @@ def names(text: str) -> list[str]:
 
 
 def _weights(texts: list[str]) -> dict[str, int]:
-    found = {}
+    weights = {}
     for text in texts:
         name, _, weight = text.partition("=")
         try:
-            found[name] = count(weight)
+            weights[name] = count(weight)
         except argparse.ArgumentTypeError:
             raise UsageError(
                 f"--weight {_short(text)} is not understood",
                 remedy="write --weight NAME=N",
             ) from None
-    return found
+    return weights
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -238,10 +238,10 @@ def place(text: str) -> Path:
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError(f"{text!r} is the name of no file")
     try:
-        known = Path(text).stat().st_mode
+        mode = Path(text).stat().st_mode
     except OSError:
         return Path(text)
-    if stat.S_ISFIFO(known) or stat.S_ISSOCK(known):
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         raise argparse.ArgumentTypeError(f"{text!r} is a pipe, and a file is wanted")
     return Path(text)
 
@@ -252,17 +252,17 @@ _MAGIC = b"\x28\xb5\x2f\xfd"
 
 def file_place(text: str) -> Path:
     """Read an option's value that says which trace is to be written."""
-    found = place(text)
+    path = place(text)
     # Unlike the methods of Path, these take any name for an answer.
-    if os.path.isfile(text) and found.stat().st_size:  # noqa: PTH113
-        with found.open("rb") as file:
+    if os.path.isfile(text) and path.stat().st_size:  # noqa: PTH113
+        with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 raise argparse.ArgumentTypeError(
                     f"{text!r} is there already, and is no trace"
                 )
     if os.path.isdir(text):  # noqa: PTH112
         raise argparse.ArgumentTypeError(f"{text!r} is a folder, and a file is wanted")
-    return found
+    return path
 
 
 def refuse_no_file(out: Path) -> None:
@@ -287,12 +287,12 @@ def assignments(texts: Iterable[str]) -> dict[str, str]:
     UsageError
         If one has no ``=`` or no key, or a key comes twice.
     """
-    found: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not key or not equals:
             raise UsageError(f"-p {text!r} gives no value", remedy="write -p key=value")
-        if key in found:
+        if key in assigned:
             raise UsageError(f"-p {key}=... is given twice", remedy="give it once")
-        found[key] = value
-    return found
+        assigned[key] = value
+    return assigned

@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     given = assignments(arguments.parameters)
     place, targets = arguments.trace, arguments.targets
     system = load_of_trace("replay", targets, given, place, trace.header)
-    found = replay_trace(trace, system, arguments.trace)
+    replayed = replay_trace(trace, system, arguments.trace)
     if arguments.json:
-        print_json(found.to_json())
+        print_json(replayed.to_json())
     else:
         reclaim()
-        print(found)
-    return found.exit_code
+        print(replayed)
+    return replayed.exit_code

@@ -61,9 +61,9 @@ def _keep_watch() -> None:
 
 def _strings(texts: list[str]) -> ctypes.Array[ctypes.c_char_p]:
     """Return texts as C has them; they are kept for as long as the process lives."""
-    found = (ctypes.c_char_p * (len(texts) + 1))(*map(os.fsencode, texts), None)
-    _kept.append(found)
-    return found
+    strings = (ctypes.c_char_p * (len(texts) + 1))(*map(os.fsencode, texts), None)
+    _kept.append(strings)
+    return strings
 
 
 _kept: list[ctypes.Array[ctypes.c_char_p]] = []

@@ -1,4 +1,4 @@
-"""What stands between the command line and whoever reads it.
+"""The terminal or file that the command line writes to.
 
 All that is printed passes here, so no name, message or log line can do more to a
 terminal than be read, and nothing is lost because an encoding lacks a character.
@@ -53,8 +53,8 @@ class Guarded:
             return self.within.write(shown)
         except UnicodeEncodeError as error:
             plain = "".join(_PLAIN.get(character, character) for character in shown)
-            known = plain.encode(error.encoding, "backslashreplace")
-            return self.within.write(known.decode(error.encoding))
+            escaped = plain.encode(error.encoding, "backslashreplace")
+            return self.within.write(escaped.decode(error.encoding))
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -62,7 +62,7 @@ class Guarded:
 
 
 class _Streams:
-    """Where the command itself prints, whatever a user's code has done to `sys`."""
+    """The command's own streams, whatever a user's code has done to `sys`."""
 
     out: Any = None
     err: Any = None

@@ -46,7 +46,7 @@ _SWITCH = re.compile(r"(?<=\bbugs=)\S+")
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BugResult:
-    """What became of one bug's command.
+    """The result of one bug's command.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     from worldline.zoo.programs import PROGRAMS
 
     systems = list(_systems())
-    programs = {name: known.about for name, known in PROGRAMS.items()}
+    programs = {name: program.about for name, program in PROGRAMS.items()}
     if arguments.json:
         print_json({"systems": systems, "programs": programs})
         return 0
@@ -117,7 +117,7 @@ def _systems() -> Iterator[dict[str, Any]]:
     from worldline.loading.loader import find
     from worldline.loading.parameters import describe
 
-    known = zoo.bugs()
+    bugs = zoo.bugs()
     for name in zoo.names():
         target = f"zoo:{name}"
         function = find(target).function
@@ -126,7 +126,7 @@ def _systems() -> Iterator[dict[str, Any]]:
             "name": name,
             "summary": (module.__doc__ or "").partition("\n")[0],
             "parameters": describe(function),
-            "bugs": {b: c for b, c in known.items() if target in c.split()},
+            "bugs": {b: c for b, c in bugs.items() if target in c.split()},
         }
 
 
@@ -164,15 +164,15 @@ def control(command: str) -> str:
     return _SWITCH.sub("", command)
 
 
-def _chosen(known: dict[str, str], names: Iterable[str]) -> dict[str, str]:
-    wanted = list(names) or list(known)
+def _chosen(commands: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+    wanted = list(names) or list(commands)
     for name in wanted:
-        if name not in known:
+        if name not in commands:
             raise UsageError(
                 f"the zoo has no bug {name!r}",
-                remedy=f"it has {', '.join(known) or 'none'}",
+                remedy=f"it has {', '.join(commands) or 'none'}",
             )
-    return {name: known[name] for name in wanted}
+    return {name: commands[name] for name in wanted}
 
 
 def _try(bug: str, command: str, max_seconds: float | None) -> BugResult:
@@ -227,9 +227,9 @@ def _print(finding: BugResult, *, accusing: bool) -> None:
 
 
 def _print_summary(findings: list[BugResult], wanted: int, *, accusing: bool) -> None:
-    found = sum(finding.found for finding in findings)
+    hits = sum(finding.found for finding in findings)
     seconds = sum(finding.seconds for finding in findings)
     word = "accused" if accusing else "found"
     left = wanted - len(findings)
     rest = f", {left} not run" if left else ""
-    print(f"{found} of {len(findings)} {word} in {seconds:.1f} s{rest}")
+    print(f"{hits} of {len(findings)} {word} in {seconds:.1f} s{rest}")

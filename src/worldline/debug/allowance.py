@@ -1,4 +1,4 @@
-"""How much one evaluation of an expression may do: counted, not timed.
+"""A limit on what one evaluation of an expression does: counted, not timed.
 
 So that the answer is the same on every machine, every step of an evaluation, every item
 that it goes through and everything that it makes is paid for.
@@ -27,7 +27,7 @@ _SIZED = (str, bytes, list, tuple, set, frozenset, dict, FrozenMap)
 
 @final
 class Allowance:
-    """What is left of it for one evaluation."""
+    """The rest of the limit, for one evaluation."""
 
     def __init__(self) -> None:
         self._left = STEPS

@@ -1,4 +1,4 @@
-"""What a session answers: plain frozen values, which are JSON but for the tuples."""
+"""Answers of a session: plain frozen values, which are JSON but for the tuples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from worldline.debug.runs import Stretch
 @final
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command answers: as JSON data, and the same as lines of text."""
+    """The answer of a command: as JSON data, and the same as lines of text."""
 
     data: dict[str, Any]
     lines: Sequence[str]
@@ -61,7 +61,7 @@ class Why:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyStatus:
-    """Where a property is true.
+    """The steps at which a property is true.
 
     Attributes
     ----------

@@ -23,10 +23,10 @@ def words_of(rest: str) -> tuple[list[str], bool]:
         If a quotation mark is not closed.
     """
     try:
-        found = shlex.split(rest)
+        words = shlex.split(rest)
     except ValueError as error:
         raise UsageError(f"{rest!r} cannot be read: {error}") from None
-    return [word for word in found if word != WHOLE], WHOLE in found
+    return [word for word in words if word != WHOLE], WHOLE in words
 
 
 def number_of(word: str) -> int:
@@ -54,8 +54,8 @@ def step_of(session: Session, word: str) -> int:
     if word in _PLACES:
         return _place(session, word)
     if not _is_number(word):
-        known = ", ".join(_PLACES)
-        raise UsageError(f"{word!r} is no step", remedy=f"give a number, or {known}")
+        places = ", ".join(_PLACES)
+        raise UsageError(f"{word!r} is no step", remedy=f"give a number, or {places}")
     return int(word)
 
 

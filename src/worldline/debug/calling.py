@@ -1,4 +1,4 @@
-"""What an expression may call, and what of a value it may name.
+"""The calls that an expression may make, and the attributes it may name.
 
 All that is not listed here is refused: a list of what is dangerous would be forgotten in
 one place. Nothing listed changes a value, or leads from one to code.
@@ -115,13 +115,13 @@ def attribute(value: Any, name: str, allowance: Allowance) -> Any:
         raise UsageError(f"{name!r} is a private name, and leads behind the view")
     for kind, look in _LOOKS:
         if isinstance(value, kind):
-            found = look(value, name, allowance)
+            attribute_value = look(value, name, allowance)
             break
     else:
-        found = _of_record(value, name)
-    if found is _NOTHING:
+        attribute_value = _of_record(value, name)
+    if attribute_value is _NOTHING:
         raise UsageError(f"{_called(value)} has no {name!r} for an expression")
-    return found
+    return attribute_value
 
 
 _NOTHING = object()
@@ -135,8 +135,8 @@ def _of_view(view: View, name: str, allowance: Allowance) -> Any:
 
 
 def _of_node(node: NodeView, name: str, allowance: Allowance) -> Any:
-    found = getattr(node, name)
-    return AllowedFunction(name, found) if callable(found) else found
+    member = getattr(node, name)
+    return AllowedFunction(name, member) if callable(member) else member
 
 
 def _of_member(member: enum.Enum, name: str, allowance: Allowance) -> Any:
@@ -190,9 +190,9 @@ def _called(value: Any) -> str:
 def _method(value: Any, name: str, allowance: Allowance) -> Callable[..., Any]:
     def run(*given: Any) -> Any:
         allowance.pay_for(value, *given)
-        found = getattr(value, name)(*(allowance.watched(item) for item in given))
-        allowance.pay_for(found)
-        return found
+        answer = getattr(value, name)(*(allowance.watched(item) for item in given))
+        allowance.pay_for(answer)
+        return answer
 
     return run
 
@@ -201,9 +201,9 @@ def _sized(text: str, name: str, allowance: Allowance) -> Callable[..., Any]:
     """Return the methods of text whose result may be longer than all they are given."""
 
     def join(items: Iterable[Any]) -> str:
-        found = [*allowance.watched(items)]
-        allowance.pay(sum(len(item) + len(text) for item in found))
-        return text.join(found)
+        texts = [*allowance.watched(items)]
+        allowance.pay(sum(len(item) + len(text) for item in texts))
+        return text.join(texts)
 
     def replace(old: str, new: str) -> str:
         allowance.pay_for(text, old, new)
@@ -234,8 +234,8 @@ def _asked(view: View, name: str) -> Callable[..., Any]:
 
     asked = (any_message, for_each_node, for_each_pair)
     own = {question.__name__: question for question in asked}
-    found: Callable[..., Any] = own.get(name) or getattr(view, name)
-    return found
+    function: Callable[..., Any] = own.get(name) or getattr(view, name)
+    return function
 
 
 # -------------------------------------------------------------------------- builtins
@@ -249,13 +249,14 @@ def builtins(allowance: Allowance, text_of: Callable[[Any], str]) -> dict[str, A
     text_of
         Spells a value, for ``str`` and ``repr``.
     """
-    found = {
+    functions = {
         **_collections(allowance),
         **_numbers(allowance),
         **_texts(allowance, text_of),
     }
     return {
-        name: AllowedFunction(name, run, kind) for name, (run, kind) in found.items()
+        name: AllowedFunction(name, run, kind)
+        for name, (run, kind) in functions.items()
     }
 
 
@@ -268,9 +269,9 @@ def _collections(allowance: Allowance) -> _Known:
 
     def taking(make: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any, **named: Any) -> Any:
-            found = make(*map(watched, given), **named)
-            allowance.pay_for(found)
-            return found
+            collection = make(*map(watched, given), **named)
+            allowance.pay_for(collection)
+            return collection
 
         return run
 

@@ -1,4 +1,4 @@
-"""What can be asked in words: the table of commands, and who answers a line.
+"""The table of commands, and the function that answers a line.
 
 Nothing here prints: an `Answer` is JSON data, and the same as lines of text.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.debug import looking, saving, stepping, text
+from worldline.debug import saving, state_commands, step_commands, text
 from worldline.debug.answers import Answer
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
@@ -52,10 +52,10 @@ def find(name: str) -> Command:
     UsageError
         If there is none; the message names one that is spelt alike.
     """
-    for known in COMMANDS.values():
-        if name in known.names:
-            return known
-    names = [each for known in COMMANDS.values() for each in known.names]
+    for command in COMMANDS.values():
+        if name in command.names:
+            return command
+    names = [each for command in COMMANDS.values() for each in command.names]
     alike = difflib.get_close_matches(name, names, 1)
     remedy = f"did you mean {alike[0]}?" if alike else "help lists the commands"
     raise UsageError(f"there is no command {name!r}", remedy=remedy)
@@ -81,7 +81,7 @@ def answer(session: Session, line: str) -> Answer:
 
 def split(line: str) -> list[str]:
     """Return the commands of a line, between semicolons outside quotes and brackets."""
-    found, depth, quote = [""], 0, ""
+    parts, depth, quote = [""], 0, ""
     for character in line:
         if quote:
             quote = "" if character == quote else quote
@@ -92,10 +92,10 @@ def split(line: str) -> list[str]:
         elif character in ")]}":
             depth -= 1
         elif character == ";" and depth <= 0:
-            found.append("")
+            parts.append("")
             continue
-        found[-1] += character
-    return [part.strip() for part in found if part.strip()]
+        parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
 
 
 def info(session: Session, rest: str) -> Answer:
@@ -119,15 +119,15 @@ def info(session: Session, rest: str) -> Answer:
 def help_on(session: Session, rest: str) -> Answer:
     """List the commands, or explain one."""
     if rest:
-        known = find(rest)
-        short = f"  (also: {', '.join(known.names[1:])})" if known.names[1:] else ""
-        usage = f"{known.names[0]} {known.usage}".rstrip() + short
-        lines = [usage, *(f"  {line}".rstrip() for line in known.help)]
+        command = find(rest)
+        short = f"  (also: {', '.join(command.names[1:])})" if command.names[1:] else ""
+        usage = f"{command.names[0]} {command.usage}".rstrip() + short
+        lines = [usage, *(f"  {line}".rstrip() for line in command.help)]
     else:
         lines = []
-        for known in COMMANDS.values():
-            usage = f"{known.names[0]} {known.usage}"
-            lines.append(f"{usage:<34} {known.help[0]}")
+        for command in COMMANDS.values():
+            usage = f"{command.names[0]} {command.usage}"
+            lines.append(f"{usage:<34} {command.help[0]}")
         lines.append("Enter repeats the last command; help COMMAND says more.")
     return Answer({"help": lines}, lines)
 
@@ -138,28 +138,28 @@ def leave(session: Session, rest: str) -> Answer:
 
 
 _TABLE = (
-    Command(("step", "s"), "[N]", stepping.step),
-    Command(("back", "b"), "[N]", stepping.back),
-    Command(("jump", "j"), "STEP", stepping.jump),
-    Command(("next", "n"), "[NODE]", stepping.next_of_node),
-    Command(("previous", "prev"), "[NODE]", stepping.previous_of_node),
-    Command(("where", "w"), "[STEP]", stepping.where),
-    Command(("list", "l"), "[KIND|NAME|NODE ...] [--all]", stepping.list_steps),
-    Command(("filter", "f", "/"), "REGEX", stepping.filter_steps),
-    Command(("why",), "[STEP] [--all]", stepping.why),
-    Command(("diagram", "g"), "[STEP] [RADIUS]", stepping.diagram),
-    Command(("state", "st"), "[NODE|FIELD|STEP ...]", looking.state),
-    Command(("print", "p"), "EXPRESSION", looking.print_value),
-    Command(("track", "t"), "EXPRESSION", looking.track),
-    Command(("status",), "[PROPERTY ...] [--all]", looking.status),
-    Command(("explain", "x"), "[PROPERTY]", looking.explain),
-    Command(("possible", "enabled"), "[STEP]", looking.possible),
-    Command(("diff", "d"), "[A [B]] [NODE ...]", looking.diff),
-    Command(("compare", "cmp"), "", looking.compare),
+    Command(("step", "s"), "[N]", step_commands.step),
+    Command(("back", "b"), "[N]", step_commands.back),
+    Command(("jump", "j"), "STEP", step_commands.jump),
+    Command(("next", "n"), "[NODE]", step_commands.next_of_node),
+    Command(("previous", "prev"), "[NODE]", step_commands.previous_of_node),
+    Command(("where", "w"), "[STEP]", step_commands.where),
+    Command(("list", "l"), "[KIND|NAME|NODE ...] [--all]", step_commands.list_steps),
+    Command(("filter", "f", "/"), "REGEX", step_commands.filter_steps),
+    Command(("why",), "[STEP] [--all]", step_commands.why),
+    Command(("diagram", "g"), "[STEP] [RADIUS]", step_commands.diagram),
+    Command(("state", "st"), "[NODE|FIELD|STEP ...]", state_commands.state),
+    Command(("print", "p"), "EXPRESSION", state_commands.print_value),
+    Command(("track", "t"), "EXPRESSION", state_commands.track),
+    Command(("status",), "[PROPERTY ...] [--all]", state_commands.status),
+    Command(("explain", "x"), "[PROPERTY]", state_commands.explain),
+    Command(("possible", "enabled"), "[STEP]", state_commands.possible),
+    Command(("diff", "d"), "[A [B]] [NODE ...]", state_commands.diff),
+    Command(("compare", "cmp"), "", state_commands.compare),
     Command(("save",), "FILE", saving.save),
     Command(("info", "i"), "", info),
     Command(("help", "h", "?"), "[COMMAND]", help_on),
     Command(("quit", "q", "exit"), "", leave),
 )
-COMMANDS = {known.names[0]: known for known in _TABLE}
+COMMANDS = {command.names[0]: command for command in _TABLE}
 """Every command, by its name; in the order in which help lists them."""

@@ -110,9 +110,9 @@ class Expressions:
             If it raises, or does what no expression may; the message is one line.
         """
         try:
-            found = self._value(expression, view)
-            self._allowance.pay_for(found)
-            return Evaluated(_text(found), _json(found))
+            value = self._value(expression, view)
+            self._allowance.pay_for(value)
+            return Evaluated(_text(value), _json(value))
         except WorldlineError as error:
             raise UsageError(f"the expression cannot be evaluated: {error}") from None
         except (Exception, RecursionError) as error:
@@ -152,9 +152,9 @@ class Expressions:
 
 def _text(value: Any) -> str:
     """Return a value as text, the same in every process."""
-    known = text_of(value, width=None)
-    if known is not None:
-        return known
+    text = text_of(value, width=None)
+    if text is not None:
+        return text
     if isinstance(value, NodeView):
         fields = [f"{name}={_text(item)}" for name, item in _fields(value).items()]
         return f"{value._type.cls.__name__}({', '.join(fields)})"

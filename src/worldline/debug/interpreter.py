@@ -94,26 +94,26 @@ class Interpreter:
         return self._made(set(self._items(node.elts, scope)))
 
     def _dict(self, node: ast.Dict, scope: NameScope) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        items: dict[Any, Any] = {}
         for key, item in zip(node.keys, node.values, strict=True):
             if key is None:
-                found.update(self._allowance.watched(self.value(item, scope)))
+                items.update(self._allowance.watched(self.value(item, scope)))
             else:
-                found[self.value(key, scope)] = self.value(item, scope)
-        return self._made(found)
+                items[self.value(key, scope)] = self.value(item, scope)
+        return self._made(items)
 
     def _made(self, value: T) -> T:
         self._allowance.pay_for(value)
         return value
 
     def _items(self, nodes: Iterable[ast.expr], scope: NameScope) -> list[Any]:
-        found: list[Any] = []
+        values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                found.extend(self._allowance.watched(self.value(node.value, scope)))
+                values.extend(self._allowance.watched(self.value(node.value, scope)))
             else:
-                found.append(self.value(node, scope))
-        return found
+                values.append(self.value(node, scope))
+        return values
 
     def _joined(self, node: ast.JoinedStr, scope: NameScope) -> str:
         return self._made("".join([self.value(n, scope) for n in node.values]))
@@ -178,14 +178,14 @@ class Interpreter:
 
     def _compare(self, node: ast.Compare, scope: NameScope) -> Any:
         left = self.value(node.left, scope)
-        found: Any = True
+        answer: Any = True
         for how, item in zip(node.ops, node.comparators, strict=True):
             right = self.value(item, scope)
-            found = self._compared(how, left, right)
-            if not found:
+            answer = self._compared(how, left, right)
+            if not answer:
                 break
             left = right
-        return found
+        return answer
 
     def _compared(self, how: ast.cmpop, left: Any, right: Any) -> Any:
         if not isinstance(how, ast.In | ast.NotIn):
@@ -213,10 +213,10 @@ class Interpreter:
         value, index = self.value(node.value, scope), self.value(node.slice, scope)
         if not isinstance(value, (*_SEQUENCES, range, dict, FrozenMap, View)):
             raise UsageError(f"{type(value).__name__} has no parts to be had by [...]")
-        found = value[index]
+        item = value[index]
         if isinstance(index, slice):
-            self._allowance.pay_for(found)
-        return found
+            self._allowance.pay_for(item)
+        return item
 
     def _slice(self, node: ast.Slice, scope: NameScope) -> slice:
         ends = (node.lower, node.upper, node.step)

@@ -55,6 +55,6 @@ def along(
         world = timeline.at(position)
         # A jump to a checkpoint may touch any column, as little as a step does.
         standing.look_again(set(range(world.system.layout.width)))
-        for found, one in zip(answers, asked, strict=True):
-            found.append((position, one.value()))
-    return [spans(found) for found in answers]
+        for values, one in zip(answers, asked, strict=True):
+            values.append((position, one.value()))
+    return [spans(values) for values in answers]

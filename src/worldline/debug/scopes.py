@@ -39,8 +39,8 @@ class NameScope:
             if name in scope._names:
                 return scope._names[name]
             scope = scope._outer
-        known = ", ".join(sorted(self._outermost()._names))
-        raise NameError(f"name {name!r} is not defined; there are {known}")
+        names = ", ".join(sorted(self._outermost()._names))
+        raise NameError(f"name {name!r} is not defined; there are {names}")
 
     def _outermost(self) -> NameScope:
         scope = self

@@ -66,10 +66,10 @@ class Session:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before believing what a session shows."""
-        found = _notes(self.timeline)
+        notes = _notes(self.timeline)
         if self.other is not None:
-            found += [f"the other trace: {note}" for note in _notes(self.other)]
-        return tuple(found)
+            notes += [f"the other trace: {note}" for note in _notes(self.other)]
+        return tuple(notes)
 
     @property
     def last_two(self) -> list[int]:
@@ -111,17 +111,17 @@ class Session:
 
     def record(self, step: int) -> StepRecord | None:
         """Return what happened in a step; None for the state before any."""
-        self._check(step, known=False)
+        self._check(step, must_hold=False)
         return self.timeline.step_at(step)
 
     def list(self, words: Sequence[str] = ()) -> tuple[StepRecord, ...]:
         """Return the steps that each of `words` names: by kind, name or node."""
         for word in words:
             if not any(word in _names(step) for step in self.trace.steps):
-                known = sorted({n for s in self.trace.steps for n in _names(s) if n})
+                names = sorted({n for s in self.trace.steps for n in _names(s) if n})
                 raise UsageError(
                     f"no step has the kind, name or node {word!r}",
-                    remedy=f"there are {', '.join(known)}",
+                    remedy=f"there are {', '.join(names)}",
                 )
         return tuple(s for s in self.trace.steps if {*words} <= {*_names(s)})
 
@@ -138,13 +138,13 @@ class Session:
         ]
         try:
             # As a user's function: some expressions take longer than anybody can wait.
-            found = run_pure(lambda: [expression.search(text) for text in lines])
+            hits = run_pure(lambda: [expression.search(text) for text in lines])
         except Diverged:
             raise UsageError(
                 f"{pattern!r} takes too long to look for",
                 remedy="leave out repetitions within repetitions",
             ) from None
-        return tuple(s for s, hit in zip(self.trace.steps, found, strict=True) if hit)
+        return tuple(s for s, hit in zip(self.trace.steps, hits, strict=True) if hit)
 
     # ---------------------------------------------------------------------- a state
 
@@ -171,10 +171,10 @@ class Session:
                 node=record.node,
                 kind=record.kind,
                 event=event_phrase(record, self.trace.header),
-                taken=found == event,
+                taken=enabled == event,
             )
-            for found in self.timeline.at(step).enabled(charge=charge)
-            for record in (event_record(found),)
+            for enabled in self.timeline.at(step).enabled(charge=charge)
+            for record in (event_record(enabled),)
         )
 
     def explain(self, step: int, name: str) -> Explanation | None:
@@ -188,8 +188,8 @@ class Session:
             at_end = step == self.timeline.first + len(self.trace.steps)
             if at_end and declared(self.timeline.system, name) is None:
                 return end.explanation
-        known = self._property(name)
-        return explain(self.timeline.at(step), known)
+        prop = self._property(name)
+        return explain(self.timeline.at(step), prop)
 
     # -------------------------------------------------------------------- two states
 
@@ -222,7 +222,7 @@ class Session:
 
     def why(self, step: int) -> Why:
         """Return what led to a step: its chain of triggers, and its causal past."""
-        self._check(step, known=False)
+        self._check(step, must_hold=False)
         record = self.timeline.step_at(step)
         if record is None:
             raise UsageError("nothing leads to the first state: no step comes before")
@@ -235,13 +235,13 @@ class Session:
         """
         chosen = [self._property(name) for name in names]
         chosen = chosen or list(self.timeline.system.properties)
-        new = [known for known in chosen if known.name not in self._status]
-        questions = [functools.partial(_judged, known) for known in new]
-        for known, found in zip(new, along(self.timeline, questions), strict=True):
-            self._status[known.name] = PropertyStatus(
-                name=known.name, kind=known.kind.value, spans=found
+        new = [prop for prop in chosen if prop.name not in self._status]
+        questions = [functools.partial(_judged, prop) for prop in new]
+        for prop, spans in zip(new, along(self.timeline, questions), strict=True):
+            self._status[prop.name] = PropertyStatus(
+                name=prop.name, kind=prop.kind.value, spans=spans
             )
-        return tuple(self._status[known.name] for known in chosen)
+        return tuple(self._status[prop.name] for prop in chosen)
 
     def track(self, expression: str) -> tuple[Stretch[str], ...]:
         """Return the values of an expression over the view, as text, along the run."""
@@ -277,16 +277,16 @@ class Session:
         return self.other
 
     def _property(self, name: str) -> Property:
-        known = declared(self.timeline.system, name)
-        if known is None:
-            names = [found.name for found in self.timeline.system.properties]
+        prop = declared(self.timeline.system, name)
+        if prop is None:
+            names = [each.name for each in self.timeline.system.properties]
             raise UsageError(
                 f"there is no property {name!r}",
                 remedy=f"there are {', '.join(names) or 'none'}",
             )
-        return known
+        return prop
 
-    def _check(self, step: int, *, known: bool = True) -> None:
+    def _check(self, step: int, *, must_hold: bool = True) -> None:
         timeline = self.timeline
         last = timeline.first + len(self.trace.steps)
         if not timeline.first <= step <= last:
@@ -294,7 +294,7 @@ class Session:
                 f"there is no step {step}",
                 remedy=f"there are {timeline.first} to {last}",
             )
-        if known and not timeline.holds(step):
+        if must_hold and not timeline.holds(step):
             raise UsageError(
                 f"the state after step {step} is not known, because step "
                 f"{timeline.last + 1} goes otherwise now",
@@ -312,14 +312,14 @@ class Session:
         self, timeline: Timeline, step: int, nodes: Iterable[str]
     ) -> dict[str, NodeState]:
         world, names = timeline.at(step), self.trace.header.names
-        found = {}
+        states = {}
         for name in nodes:
             self._check_node(name)
             if name == NETWORK:
-                found[name] = network_state(world)
+                states[name] = network_state(world)
             else:
-                found[name] = node_state(world, names.index(name))
-        return found
+                states[name] = node_state(world, names.index(name))
+        return states
 
     def _differences(
         self,
@@ -332,8 +332,8 @@ class Session:
         chosen = list(nodes) or [*self.trace.header.names, NETWORK]
         before = self._states(one, first, chosen)
         after = self._states(other, second, chosen)
-        found = [difference_of(before[name], after[name]) for name in chosen]
-        return tuple(difference for difference in found if difference.changes)
+        differences = [difference_of(before[name], after[name]) for name in chosen]
+        return tuple(difference for difference in differences if difference.changes)
 
 
 def _names(step: StepRecord) -> tuple[str, ...]:
@@ -341,23 +341,23 @@ def _names(step: StepRecord) -> tuple[str, ...]:
     return (step.kind, step.name, step.node or NETWORK)
 
 
-def _judged(known: Property, view: View) -> bool | str:
+def _judged(prop: Property, view: View) -> bool | str:
     """Return whether a property is true; as text, why that cannot be said."""
     try:
-        return known.judge(view).holds
+        return prop.judge(view).holds
     except ModelError as error:
         return str(error)
 
 
 def _notes(timeline: Timeline) -> list[str]:
-    header, found = timeline.trace.header, []
+    header, notes = timeline.trace.header, []
     if timeline.trace.end is None:
-        found.append("the trace breaks off; it has no verdict")
+        notes.append("the trace breaks off; it has no verdict")
     if source_changed(header, timeline.system):
-        found.append("the source changed since this trace was recorded")
-    found += changes_since(header, timeline.system)
+        notes.append("the source changed since this trace was recorded")
+    notes += changes_since(header, timeline.system)
     if timeline.divergence is not None:
-        found.append(
+        notes.append(
             f"{timeline.divergence}\n  states are known up to step {timeline.last}"
         )
-    return found
+    return notes

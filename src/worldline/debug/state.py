@@ -77,7 +77,7 @@ class StateChange:
 @final
 @dataclass(frozen=True, slots=True)
 class NodeDifference:
-    """What differs of one node, or of the network."""
+    """The differences of one node, or of the network."""
 
     node: str
     changes: tuple[StateChange, ...]
@@ -139,14 +139,14 @@ def network_state(world: World) -> NodeState:
 
 
 def _collect(
-    kind: NodeType, frozen: Frozen, prefix: str, found: dict[str, Json]
+    kind: NodeType, frozen: Frozen, prefix: str, fields: dict[str, Json]
 ) -> None:
     for name, item in zip(kind.identity, frozen[1:], strict=True):
         inner = kind.parts.get(name)
         if inner is None:
-            found[prefix + name] = encode(item)
+            fields[prefix + name] = encode(item)
         else:
-            _collect(inner, item, f"{prefix}{name}.", found)
+            _collect(inner, item, f"{prefix}{name}.", fields)
 
 
 def _link(link: Link) -> str:

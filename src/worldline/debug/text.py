@@ -1,4 +1,4 @@
-"""What a session answers, as lines of text."""
+"""Answers of a session, as lines of text."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def opening(session: Session) -> Iterator[str]:
     yield from header_lines(session.trace)
     timeline = session.timeline
     count = len(session.trace.steps)
-    known = f"steps {timeline.first + 1} to {timeline.first + count}"
-    known = known if count else "no steps"
-    yield f"  {known}; type help for what can be asked"
+    extent = f"steps {timeline.first + 1} to {timeline.first + count}"
+    extent = extent if count else "no steps"
+    yield f"  {extent}; type help for what can be asked"
     yield from critical_lines(session.trace.end)
     for note in session.notes:
         first, *more = note.splitlines()
@@ -125,14 +125,14 @@ def _change(change: StateChange) -> Iterator[str]:
         yield f"+ {change.what}: {change.after}"
 
 
-def comparison(found: Difference | None) -> Iterator[str]:
+def comparison(difference: Difference | None) -> Iterator[str]:
     """Yield where two traces part."""
-    if found is None:
+    if difference is None:
         yield "the two traces have the same steps"
         return
-    yield f"the two traces part at step {found.step}: {found.what}"
-    yield f"- {found.here}"
-    yield f"+ {found.other}"
+    yield f"the two traces part at step {difference.step}: {difference.what}"
+    yield f"- {difference.here}"
+    yield f"+ {difference.other}"
 
 
 def chain(why: Why) -> Iterator[str]:
@@ -157,19 +157,19 @@ def _line(step: StepLine) -> str:
 
 
 def statuses(
-    found: Sequence[PropertyStatus], position: int, *, whole: bool
+    shown: Sequence[PropertyStatus], position: int, *, whole: bool
 ) -> Iterator[str]:
     """Yield where properties are true."""
-    name = max((len(known.name) for known in found), default=0)
-    kind = max((len(known.kind) for known in found), default=0)
-    for known in found:
-        runs = [Stretch(s.first, s.last, _truth(s.value)) for s in known.spans]
+    name = max((len(each.name) for each in shown), default=0)
+    kind = max((len(each.kind) for each in shown), default=0)
+    for each in shown:
+        runs = [Stretch(s.first, s.last, _truth(s.value)) for s in each.spans]
         here = next((s.value for s in runs if s.first <= position <= s.last), "-")
         yield (
-            f"{known.name:<{name}}  {known.kind:<{kind}}  "
+            f"{each.name:<{name}}  {each.kind:<{kind}}  "
             f"here {here:<5}  {_runs(runs, whole=whole)}"
         )
-    if not found:
+    if not shown:
         yield "the system has no properties"
 
 
@@ -177,9 +177,13 @@ def _truth(value: bool | str) -> str:
     return f"? ({value})" if isinstance(value, str) else str(value).lower()
 
 
-def _runs(found: Sequence[Stretch[str]], *, whole: bool) -> str:
-    shown = found if whole else found[:MOST_SPANS]
-    more = f", and {len(found) - len(shown)} more" if len(shown) < len(found) else ""
+def _runs(stretches: Sequence[Stretch[str]], *, whole: bool) -> str:
+    shown = stretches if whole else stretches[:MOST_SPANS]
+    more = (
+        f", and {len(stretches) - len(shown)} more"
+        if len(shown) < len(stretches)
+        else ""
+    )
     return ", ".join(f"{span.value} {reach(span)}" for span in shown) + more
 
 
@@ -189,27 +193,27 @@ def reach(span: Stretch[Any]) -> str:
     return str(span.first) if one else f"{span.first}..{span.last}"
 
 
-def tracked(found: Sequence[Stretch[str]], *, whole: bool) -> Iterator[str]:
+def tracked(stretches: Sequence[Stretch[str]], *, whole: bool) -> Iterator[str]:
     """Yield the values of an expression along the run."""
-    shown = found if whole else found[:MOST_ROWS]
+    shown = stretches if whole else stretches[:MOST_ROWS]
     width = max((len(reach(span)) for span in shown), default=0)
     yield from (f"{reach(span):>{width}}  {span.value}" for span in shown)
-    if len(shown) < len(found):
-        yield f"... and {len(found) - len(shown)} more; --all shows them"
+    if len(shown) < len(stretches):
+        yield f"... and {len(stretches) - len(shown)} more; --all shows them"
 
 
-def explanation(name: str, found: Explanation | None) -> Iterator[str]:
+def explanation(name: str, why: Explanation | None) -> Iterator[str]:
     """Yield why a property is false."""
-    yield f"{name} {'is true' if found is None else 'fails'}"
-    if found is not None:
-        yield from (f"  {line}" for line in str(found).splitlines())
+    yield f"{name} {'is true' if why is None else 'fails'}"
+    if why is not None:
+        yield from (f"  {line}" for line in str(why).splitlines())
 
 
-def possible(found: Sequence[Possible]) -> Iterator[str]:
+def possible(events: Sequence[Possible]) -> Iterator[str]:
     """Yield what can happen, with a mark at what did."""
-    lane = max((len(event.node or "*") for event in found), default=0)
-    for event in found:
+    lane = max((len(event.node or "*") for event in events), default=0)
+    for event in events:
         mark = ">" if event.taken else " "
         yield f"{mark} {event.node or '*':<{lane}}  {event.event}"
-    if not found:
+    if not events:
         yield "nothing can happen"

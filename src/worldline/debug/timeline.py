@@ -160,10 +160,10 @@ class Timeline:
 
     def _nearest(self, wanted: int) -> tuple[int, Checkpoint]:
         """Return the last state before or at `wanted` that is kept."""
-        found = min(wanted // self.stride * self.stride, max(self._checkpoints))
-        recent = [index for index in self._recent if found < index <= wanted]
+        regular = min(wanted // self.stride * self.stride, max(self._checkpoints))
+        recent = [index for index in self._recent if regular < index <= wanted]
         if not recent:
-            return found, self._checkpoints[found]
+            return regular, self._checkpoints[regular]
         nearest = max(recent)
         self._recent.move_to_end(nearest)
         return nearest, self._recent[nearest]

@@ -1,4 +1,4 @@
-"""What may make a relation hold more than it does in a run.
+"""Changes that may make a relation hold more than it does in a run.
 
 A row that is new under other faults is derived by a rule that fires anew: one of its
 premises is new, or one of its absences is. For each such trigger, and for what follows
@@ -104,57 +104,57 @@ class Appearances:
         self, rule: CompiledRule, pattern: RowPattern, time: int
     ) -> Iterator[Part]:
         """Yield what may make a rule derive in a round what it does not."""
-        known = unified(rule.rule.head, pattern, {})
-        if time < 1 or known is None:
+        values = unified(rule.rule.head, pattern, {})
+        if time < 1 or values is None:
             return
-        yield from self.bodies(rule, known, time)
+        yield from self.bodies(rule, values, time)
         if rule.aggregating:
             # A group without one of its values is another row.
             for head, derivation in self._provenance.fired(rule, time):
-                if unified(rule.rule.head, head, known) is not None:
+                if unified(rule.rule.head, head, values) is not None:
                     for binding in derivation.bindings:
                         yield from derivation.premises(binding)
                         for absence in derivation.absences(binding):
                             yield Appearing(*absence)
 
-    def bodies(self, rule: CompiledRule, known: Known, time: int) -> Iterator[Part]:
+    def bodies(self, rule: CompiledRule, binding: Known, time: int) -> Iterator[Part]:
         """Yield what may give a rule a binding in a round that it does not have."""
         for trigger in rule.triggers:
             atom = trigger.literal.atom
-            if atom.relation in self.steady or excluded(trigger.comparisons, known):
+            if atom.relation in self.steady or excluded(trigger.comparisons, binding):
                 continue
-            pattern, at = pattern_of(atom, known), atom.time or time
+            pattern, at = pattern_of(atom, binding), atom.time or time
             if not trigger.literal.negated:
                 new = Appearing(atom.relation, pattern, at)
-                yield from self._if_possible(new, trigger, known, time)
+                yield from self._if_possible(new, trigger, binding, time)
                 continue
             for row in rows_like(self._execution, atom.relation, pattern, at):
-                more = unified(atom, row, known)
+                more = unified(atom, row, binding)
                 if more is not None:
                     gone = Fact(atom.relation, row, at)
                     yield from self._if_possible(gone, trigger, more, time)
 
     def _if_possible(
-        self, change: Part, trigger: Trigger, known: Known, time: int
+        self, change: Part, trigger: Trigger, binding: Known, time: int
     ) -> Iterator[Part]:
         """Yield a change with all that must hold besides, if that can be."""
-        if excluded(trigger.comparisons, known):
+        if excluded(trigger.comparisons, binding):
             return
         needed = [change]
         for part in trigger.others:
-            changes = self._possible(part, known, time)
+            changes = self._possible(part, binding, time)
             if changes and part.atom.relation in self.steady:
                 return
             needed += changes
         yield All(tuple(needed)) if len(needed) > 1 else change
 
-    def _possible(self, part: Literal, known: Known, time: int) -> list[Part]:
+    def _possible(self, part: Literal, binding: Known, time: int) -> list[Part]:
         """Return what must change for a premise to be true, if anything."""
         atom, at = part.atom, part.atom.time or time
-        pattern = pattern_of(atom, known)
+        pattern = pattern_of(atom, binding)
         rows = rows_like(self._execution, atom.relation, pattern, at)
         if not part.negated:
             return [] if rows else [Appearing(atom.relation, pattern, at)]
-        if not is_decided(atom, known):
+        if not is_decided(atom, binding):
             return []
         return [Fact(atom.relation, row, at) for row in rows]

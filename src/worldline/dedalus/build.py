@@ -63,17 +63,17 @@ class Builder:
         ProgramError
             If something is well-formed but has no meaning.
         """
-        found: list[Rule | Atom | Include] = []
+        statements: list[Rule | Atom | Include] = []
         for part in _trees(tree):
             self._wild = 0  # the names of `_` start again in every statement
             if part.data == "include":
                 path = part.children[0]
-                found.append(Include(self._string(path), self._span(path)))
+                statements.append(Include(self._string(path), self._span(path)))
             elif part.data == "fact":
-                found.append(self._fact(_trees(part)[0]))
+                statements.append(self._fact(_trees(part)[0]))
             else:
-                found.append(self._rule(_trees(part)))
-        return found
+                statements.append(self._rule(_trees(part)))
+        return statements
 
     def _fact(self, tree: Node) -> Atom:
         atom, when = self._atom(tree)

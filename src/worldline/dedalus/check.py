@@ -1,4 +1,4 @@
-"""Whether a program makes sense, and what follows from its text alone."""
+"""The check of a program, and what follows from its text alone."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ def _reserved(program: Program) -> Iterator[Problem]:
 
 
 def _inferred(columns: ColumnTypes) -> tuple[str, ...]:
-    found = dict.fromkeys(str(constant.value) for constant, _ in columns.located())
-    return tuple(found)
+    constants = dict.fromkeys(str(constant.value) for constant, _ in columns.located())
+    return tuple(constants)
 
 
 def _foreign(
@@ -145,10 +145,10 @@ def _foreign(
             where = next(iter(spans), None)
             yield Problem(where, "the program names no node", "give it facts")
         return
-    known = ", ".join(nodes)
+    names = ", ".join(nodes)
     for constant, atom in columns.located():
         if constant.value not in nodes:
-            what = f'"{constant.value}" is a location, and no node; nodes are {known}'
+            what = f'"{constant.value}" is a location, and no node; nodes are {names}'
             yield Problem(atom.span, what, "name it with --nodes")
 
 

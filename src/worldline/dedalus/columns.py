@@ -1,4 +1,4 @@
-"""How many columns each relation has, and what they hold.
+"""The number of columns of each relation, and their types.
 
 A type is a class of a union-find over columns and the variables of rules. Column 0 of
 every relation is a location. A comparison needs equal types but passes none on: a
@@ -31,7 +31,7 @@ Slot: TypeAlias = tuple[str, int] | tuple[int, str]
 
 
 class Type(StrEnum):
-    """What a column holds."""
+    """The type of the values of a column."""
 
     INT = "number"
     STRING = "string"
@@ -146,10 +146,10 @@ class ColumnTypes:
             elif isinstance(side, Constant):
                 types.append(_of(side))
             else:
-                known = self._known((rule, side.name))
-                if known is not None:
-                    types.append(known)
-        if len({known is Type.INT for known in types}) > 1:
+                side_type = self._known((rule, side.name))
+                if side_type is not None:
+                    types.append(side_type)
+        if len({each is Type.INT for each in types}) > 1:
             what = f"a {types[0]} is compared with a {types[1]}"
             self.problems.append(Problem(span, what, "compare equal types"))
 
@@ -167,13 +167,13 @@ class ColumnTypes:
 
     def _learn(self, slot: Slot, learned: Type, span: Span | None) -> None:
         root = self._root(slot)
-        known, where = self._type.get(root, (learned, span))
-        if (known is Type.INT) != (learned is Type.INT):
-            self._conflict(_named(slot), learned, span, known, where)
-        elif known is not Type.LOCATION:
+        earlier, where = self._type.get(root, (learned, span))
+        if (earlier is Type.INT) != (learned is Type.INT):
+            self._conflict(_named(slot), learned, span, earlier, where)
+        elif earlier is not Type.LOCATION:
             self._type[root] = learned, where
         else:
-            self._type[root] = known, where
+            self._type[root] = earlier, where
 
     def _join(self, variable: Slot, slot: Slot, span: Span | None) -> None:
         one, other = self._root(variable), self._root(slot)
@@ -182,12 +182,12 @@ class ColumnTypes:
         self._parent[one] = other
         if one in self._type:
             learned, where = self._type.pop(one)
-            known, before = self._type.get(other, (learned, where))
-            if (known is Type.INT) != (learned is Type.INT):
+            earlier, before = self._type.get(other, (learned, where))
+            if (earlier is Type.INT) != (learned is Type.INT):
                 name = _named(variable)
-                self._conflict(name, known, span, learned, where)
-            elif known is Type.LOCATION or learned is not Type.LOCATION:
-                self._type[other] = known, before
+                self._conflict(name, earlier, span, learned, where)
+            elif earlier is Type.LOCATION or learned is not Type.LOCATION:
+                self._type[other] = earlier, before
             else:
                 self._type[other] = learned, where
 
@@ -203,10 +203,10 @@ class ColumnTypes:
 
 def _places(program: Program) -> set[Slot]:
     """Return the columns whose values become first columns, directly or on the way."""
-    found: set[Slot] = {(atom.relation, 0) for atom in _atoms(program)}
-    found |= {(fact.relation, 0) for fact in program.facts}
+    slots: set[Slot] = {(atom.relation, 0) for atom in _atoms(program)}
+    slots |= {(fact.relation, 0) for fact in program.facts}
     while True:
-        before = len(found)
+        before = len(slots)
         for rule in program.rules:
             atoms = list(_atoms_of(rule))
             places = {atom.terms[0] for atom in atoms}
@@ -214,16 +214,16 @@ def _places(program: Program) -> set[Slot]:
             places |= {
                 term
                 for column, term in enumerate(rule.head.terms)
-                if (rule.head.relation, column) in found
+                if (rule.head.relation, column) in slots
             }
-            found |= {
+            slots |= {
                 (part.atom.relation, column)
                 for part in literals(rule)
                 for column, term in enumerate(part.atom.terms)
                 if isinstance(term, Variable) and term in places
             }
-        if len(found) == before:
-            return found
+        if len(slots) == before:
+            return slots
 
 
 def _of(constant: Constant) -> Type:

@@ -95,11 +95,11 @@ class CompiledRule:
     @cached_property
     def triggers(self) -> tuple[Trigger, ...]:
         """Each atom of the body in turn."""
-        found = list(literals(self.rule))
+        parts = list(literals(self.rule))
         compared = tuple(comparisons(self.rule))
         return tuple(
-            Trigger(part, (*found[:number], *found[number + 1 :]), compared)
-            for number, part in enumerate(found)
+            Trigger(part, (*parts[:number], *parts[number + 1 :]), compared)
+            for number, part in enumerate(parts)
         )
 
 
@@ -158,9 +158,17 @@ def compile_program(checked: CheckedProgram) -> Compiled:
     functions = source.functions()
     rules = tuple(
         _compiled(
-            number, rule, checked.protocol[number], relations, given, functions, found
+            number,
+            rule,
+            checked.protocol[number],
+            relations,
+            given,
+            functions,
+            triggers,
         )
-        for number, (rule, found) in enumerate(zip(program.rules, deltas, strict=True))
+        for number, (rule, triggers) in enumerate(
+            zip(program.rules, deltas, strict=True)
+        )
     )
     heads: dict[str, list[CompiledRule]] = {name: [] for name in relations}
     for made in rules:
@@ -176,7 +184,7 @@ def compile_program(checked: CheckedProgram) -> Compiled:
         rules,
         tuple(groups),
         tuple(rule for rule in rules if rule.rule.when is not When.NOW),
-        {name: tuple(found) for name, found in heads.items()},
+        {name: tuple(functions) for name, functions in heads.items()},
         tuple(_given(fact, relations) for fact in program.facts),
         max([0, *(atom.time or 0 for atom in _timed(program))]),
         frozenset(relations) - _uncertain(program),
@@ -184,16 +192,18 @@ def compile_program(checked: CheckedProgram) -> Compiled:
 
 
 def _uncertain(program: Program) -> set[str]:
-    found = {r.head.relation for r in program.rules if r.when is When.ASYNC} | {CRASH}
+    uncertain = {r.head.relation for r in program.rules if r.when is When.ASYNC} | {
+        CRASH
+    }
     while True:
         more = {
             rule.head.relation
             for rule in program.rules
-            if any(part.atom.relation in found for part in literals(rule))
+            if any(part.atom.relation in uncertain for part in literals(rule))
         }
-        if more <= found:
-            return found
-        found |= more
+        if more <= uncertain:
+            return uncertain
+        uncertain |= more
 
 
 def _timed(program: Program) -> Iterator[Atom]:

@@ -55,7 +55,7 @@ class DerivedBy:
 
 @dataclass(frozen=True, slots=True)
 class Derivations:
-    """What a run derived, as far as its goals rest on it.
+    """The derivations of a run, as far as its goals rest on them.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ RowGroup: TypeAlias = tuple[FactRow, tuple[FactRow, ...]]
 
 @dataclass(frozen=True)
 class Execution:
-    """What one run derived.
+    """The facts that one run derived.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Execution:
 
     def messages(self) -> list[SentMessage]:
         """Return what was sent to others, by time, in the order of sending."""
-        found: dict[tuple[int, str, FactRow, str], SentMessage] = {}
+        messages: dict[tuple[int, str, FactRow, str], SentMessage] = {}
         for time in range(1, self.eot):
             for rule in self.compiled.later:
                 if rule.rule.when is not When.ASYNC:
@@ -88,11 +88,11 @@ class Execution:
                 for head, src in self._sends(rule, time):
                     dst = str(head[0])
                     key = (time, rule.rule.head.relation, head, src)
-                    if src != dst and key not in found:
+                    if src != dst and key not in messages:
                         arrived = self.network.arrival(time, src, dst)
                         label = label_of(rule.rule.head.relation, head)
-                        found[key] = SentMessage(src, dst, time, label, arrived)
-        return list(found.values())
+                        messages[key] = SentMessage(src, dst, time, label, arrived)
+        return list(messages.values())
 
     def _sends(self, rule: CompiledRule, time: int) -> Iterator[tuple[FactRow, str]]:
         for head, binding in self.fired[time].get(rule.number, ()):
@@ -185,21 +185,21 @@ class _Evaluation:
         return self._result
 
     def _found(self, rule: CompiledRule, time: int) -> Derived:
-        found: Derived = []
+        derived: Derived = []
         if time < rule.waits:
-            return found
-        self._call(rule, rule.function, time, found, None)
-        if self._halting and rule.guarded and found:
+            return derived
+        self._call(rule, rule.function, time, derived, None)
+        if self._halting and rule.guarded and derived:
             alive = self._result.network.alive
-            return [item for item in found if alive(rule.place(item[1]), time)]
-        return found
+            return [item for item in derived if alive(rule.place(item[1]), time)]
+        return derived
 
     def _call(
         self,
         rule: CompiledRule,
         function: RuleFunction,
         time: int,
-        found: Derived,
+        derived: Derived,
         delta: list[FactRow] | None,
     ) -> None:
         """Find the bindings of a rule in a round.
@@ -210,7 +210,7 @@ class _Evaluation:
             If there are too many, or if they lead to too large numbers.
         """
         try:
-            function(self._times[time], self._times, found, self._nodes, delta)
+            function(self._times[time], self._times, derived, self._nodes, delta)
         except TooMany:
             raise UsageError(
                 f"the rule at {rule.rule.span} fires more than {MOST_FIRINGS:,} times "
@@ -226,15 +226,15 @@ class _Evaluation:
 
     def _fire(self, rule: CompiledRule, time: int) -> list[RowGroup] | Derived:
         """Carry out a rule, record it, and return the heads first."""
-        found = self._found(rule, time)
-        if not found:
-            return found
+        derived = self._found(rule, time)
+        if not derived:
+            return derived
         if rule.aggregating:
-            groups = _grouped(rule, found)
+            groups = _grouped(rule, derived)
             self._result.grouped[time][rule.number] = groups
             return groups
-        self._result.fired[time][rule.number] = found
-        return found
+        self._result.fired[time][rule.number] = derived
+        return derived
 
     def _later(self, rule: CompiledRule, time: int) -> None:
         rows = self._times[time + 1][rule.head].rows
@@ -254,9 +254,9 @@ class _Evaluation:
     def _fixpoint(self, rules: tuple[CompiledRule, ...], time: int) -> None:
         now = self._times[time]
         for rule in rules:
-            found = self._found(rule, time)
+            derived = self._found(rule, time)
             # An aggregate has a recursive relation in its head, never in its body.
-            for head, _ in _grouped(rule, found) if rule.aggregating else found:
+            for head, _ in _grouped(rule, derived) if rule.aggregating else derived:
                 now[rule.head].add(head)
         # Facts and messages are new to the group as well.
         deltas = {relation for rule in rules for relation, _ in rule.deltas}
@@ -285,22 +285,22 @@ class _Evaluation:
                 delta = fresh.get(relation)
                 if not delta or time < rule.waits:
                     continue
-                found: Derived = []
-                self._call(rule, function, time, found, delta)
-                for head, _ in found:
+                results: Derived = []
+                self._call(rule, function, time, results, delta)
+                for head, _ in results:
                     if now[rule.head].add(head):
                         derived.setdefault(rule.head, []).append(head)
         return derived
 
 
-def _grouped(rule: CompiledRule, found: Derived) -> list[RowGroup]:
+def _grouped(rule: CompiledRule, derived: Derived) -> list[RowGroup]:
     """Put together what has the same plain columns; values count once each.
 
     A node aggregates over its own facts: what two nodes send is never put together.
     """
     groups: dict[tuple[str, FactRow], list[tuple[FactRow, FactRow]]] = {}
     plain = [n for n, column in enumerate(rule.columns) if column is None]
-    for head, binding in found:
+    for head, binding in derived:
         place = rule.place(binding) if rule.protocol else ""
         key = place, tuple([head[n] for n in plain])
         groups.setdefault(key, []).append((head, binding))

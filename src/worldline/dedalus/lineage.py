@@ -1,4 +1,4 @@
-"""Which faults can take a fact of a run away, as a formula.
+"""The faults that can take a fact of a run away, as a formula.
 
 A fact falls where all its derivations fall; a derivation where one of its premises
 does, or where the message that brought it is cut off. With `Negation.CONSERVATIVE` a
@@ -38,7 +38,7 @@ from worldline.dedalus.templates import FactRow, RowPattern
 from worldline.dedalus.walk import CRASH
 from worldline.injection.formula import ALWAYS, NEVER, Formula
 from worldline.injection.scope import Crash, FaultSet, Scope
-from worldline.injection.subject import Pulse, patiently
+from worldline.injection.subject import Pulse, never_interrupt
 
 _Join: TypeAlias = Callable[[Iterable[Formula]], Formula]
 _Made: TypeAlias = "Formula | int | tuple[_Join, list[_Made]]"
@@ -46,7 +46,7 @@ _Made: TypeAlias = "Formula | int | tuple[_Join, list[_Made]]"
 
 
 class Negation(StrEnum):
-    """What becomes of negated premises and of aggregates."""
+    """The treatment of negated premises and of aggregates."""
 
     IGNORE = "ignore"
     """Nothing: what does not hold in this run is taken never to (as published)."""
@@ -78,12 +78,16 @@ class RunLineage:
         self._done: dict[int, Formula] = {}
         self._appearances = Appearances(self.provenance, self.circuit, faults, scope)
 
-    def falls(self, fact: Fact, check: Pulse = patiently) -> Formula:
+    def falls(self, fact: Fact, check: Pulse = never_interrupt) -> Formula:
         """Return what takes a fact of this run away."""
         return self._formula(fact, check)
 
     def appears(
-        self, relation: str, pattern: RowPattern, time: int, check: Pulse = patiently
+        self,
+        relation: str,
+        pattern: RowPattern,
+        time: int,
+        check: Pulse = never_interrupt,
     ) -> Formula:
         """Return what may make a relation hold a new row like this in a round."""
         return self._formula(Appearing(relation, pattern, time), check)
@@ -234,5 +238,7 @@ class RunLineage:
                 yield from (All(tuple(ways)) for ways in values.values())
         if self._conservative:
             # The group is that of its first binding: only a row of it can join.
-            known = unified(rule.rule.head, row, {})
-            yield from self._appearances.bodies(rule, known or {}, derivation.time)
+            head_values = unified(rule.rule.head, row, {})
+            yield from self._appearances.bodies(
+                rule, head_values or {}, derivation.time
+            )

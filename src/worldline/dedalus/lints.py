@@ -1,4 +1,4 @@
-"""What is allowed, and probably not meant."""
+"""Lints: code that is allowed, and probably not meant."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def _fleeting_goals(program: Program) -> Iterator[Problem]:
 def _reason(program: Program, rule: Rule, stays: frozenset[str]) -> Atom | None:
     """Return a premise that does not last, as near to what is sent as rules lead."""
     seen: set[str] = set()
-    found: Atom | None = None
+    culprit: Atom | None = None
     while True:
         atom = next((a for a in positive(rule) if not _stays(a, stays)), None)
         if atom is None or atom.relation in seen:
-            return found
-        found = atom
+            return culprit
+        culprit = atom
         seen.add(atom.relation)
         rules = [
             r
@@ -86,7 +86,7 @@ def _reason(program: Program, rule: Rule, stays: frozenset[str]) -> Atom | None:
             if r.head.relation == atom.relation and r.when is When.NOW
         ]
         if not rules:
-            return found
+            return culprit
         rule = rules[0]
 
 

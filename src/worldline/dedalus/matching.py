@@ -38,56 +38,57 @@ Known = dict[str, Value]
 """Variables of a rule, as far as they are known."""
 
 
-def unified(atom: Atom, pattern: RowPattern, known: Known) -> Known | None:
+def unified(atom: Atom, pattern: RowPattern, before: Known) -> Known | None:
     """Return what is known where an atom is a row like this; ``None`` if it cannot be.
 
     What is calculated or aggregated is taken to be anything.
     """
-    found = dict(known)
+    binding = dict(before)
     for term, value in zip(atom.terms, pattern, strict=True):
         if value is None:
             continue
         kind = type(term)
         if kind is Variable:
-            if found.setdefault(term.name, value) != value:  # type: ignore[union-attr]
+            if binding.setdefault(term.name, value) != value:  # type: ignore[union-attr]
                 return None
         elif kind is Constant and term.value != value:  # type: ignore[union-attr]
             return None
-    return found
+    return binding
 
 
-def pattern_of(atom: Atom, known: Known) -> RowPattern:
+def pattern_of(atom: Atom, binding: Known) -> RowPattern:
     """Return an atom as a row, with ``None`` for what is not known."""
-    get = known.get
+    get = binding.get
     return tuple(
         [
-            get(term.name) if type(term) is Variable else value_of(term, known)
+            get(term.name) if type(term) is Variable else value_of(term, binding)
             for term in atom.terms
         ]
     )
 
 
-def is_decided(atom: Atom, known: Known) -> bool:
+def is_decided(atom: Atom, binding: Known) -> bool:
     """Say whether the absence of an atom is the absence of its pattern."""
     return all(
-        value_of(term, known) is not None or (isinstance(term, Variable) and term.wild)
+        value_of(term, binding) is not None
+        or (isinstance(term, Variable) and term.wild)
         for term in atom.terms
     )
 
 
-def value_of(term: Term, known: Known) -> Value | None:
+def value_of(term: Term, binding: Known) -> Value | None:
     """Return what a term is; ``None`` where that is not known."""
     if isinstance(term, Constant):
         return term.value
     if isinstance(term, Variable):
-        return known.get(term.name)
+        return binding.get(term.name)
     if isinstance(term, Aggregate):
         return None
-    return _calculated(term, known)
+    return _calculated(term, binding)
 
 
-def _calculated(term: Arithmetic, known: Known) -> Value | None:
-    left, right = value_of(term.left, known), value_of(term.right, known)
+def _calculated(term: Arithmetic, binding: Known) -> Value | None:
+    left, right = value_of(term.left, binding), value_of(term.right, binding)
     if not isinstance(left, int) or not isinstance(right, int):
         return None
     if term.operator == "/" and right == 0:
@@ -95,10 +96,10 @@ def _calculated(term: Arithmetic, known: Known) -> Value | None:
     return _CALCULATE[term.operator](left, right)
 
 
-def excluded(parts: Iterable[Comparison], known: Known) -> bool:
+def excluded(parts: Iterable[Comparison], binding: Known) -> bool:
     """Say whether a comparison is already known to be false."""
     for part in parts:
-        left, right = value_of(part.left, known), value_of(part.right, known)
+        left, right = value_of(part.left, binding), value_of(part.right, binding)
         if left is None or right is None:
             continue
         if not _COMPARE[part.operator](left, right):

@@ -1,4 +1,4 @@
-"""What faults do to the messages and the nodes of one run."""
+"""The effects of faults on the messages and the nodes of one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where rules take place: at one node, or over all of them.
+"""The place of a rule: at one node, or over all of them.
 
 A rule with ``@next`` or ``@async`` belongs to the protocol, and so does each that it
 needs, however indirectly. A rule of the protocol is carried out by one node: its

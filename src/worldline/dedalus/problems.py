@@ -1,4 +1,4 @@
-"""What is wrong with a program, shown at its place in the text."""
+"""Errors of a program, each shown at its place in the text."""
 
 from __future__ import annotations
 
@@ -118,11 +118,11 @@ def _narrowed(span: Span, word: str, text: str) -> tuple[Span, str | None]:
     number, start = span.line, span.column - 1
     while word and number <= len(lines):
         line = lines[number - 1]
-        found = re.compile(rf"(?<![\w?.]){re.escape(word)}(?![\w?.])").search(
+        match = re.compile(rf"(?<![\w?.]){re.escape(word)}(?![\w?.])").search(
             line, start
         )
-        if found:
-            return Span(span.file, number, found.start() + 1), line
+        if match:
+            return Span(span.file, number, match.start() + 1), line
         if ";" in line[start:]:
             break
         number, start = number + 1, 0

@@ -77,15 +77,15 @@ class Provenance:
         return self._found[key].get(fact.row, [])
 
     def _all(self, relation: str, time: int) -> dict[FactRow, list[Derivation]]:
-        found: dict[FactRow, list[Derivation]] = {}
+        derivations: dict[FactRow, list[Derivation]] = {}
         if time > self.execution.eot:
-            return found
+            return derivations
         for rule in self.execution.compiled.heads[relation]:
             for fired in self._rounds(rule, time):
                 for head, derivation in self.fired(rule, fired):
                     if self._arrives(derivation, head) == time:
-                        found.setdefault(head, []).append(derivation)
-        return found
+                        derivations.setdefault(head, []).append(derivation)
+        return derivations
 
     def _rounds(self, rule: CompiledRule, time: int) -> range:
         """Return the rounds in which a rule may derive what holds in a round."""

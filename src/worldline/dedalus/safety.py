@@ -1,4 +1,4 @@
-"""Whether every variable of a rule gets its values from what the rule needs."""
+"""Safety of rules: every variable gets its values from what the rule needs."""
 
 from __future__ import annotations
 

@@ -64,15 +64,15 @@ def whole(value: int) -> int:
 
 def names_of(rule: Rule) -> tuple[str, ...]:
     """Return the variables of a rule in the order of a binding."""
-    found = dict.fromkeys(
+    names = dict.fromkeys(
         variable.name
         for atom in positive(rule)
         for term in atom.terms
         for variable in variables(term)
     )
     if is_broadcast(rule):
-        found.update(dict.fromkeys(v.name for v in variables(rule.head.terms[0])))
-    return tuple(found)
+        names.update(dict.fromkeys(v.name for v in variables(rule.head.terms[0])))
+    return tuple(names)
 
 
 @dataclass
@@ -184,31 +184,31 @@ class _FunctionSource:
     def _premise(self, number: int, atom: Atom) -> None:
         """Write the loop over the rows that a premise may be."""
         table = self._table(atom)
-        known: dict[int, str] = {}
+        bound: dict[int, str] = {}
         for column, term in enumerate(atom.terms):
             if all(v.name in self._bound for v in variables(term)):
-                known[column] = self._value(term)
+                bound[column] = self._value(term)
         restricted = number == self._delta
         if not restricted:
             self._top.append(f" if not {table}.rows: return")
-        if len(known) == len(atom.terms) and not restricted:
-            self._line(f"if {_tuple(known.values())} not in {table}.rows: continue")
+        if len(bound) == len(atom.terms) and not restricted:
+            self._line(f"if {_tuple(bound.values())} not in {table}.rows: continue")
             return
         row = f"r{number}"
         if self._depth > 2:
             self._line(f"if len(found) > {MOST_FIRINGS}: raise TooMany")
         if restricted:
             rows = "delta"
-        elif known:
-            rows = f"{self._index(table, known)}.get({_key(known)}, ())"
+        elif bound:
+            rows = f"{self._index(table, bound)}.get({_key(bound)}, ())"
         else:
             rows = f"{table}.rows"
         self._line(f"for {row} in {rows}:")
         self._depth += 1
         for column, term in enumerate(atom.terms):
-            if column in known:
+            if column in bound:
                 if restricted:
-                    self._line(f"if {row}[{column}] != {known[column]}: continue")
+                    self._line(f"if {row}[{column}] != {bound[column]}: continue")
             elif isinstance(term, Variable) and term.name not in self._bound:
                 self._bound[term.name] = self._fresh("v")
                 self._line(f"{self._bound[term.name]} = {row}[{column}]")
@@ -216,8 +216,8 @@ class _FunctionSource:
                 need = {v.name for v in variables(term)}
                 self._waiting.append((need, f"{row}[{column}]", term))
 
-    def _index(self, table: str, known: dict[int, str]) -> str:
-        columns = tuple(known)
+    def _index(self, table: str, bound: dict[int, str]) -> str:
+        columns = tuple(bound)
         name = f"{table}_{'_'.join(map(str, columns))}"
         line = f" {name} = {table}.index({columns!r})"
         # After every test for emptiness: no index is built in vain.
@@ -242,15 +242,15 @@ class _FunctionSource:
 
     def _absence(self, atom: Atom) -> None:
         table = self._table(atom)
-        known = {
+        bound = {
             column: self._value(term)
             for column, term in enumerate(atom.terms)
             if not (isinstance(term, Variable) and term.wild)
         }
-        if len(known) == len(atom.terms):
-            self._line(f"if {_tuple(known.values())} in {table}.rows: continue")
-        elif known:
-            self._line(f"if {_key(known)} in {self._index(table, known)}: continue")
+        if len(bound) == len(atom.terms):
+            self._line(f"if {_tuple(bound.values())} in {table}.rows: continue")
+        elif bound:
+            self._line(f"if {_key(bound)} in {self._index(table, bound)}: continue")
         else:
             self._line(f"if {table}.rows: continue")
 
@@ -276,6 +276,6 @@ def _tuple(parts: Iterable[str]) -> str:
     return f"({listed},)" if listed else "()"
 
 
-def _key(known: dict[int, str]) -> str:
+def _key(bound: dict[int, str]) -> str:
     """Return what an index is looked up with: a lone value stands for itself."""
-    return next(iter(known.values())) if len(known) == 1 else _tuple(known.values())
+    return next(iter(bound.values())) if len(bound) == 1 else _tuple(bound.values())

@@ -50,7 +50,7 @@ def components(needs: Mapping[Thing, Iterable[Thing]]) -> list[list[Thing]]:
     """
     number: dict[Thing, int] = {}
     low: dict[Thing, int] = {}
-    found: list[list[Thing]] = []
+    groups: list[list[Thing]] = []
     pending: list[Thing] = []
     placed: set[Thing] = set()
     for start in needs:
@@ -78,9 +78,9 @@ def components(needs: Mapping[Thing, Iterable[Thing]]) -> list[list[Thing]]:
                     group = [pending.pop()]
                     while group[-1] != name:
                         group.append(pending.pop())
-                    found.append(group[::-1])
+                    groups.append(group[::-1])
                     placed.update(group)
-    return found
+    return groups
 
 
 def _problem(program: Program, rule: Rule, atom: Atom, *, negated: bool) -> Problem:

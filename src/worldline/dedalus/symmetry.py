@@ -1,4 +1,4 @@
-"""Which renamings of nodes a program cannot notice.
+"""The renamings of nodes that a program cannot notice.
 
 A node that no rule names can be exchanged with another, if the facts stay the same: the
 rules then treat both alike. Where text is ordered (``<``, ``min``, ``max``) the names
@@ -38,13 +38,13 @@ def renamings(checked: CheckedProgram) -> list[dict[str, str]]:
     named = {value for rule in checked.program.rules for value in _constants(rule)}
     free = [node for node in checked.nodes if node not in named]
     facts = {_row(fact) for fact in checked.program.facts}
-    found = []
+    kept = []
     for renaming in _orders(free, {}, facts):
         if any(old != new for old, new in renaming.items()):
-            found.append(renaming)
-        if len(found) == LIMIT:
+            kept.append(renaming)
+        if len(kept) == LIMIT:
             break
-    return found
+    return kept
 
 
 def _orders(

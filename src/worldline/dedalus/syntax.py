@@ -27,7 +27,7 @@ class Span:
 
 
 class When(StrEnum):
-    """Where and when the head of a rule holds, relative to its body."""
+    """The place and time at which the head of a rule holds, relative to its body."""
 
     NOW = "now"
     NEXT = "next"
@@ -35,7 +35,7 @@ class When(StrEnum):
 
 
 class Aggregator(StrEnum):
-    """How a group of distinct values becomes one."""
+    """A function that makes one value of a group of distinct ones."""
 
     COUNT = "count"
     SUM = "sum"

@@ -1,4 +1,4 @@
-"""What a relation holds in a round."""
+"""The rows that a relation holds in a round."""
 
 from __future__ import annotations
 

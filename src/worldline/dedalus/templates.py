@@ -1,4 +1,4 @@
-"""What a rule needs, as functions of a binding of its variables."""
+"""The premises of a rule, as functions of a binding of its variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search may use up, and how much it has used."""
+"""Bounds on what a search uses up, and a meter of what it has used."""
 
 from __future__ import annotations
 

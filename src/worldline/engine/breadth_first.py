@@ -22,7 +22,7 @@ from worldline.engine.tables import Entry, Leaf, Row, Tables
 
 @final
 class Ancestry:
-    """How each state was first reached: three integers for each."""
+    """The step by which each state was first reached: three integers for each."""
 
     def __init__(self) -> None:
         self.parents = array("q")
@@ -96,12 +96,12 @@ def _by_fingerprint(state: SearchState) -> int:
 def _next_level(
     search: Exploration, tree: Ancestry, seen: set[Any], level: list[SearchState]
 ) -> list[SearchState]:
-    found: list[SearchState] = []
+    next_level: list[SearchState] = []
     new_here: dict[Any, int] = {}
     statistics, tables = search.statistics, search.tables
     canonical, identity = search.canonical, search.identity
     for done, (fingerprint, row, index) in enumerate(level):
-        statistics.frontier = len(level) - done + len(found)
+        statistics.frontier = len(level) - done + len(next_level)
         locate = partial(tree.locate, tables, index)
         for successor in search.expand(row, fingerprint, locate):
             total, new, entry, leaf = successor
@@ -118,11 +118,11 @@ def _next_level(
                 search.discover()
                 seen.add(key)
                 new_here[key] = tree.add(index, entry.number, leaf.number)
-                found.append((total, new, new_here[key]))
+                next_level.append((total, new, new_here[key]))
     if search.options.periphery:
         parents = {tree.parents[index] for index in new_here.values()}
         for _, row, index in level:
             if index not in parents:
                 search.periphery.append((row, partial(tree.locate, tables, index)))
-    statistics.frontier = len(found)
-    return found
+    statistics.frontier = len(next_level)
+    return next_level

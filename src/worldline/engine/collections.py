@@ -18,7 +18,7 @@ Pair: TypeAlias = tuple[Any, int]
 
 
 class Shape(enum.IntEnum):
-    """What a collection is; the kernel knows these numbers."""
+    """The kind of a collection; the kernel knows these numbers."""
 
     BAG = 0
     SET = 1
@@ -32,7 +32,7 @@ ACTIONS = {"put": 1, "take": 2, "copy": 3}
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Collection:
-    """How the values of a column are made of items.
+    """A column whose values are made of items, and how they are.
 
     Attributes
     ----------

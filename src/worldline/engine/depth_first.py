@@ -75,8 +75,8 @@ class _Dive:
                 stack.append(self._visit(total, new, depth))
 
     def _is_nearer(self, identity: Hashable, depth: int) -> bool:
-        known = self.depths.get(identity)
-        return known is None or depth < known
+        before = self.depths.get(identity)
+        return before is None or depth < before
 
     def _visit(self, fingerprint: int, row: Row, depth: int) -> Iterator[Successor]:
         """Note a state and return its successors; none at the bound."""

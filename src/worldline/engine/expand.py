@@ -36,7 +36,7 @@ class Expander:
 
         A failed outcome comes with the row it started from.
         """
-        found: list[Successor] = []
+        successors: list[Successor] = []
         mixes, apply = self._tables.mixes, self._service.apply
         for entry in self.enabled(row):
             column = entry.column
@@ -59,8 +59,8 @@ class Expander:
                         mix = mixes[at]
                         total ^= mix[value] ^ mix[after]
                         new[at] = after
-                found.append((total, new, entry, leaf))
-        return found
+                successors.append((total, new, entry, leaf))
+        return successors
 
     def step(
         self, row: Row, fingerprint: int, entry: Entry, leaf: Leaf
@@ -92,9 +92,9 @@ class Expander:
         been worked out more than once.
         """
         for entry, leaf in path:
-            for _, new, found, outcome in self.successors(row, 0):
+            for _, new, taken, outcome in self.successors(row, 0):
                 same = outcome.detail.choices == leaf.detail.choices
-                if found is entry and same and not outcome.failed:
+                if taken is entry and same and not outcome.failed:
                     row = new
                     break
         return row
@@ -105,37 +105,39 @@ class Expander:
 
     def enabled(self, row: Row) -> list[Entry]:
         """Return the events offered in a state; those that wait have no outcomes."""
-        found: list[Entry] = []
+        enabled: list[Entry] = []
         for site in self._tables.sites:
             entries = site.known.get(site.key(row))
             if entries is None:
                 entries = self._service.enabled(site, row)
-            found += entries
-        return found
+            enabled += entries
+        return enabled
 
     def outcomes(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
         """Return the outcomes of one event in a state."""
-        known = entry.outcomes.get(row[entry.column] if entry.column >= 0 else 0)
-        return known if type(known) is tuple else self._resolve(entry, known, row)
+        outcomes = entry.outcomes.get(row[entry.column] if entry.column >= 0 else 0)
+        return (
+            outcomes if type(outcomes) is tuple else self._resolve(entry, outcomes, row)
+        )
 
     def _resolve(
         self, entry: Entry, tree: Ask | Fork | tuple[Leaf, ...] | None, row: Row
     ) -> tuple[Leaf, ...]:
         if tree is None or isinstance(tree, tuple):
             return self._service.leaves(entry, row)
-        found: list[Leaf] = []
-        if not self._collect(tree, row, found):
+        leaves: list[Leaf] = []
+        if not self._collect(tree, row, leaves):
             return self._service.leaves(entry, row)
-        return tuple(found)
+        return tuple(leaves)
 
-    def _collect(self, tree: Tree, row: Row, found: list[Leaf]) -> bool:
+    def _collect(self, tree: Tree, row: Row, leaves: list[Leaf]) -> bool:
         """Gather the leaves that the row's answers lead to; False at a gap."""
         if isinstance(tree, Leaf):
-            found.append(tree)
+            leaves.append(tree)
             return True
         if isinstance(tree, Fork):
             return all(
-                self._collect(child, row, found) for child in tree.children.values()
+                self._collect(child, row, leaves) for child in tree.children.values()
             )
         value = row[tree.column]
         for operations in tree.before:
@@ -145,4 +147,4 @@ class Expander:
         if answer is None:
             answer = self._service.answer(tree, value)
         child = tree.children.get(answer)
-        return child is not None and self._collect(child, row, found)
+        return child is not None and self._collect(child, row, leaves)

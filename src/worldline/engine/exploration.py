@@ -55,7 +55,7 @@ class StateCheck:
 @final
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Where something to report was found.
+    """The place where something to report was found.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Hit:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to explore.
+    """Settings of an exploration.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Options:
 
 @final
 class Statistics:
-    """What a search has seen so far.
+    """Counts of what a search has seen so far.
 
     Attributes
     ----------
@@ -251,8 +251,8 @@ class Exploration:
         """Return the row that is visited for a row, and its fingerprint."""
         if self.symmetry is None:
             return row, fingerprint
-        found = self.symmetry.canonical(row)
-        return found, fingerprint if found is row else self.tables.fingerprint(found)
+        least = self.symmetry.canonical(row)
+        return least, fingerprint if least is row else self.tables.fingerprint(least)
 
     def identity(self, row: Row, fingerprint: int) -> Hashable:
         """Return what tells a state from all others."""
@@ -274,13 +274,13 @@ class Exploration:
             return []
         if self.symmetry is not None:
             self.expanded.add(fingerprint, row)
-        found = self.expander.successors(row, fingerprint)
-        self.statistics.generated += len(found)
+        successors = self.expander.successors(row, fingerprint)
+        self.statistics.generated += len(successors)
         if options.done is not None and self.deadlock is None:
-            only_faults = all(entry.fault for _, _, entry, _ in found)
+            only_faults = all(entry.fault for _, _, entry, _ in successors)
             if only_faults and not options.done(row):
                 self.deadlock = locate(None)
-        return found
+        return successors
 
     def fail(self, successor: Successor, locate: Locate) -> None:
         """Note an outcome that is a failure, the first of its kind."""

@@ -78,12 +78,12 @@ class Graph:
 
     def label(self, event: int, renewed: frozenset[int] = frozenset()) -> int:
         """Return the label of an event, or of a fault, that renews others."""
-        known = self._known.get((event, renewed))
-        if known is None:
-            known = self._known[event, renewed] = len(self.events)
+        number = self._known.get((event, renewed))
+        if number is None:
+            number = self._known[event, renewed] = len(self.events)
             self.events.append(event)
             self.settled.append(renewed if event == FAULT else renewed | {event})
-        return known
+        return number
 
     def meet(self, parent: int) -> int:
         """Add a state and return its number."""
@@ -108,9 +108,9 @@ class Graph:
         """Return the events that can happen, without faults."""
         self._breathe()
         low, high = self.first[state], self.first[state + 1]
-        found = set(map(self.events.__getitem__, self.labels[low:high]))
-        found.discard(FAULT)
-        return found
+        events = set(map(self.events.__getitem__, self.labels[low:high]))
+        events.discard(FAULT)
+        return events
 
     def _breathe(self) -> None:
         """Call `pulse` from time to time: what is worked out of a graph takes long."""
@@ -144,7 +144,7 @@ class Graph:
         met = array("i", bytes(4 * total))
         low = array("i", bytes(4 * total))
         at = array("q", first[:total])
-        found = array("i", [-1]) * total
+        component_of = array("i", [-1]) * total
         clock = components = 0
         waiting = array("i")
         for root in range(total):
@@ -160,7 +160,7 @@ class Graph:
                 while edge < last:
                     target = targets[edge]
                     # An edge is looked at again when its target is done.
-                    if target >= 0 and found[target] < 0:
+                    if target >= 0 and component_of[target] < 0:
                         if not met[target]:
                             path.append(target)
                             break
@@ -171,10 +171,10 @@ class Graph:
                     continue
                 path.pop()
                 if least == met[state]:
-                    while found[state] < 0:
-                        found[waiting.pop()] = components
+                    while component_of[state] < 0:
+                        component_of[waiting.pop()] = components
                     components += 1
-        return found
+        return component_of
 
 
 def _nothing() -> None:
@@ -284,8 +284,8 @@ class Space:
         self, row: Row, before: int, target: int, label: int | None, path: Path
     ) -> Row:
         wanted = self._fingerprints[target]
-        found = self._search.expander.successors(row, self._fingerprints[before])
-        for total, new, entry, leaf in found:
+        successors = self._search.expander.successors(row, self._fingerprints[before])
+        for total, new, entry, leaf in successors:
             right = label is None or self._label(leaf) == label
             if right and total == wanted and not leaf.failed:
                 path.append((entry, leaf))
@@ -293,13 +293,13 @@ class Space:
         raise LookupError(f"state {before} has no edge to {target} any more")
 
     def _label(self, leaf: Leaf) -> int:
-        known = self._labels.get(leaf.number)
-        if known is None:
+        label = self._labels.get(leaf.number)
+        if label is None:
             entry = leaf.entry
             event = FAULT if entry.fault else self._event(entry.event)
             renewed = frozenset(map(self._event, self._renewed(leaf))) - {event}
-            known = self._labels[leaf.number] = self.graph.label(event, renewed)
-        return known
+            label = self._labels[leaf.number] = self.graph.label(event, renewed)
+        return label
 
     def _event(self, event: Hashable) -> int:
         return self._events.setdefault(event, len(self._events))

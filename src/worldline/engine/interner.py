@@ -49,9 +49,9 @@ class Interner:
     def intern(self, value: Hashable) -> int:
         """Return the integer of a value, a new one at first sight."""
         number = len(self.values)
-        known = self.numbers.setdefault(value, number)
-        if known != number:
-            return known
+        present = self.numbers.setdefault(value, number)
+        if present != number:
+            return present
         self.values.append(value)
         self.births.append(self.clock)
         content = self._fingerprint(value)

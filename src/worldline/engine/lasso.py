@@ -48,7 +48,7 @@ class Lasso:
 
 @final
 class Fairness:
-    """Which runs of a graph go on for ever, fairly, or stop.
+    """The runs of a graph that go on for ever, fairly, or stop.
 
     Attributes
     ----------

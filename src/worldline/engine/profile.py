@@ -1,4 +1,4 @@
-"""Where the time of a search goes: stopwatches by the sort of work.
+"""A profile of a search: stopwatches by the sort of work.
 
 Who does some work asks for it to be `timed` once, when it is made. `Untimed` gives back
 what it got, so that a search without a profile runs the very same functions as if this
@@ -117,13 +117,13 @@ class Profile(Untimed):
 
     def lines(self) -> list[str]:
         """Return a table for people."""
-        found = ["  where the time went    seconds      %         count"]
+        lines = ["  where the time went    seconds      %         count"]
         for sort, of in self.to_json().items():
-            found.append(
+            lines.append(
                 f"    {sort:<20} {of['seconds']:8.2f} {of['share']:6.1%}"
                 f" {of['count']:>13,}"
             )
-        return found
+        return lines
 
 
 @final
@@ -136,7 +136,7 @@ class _Timed:
         self._owner = owner
 
     def __getattr__(self, name: str) -> Any:
-        found = self._profile.timed(self._sort, getattr(self._owner, name))
+        timed = self._profile.timed(self._sort, getattr(self._owner, name))
         # The next time, Python finds it without asking here.
-        self.__dict__[name] = found
-        return found
+        self.__dict__[name] = timed
+        return timed

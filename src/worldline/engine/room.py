@@ -1,4 +1,4 @@
-"""How much memory this process has, and how much it may have.
+"""The memory that this process has, and how much it may have.
 
 A search that is given no bound may take three quarters of what is free when it begins, so
 that neither it nor its neighbours meet the killer of the operating system. What is free
@@ -75,8 +75,8 @@ def peak_memory_mb() -> float:
 
 def free() -> int | None:
     """Return how many bytes this process can still get; None if nobody tells."""
-    found = [left for left in (_left_in_machine(), *_left_in_groups()) if left >= 0]
-    return min(found, default=None)
+    limits = [left for left in (_left_in_machine(), *_left_in_groups()) if left >= 0]
+    return min(limits, default=None)
 
 
 def give_back() -> None:

@@ -69,7 +69,7 @@ _MASK = (1 << 64) - 1
 
 
 class Trait(NamedTuple):
-    """What a value adds to signatures where it stands.
+    """A value's share in the signatures of members, where it stands.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Trait(NamedTuple):
 
 
 class Mentions(Protocol):
-    """Who knows what values mention: the service behind the tables of symmetry."""
+    """The service behind the tables of symmetry: it knows what values mention."""
 
     def outlines(self, column: int, value: int) -> tuple[int, dict[int, int]]:
         """Return the 64-bit outlines of a value.
@@ -202,7 +202,7 @@ class Symmetry:
         self, row: Row, signatures: list[int], speaking: list[int]
     ) -> list[int]:
         """Return signatures that take in those of the members one has to do with."""
-        found = [mixed(signature, 0) for signature in signatures]
+        totals = [mixed(signature, 0) for signature in signatures]
         for column in speaking:
             mine = self.owner[column]
             if mine < 0:
@@ -211,10 +211,10 @@ class Symmetry:
             for member, share, _ in trait.shares:
                 if member != mine:
                     label = share + signatures[member] & _MASK
-                    found[mine] += mixed(label, 1)
+                    totals[mine] += mixed(label, 1)
                     label = share + signatures[mine] & _MASK
-                    found[member] += mixed(label, 2)
-        return [total & _MASK for total in found]
+                    totals[member] += mixed(label, 2)
+        return [total & _MASK for total in totals]
 
     def renamed(self, row: Row, exchanges: list[int]) -> Row:
         """Return what a row becomes if members exchange names, one after another.
@@ -227,16 +227,16 @@ class Symmetry:
         return self._renamed(row, exchanges, self._signatures(row)[1])[0]
 
     def renamed_like(
-        self, row: Row, known: tuple[Row, Row], exchanges: list[int]
+        self, row: Row, renaming: tuple[Row, Row], exchanges: list[int]
     ) -> Row:
         """Return the same as `renamed`, given a similar row and what it becomes."""
-        before, after = known
-        found, moved = after.copy(), self._moved(exchanges)
+        before, after = renaming
+        renamed, moved = after.copy(), self._moved(exchanges)
         for column, value in enumerate(row):
             if value != before[column]:
                 value = self._followed(column, value, exchanges)
-                found[moved.get(column, column)] = value
-        return found
+                renamed[moved.get(column, column)] = value
+        return renamed
 
     def _moved(self, exchanges: list[int]) -> dict[int, int]:
         """Return which columns change places."""
@@ -257,22 +257,22 @@ class Symmetry:
         before, moved = row.copy(), self._moved(exchanges)
         for column in speaking:
             before[column] = self._followed(column, row[column], exchanges)
-        found = before.copy()
+        renamed = before.copy()
         for old, new in moved.items():
-            found[new] = before[old]
-        return found, [moved.get(column, column) for column in speaking]
+            renamed[new] = before[old]
+        return renamed, [moved.get(column, column) for column in speaking]
 
     def _followed(self, column: int, value: int, exchanges: list[int]) -> int:
         """Return what a value becomes by exchanges, one after another."""
         mentions, tables = self.trait(column, value).mentions, self._exchanged[column]
         for member in exchanges:
-            found = mentions >> member & 3
-            if found:
+            mentioned = mentions >> member & 3
+            if mentioned:
                 after = tables[member].get(value)
                 if after is None:
                     after = self.renamed_value(column, value, member)
                 value = after
-                if found < 3:  # only one of the two was mentioned
+                if mentioned < 3:  # only one of the two was mentioned
                     mentions ^= 3 << member
         return value
 
@@ -292,21 +292,21 @@ class Symmetry:
 
     def _least(self, row: Row, tied: list[int], speaking: list[int]) -> Row:
         """Return the least of all rows that exchanges of tied members lead to."""
-        found = {tuple(row)}
+        rows = {tuple(row)}
         pending = [(row, speaking)]
         while pending:
-            known, its = pending.pop()
+            current, its = pending.pop()
             for member in tied:
-                other, speaking = self._renamed(known, [member], its)
+                other, speaking = self._renamed(current, [member], its)
                 key = tuple(other)
-                if key not in found:
-                    found.add(key)
+                if key not in rows:
+                    rows.add(key)
                     pending.append((other, speaking))
-        return min(map(list, found), key=self._tables.fingerprint)
+        return min(map(list, rows), key=self._tables.fingerprint)
 
     def _signatures(self, row: Row) -> tuple[list[int], list[int]]:
         """Return the signature of each member, and the columns that mention any."""
-        found, speaking = [0] * self.count, []
+        totals, speaking = [0] * self.count, []
         traits, owner = self._traits, self.owner
         for column, value in enumerate(row):
             trait = traits[column].get(value)
@@ -315,18 +315,18 @@ class Symmetry:
             mentions, own, shares = trait
             mine = owner[column]
             if mine >= 0:
-                found[mine] += own
+                totals[mine] += own
             if mentions:
                 speaking.append(column)
                 for member, share, besides in shares:
-                    found[member] += share if member != mine else besides
-        return [total & _MASK for total in found], speaking
+                    totals[member] += share if member != mine else besides
+        return [total & _MASK for total in totals], speaking
 
     def trait(self, column: int, value: int) -> Trait:
         """Return what a value adds to signatures in a column."""
-        known = self._traits[column].get(value)
-        if known is not None:
-            return known
+        cached = self._traits[column].get(value)
+        if cached is not None:
+            return cached
         common, outlines = self.names.outlines(column, value)
         salt = self.salts[column]
         plain = mixed(common, salt)
@@ -352,9 +352,9 @@ class Symmetry:
 
     def renamed_value(self, column: int, value: int, member: int) -> int:
         """Do the same for a value that mentions either."""
-        known = self._exchanged[column][member]
-        after = known.get(value)
+        exchanged = self._exchanged[column][member]
+        after = exchanged.get(value)
         if after is None:
-            after = known[value] = self.names.exchanged(column, value, member)
-            known[after] = value
+            after = exchanged[value] = self.names.exchanged(column, value, member)
+            exchanged[after] = value
         return after

@@ -29,7 +29,7 @@ Row: TypeAlias = list[int]
 
 @final
 class Operations(dict[int, int]):
-    """What one operation makes of each value of one column, as far as known.
+    """A memo of what one operation makes of each value of one column.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Site:
 
 
 class Service(Protocol):
-    """Who fills the tables: a world, which can run handlers."""
+    """The service that fills the tables: a world, which can run handlers."""
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""
@@ -274,10 +274,10 @@ class Tables:
     def operations(self, column: int, operation: Hashable) -> Operations:
         """Return the table of an operation on a column."""
         key = (column, operation)
-        known = self._operations.get(key)
-        if known is None:
-            known = self._operations[key] = Operations(column, operation)
-        return known
+        operations = self._operations.get(key)
+        if operations is None:
+            operations = self._operations[key] = Operations(column, operation)
+        return operations
 
     def known_operations(self, column: int) -> list[Operations]:
         """Return the tables of all operations on a column, in order of appearance."""

@@ -22,9 +22,9 @@ from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
 
 
 class WalkEnd(enum.IntEnum):
-    """How a walk ended; the kernel has the same numbers.
+    """The end of a walk; the kernel has the same numbers.
 
-    `MOVED` is one that has not ended: the tables lacked too much to go on.
+    `MOVED`: handed over to the direct world, because the tables missed too often.
     """
 
     LIMIT = 1
@@ -62,7 +62,7 @@ class Ended(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkSettings:
-    """How to walk.
+    """Settings of a walk.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class WalkSettings:
 
 
 class Reached(NamedTuple):
-    """Where a watched predicate was true first: the least walk, and its least step."""
+    """The first place where a watched predicate was true: least walk, least step."""
 
     walk: int
     steps: int

@@ -24,7 +24,7 @@ MOST_ROUNDS = 1000
 
 
 class CrashSemantics(StrEnum):
-    """What a crashed node no longer does."""
+    """The meaning of a crash: what a crashed node no longer does."""
 
     MUTE = "mute"
     """It sends nothing to others; it keeps its state, and goes on by itself."""
@@ -48,7 +48,7 @@ class Loss:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Delay:
-    """What ``src`` sends to ``dst`` in round ``time`` arrives ``by`` rounds late."""
+    """A delay, by ``by`` rounds, of what ``src`` sends to ``dst`` in round ``time``."""
 
     time: int
     src: str
@@ -157,11 +157,11 @@ class Scope:
                     f"there is no node {name!r} that could crash",
                     remedy=f"the nodes are {', '.join(self.nodes)}",
                 )
-        known = self.may_crash
-        if not 0 <= self.crashes <= len(known):
+        nodes = self.may_crash
+        if not 0 <= self.crashes <= len(nodes):
             which = "nodes" if self.crash_nodes is None else "nodes that may crash"
             raise UsageError(
-                f"{short(self.crashes)} of {len(known)} {which} cannot crash",
+                f"{short(self.crashes)} of {len(nodes)} {which} cannot crash",
                 remedy=f"give --crashes between 0 and the number of {which}",
             )
 

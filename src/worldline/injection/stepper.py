@@ -1,4 +1,4 @@
-"""What can be followed round by round under faults, with states that meet again.
+"""The interface of what runs round by round under faults, with states that meet again.
 
 A `worldline.injection.subject.Subject` makes whole runs; a stepper makes one round
 at a time, so that runs which come to the same state need not be told apart.

@@ -1,4 +1,4 @@
-"""What can be run under faults, and what such a run leaves behind.
+"""The interface of what is run under faults, and the record that a run leaves.
 
 A `Subject` is a Dedalus program or a system of Python nodes in rounds; the searches here
 do not know which.
@@ -40,14 +40,14 @@ Pulse = Callable[[], None]
 """Called now and then by what may take long; what it raises ends that."""
 
 
-def patiently() -> None:
-    """Let it take as long as it takes."""
+def never_interrupt() -> None:
+    """Never stop the work: the default check."""
 
 
 class Support(Protocol):
     """Gives, for a goal that a run keeps, what may undo it."""
 
-    def __call__(self, goal: Goal, check: Pulse = patiently) -> Formula:
+    def __call__(self, goal: Goal, check: Pulse = never_interrupt) -> Formula:
         """Return a formula over faults; see `Run`."""
 
 

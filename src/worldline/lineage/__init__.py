@@ -1,4 +1,4 @@
-"""Which faults could undo a good outcome: found backwards, from its lineage.
+"""Lineage-driven fault injection: from a good outcome to faults that could undo it.
 
 - `engines`: the searches; they know faults, goals and support formulas
   (`worldline.injection`), and nothing of what runs. Start reading at `loop`.
@@ -6,6 +6,6 @@
 - `rounds`: a run of Python nodes in synchronous rounds.
 - `targets`: what can be asked, a Dedalus program or a system of Python nodes.
 
-`faults` is the question as users put it, `deciding` chooses its engine, `answering` makes
+`faults` is the question as users put it, `dispatch` chooses its engine, `answering` makes
 the report.
 """

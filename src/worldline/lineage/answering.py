@@ -11,7 +11,7 @@ from worldline.engine.bounds import bound_that_ended
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.injection.subject import Run, Subject
-from worldline.lineage.deciding import decide, scope_of
+from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
@@ -163,9 +163,9 @@ def _at(
         return None
     tell = progress
 
-    def told(known: FaultsProgress) -> None:
+    def told(news: FaultsProgress) -> None:
         phase = f"EOT {eot}, EFF {eff}"
-        tell(replace(known, phase=f"{phase}: {known.phase}" if known.phase else phase))
+        tell(replace(news, phase=f"{phase}: {news.phase}" if news.phase else phase))
 
     return told
 
@@ -174,9 +174,9 @@ def _largest(swept: Swept, scope: Scope) -> tuple[Scope, SearchResult]:
     """Return what a sweep found out: what fails, or else the most that holds."""
     executions = sum(one.executions for one in swept.tried)
     seconds = sum(one.seconds for one in swept.tried)
-    found = swept.failing or swept.passing
-    if found is not None:
-        scope = replace(scope, eot=found.eot, eff=found.eff)
+    widest = swept.failing or swept.passing
+    if widest is not None:
+        scope = replace(scope, eot=widest.eot, eff=widest.eff)
     failing = swept.failing
     falsifier = None if failing is None else failing.falsifier
     return scope, SearchResult(
@@ -193,8 +193,8 @@ def _frontier(
 ) -> tuple[FrontierPoint, ...]:
     if question.options.engine in (None, target.engine):
         widest = replace(scope, eff=scope.eot - 1)
-        if (known := target.frontier(widest, question.budget)) is not None:
-            return tuple(known)
+        if (edges := target.frontier(widest, question.budget)) is not None:
+            return tuple(edges)
 
     def decided(eff: int, crashes: int) -> SearchResult:
         tried = replace(scope, eff=eff, crashes=crashes)

@@ -31,7 +31,7 @@ _NODES = NameList("A,B,...", together=True, repeated=False, distinct=True)
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FaultOptions(SystemOptions):
-    """What `find_faults` can be told; None stands for the target's own default."""
+    """Options of `find_faults`; None stands for the target's own default."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
         Group(

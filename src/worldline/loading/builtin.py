@@ -1,4 +1,4 @@
-"""What comes along or stands above, found by entry points of this distribution.
+"""Systems and programs that come along, found by entry points of this distribution.
 
 Nothing below the built-in systems imports them: `pyproject.toml` says where they are, in
 the group ``worldline.builtin``. So an import contract can hold of every arrow.

@@ -80,12 +80,12 @@ def load(target: str, parameters: Mapping[str, str]) -> System:
     A file is executed anew at every call, under a module name that depends on its
     file name alone, so that nothing depends on the folder it lies in.
     """
-    found = find(target)
-    arguments = bind(found.function, parameters)
-    with _importable(found.folder):
-        system = _call(found, arguments)
+    loaded = find(target)
+    arguments = bind(loaded.function, parameters)
+    with _importable(loaded.folder):
+        system = _call(loaded, arguments)
     system.origin = SystemOrigin(
-        target, tuple(sorted(parameters.items())), found.source
+        target, tuple(sorted(parameters.items())), loaded.source
     )
     return system
 
@@ -192,9 +192,9 @@ def function_for(system: System, target: str) -> Callable[..., Any]:
     """
     place, _, function = target.rpartition(":")
     module = sys.modules.get(_PRIVATE + Path(place).stem)
-    known = None if module is None else module.__file__
+    file = None if module is None else module.__file__
     own = system.origin is not None and place.endswith(".py")
-    if own and module is not None and known == str(Path(place).resolve()):
+    if own and module is not None and file == str(Path(place).resolve()):
         return _function(module, function, place)
     return find(target).function
 
@@ -333,18 +333,18 @@ def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:
     )
 
 
-def _call(found: Loaded, arguments: dict[str, Any]) -> System:
+def _call(loaded: Loaded, arguments: dict[str, Any]) -> System:
     try:
-        system = found.function(**arguments)
+        system = loaded.function(**arguments)
     except BaseException as error:
         if is_interrupt(error):
             raise
         if isinstance(error, ValueError) and not isinstance(error, WorldlineError):
-            raise UsageError(f"{found.name}: {refusal(error)}") from error
-        raise failed(found.name, error, "it raised") from error
+            raise UsageError(f"{loaded.name}: {refusal(error)}") from error
+        raise failed(loaded.name, error, "it raised") from error
     if not isinstance(system, System):
         raise InputError(
-            f"{found.name} returned {shorten(repr(system))}",
+            f"{loaded.name} returned {shorten(repr(system))}",
             remedy="return a wl.System",
         )
     return system

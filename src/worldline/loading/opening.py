@@ -84,26 +84,26 @@ def texts_of(parameters: Mapping[str, str] | None) -> dict[str, str]:
             f"parameters is {named(parameters)}, which maps no names to texts",
             remedy="write parameters={'name': 'text'}",
         )
-    found = dict(parameters or {})
-    for name, text in found.items():
+    given = dict(parameters or {})
+    for name, text in given.items():
         if not isinstance(text, str):
             raise UsageError(
                 f"the parameter {name} is {named(text)}, which is no text",
                 remedy=f"write parameters={{{name!r}: {str(text)!r}}}",
             )
-    return found
+    return given
 
 
 def _refuse_missing(function: Callable[..., Any], given: Mapping[str, str]) -> None:
     """Refuse a function that needs more than is given."""
     try:
-        known = inspect.signature(function).parameters.values()
+        declared = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise UsageError(f"{_name(function)} is no system", remedy=_REMEDY) from None
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     missing = [
         p.name
-        for p in known
+        for p in declared
         if p.default is p.empty and p.kind not in several and p.name not in given
     ]
     if missing:

@@ -53,15 +53,15 @@ def bind(function: Callable[..., Any], given: Mapping[str, str]) -> dict[str, An
         If a parameter is unknown, missing or not of its type; the message lists
         what there is.
     """
-    known = _keywords(function)
-    hints = _hints(function, known)
+    keywords = _keywords(function)
+    hints = _hints(function, keywords)
     for name in given:
-        if name not in known:
+        if name not in keywords:
             raise UsageError(
                 f"unknown parameter {shorten(repr(name))}",
-                remedy=_listing(known, hints),
+                remedy=_listing(keywords, hints),
             )
-    for name, parameter in known.items():
+    for name, parameter in keywords.items():
         if parameter.default is parameter.empty and name not in given:
             raise UsageError(
                 f"parameter {name!r} is missing",
@@ -72,9 +72,9 @@ def bind(function: Callable[..., Any], given: Mapping[str, str]) -> dict[str, An
 
 def describe(function: Callable[..., Any]) -> list[str]:
     """Return ``name: type = default`` for every parameter, in order of declaration."""
-    known = _keywords(function)
-    hints = _hints(function, known)
-    return [_describe(known[name], hints[name]) for name in known]
+    keywords = _keywords(function)
+    hints = _hints(function, keywords)
+    return [_describe(keywords[name], hints[name]) for name in keywords]
 
 
 def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -83,7 +83,7 @@ def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def _hints(
-    function: Callable[..., Any], known: Mapping[str, inspect.Parameter]
+    function: Callable[..., Any], keywords: Mapping[str, inspect.Parameter]
 ) -> dict[str, Any]:
     """Return the type of each parameter; one without annotation has its default's."""
     try:
@@ -95,7 +95,7 @@ def _hints(
             f"({type(error).__name__}: {error})",
             remedy="import the names they use outside of `if TYPE_CHECKING:`",
         ) from error
-    return {name: declared.get(name, _implied(p)) for name, p in known.items()}
+    return {name: declared.get(name, _implied(p)) for name, p in keywords.items()}
 
 
 def _implied(parameter: inspect.Parameter) -> Any:
@@ -103,10 +103,12 @@ def _implied(parameter: inspect.Parameter) -> Any:
     return kind if kind in (bool, int, float) else str
 
 
-def _listing(known: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> str:
-    if not known:
+def _listing(
+    keywords: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
+) -> str:
+    if not keywords:
         return "this system takes no parameters"
-    return "known are " + "; ".join(_describe(p, hints[n]) for n, p in known.items())
+    return "known are " + "; ".join(_describe(p, hints[n]) for n, p in keywords.items())
 
 
 def _describe(parameter: inspect.Parameter, hint: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the user writes, and what it means: the vocabulary of everything above.
+"""The vocabulary of everything above: what the user writes, and what it means.
 
 Rooms, from the bottom: `data` (plain values), `usercode` (user code at work), `network`,
 `semantics` (when an event is enabled, and what it does), `symmetry`, `histories`. The

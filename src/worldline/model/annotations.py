@@ -1,4 +1,4 @@
-"""Whether an argument is what a handler's annotation says: asked to find slips.
+"""A check of arguments against a handler's annotations, to find slips.
 
 There is no false alarm: what an annotation means is looked up, not worked out, and
 whatever is more than a class, a union of classes or a collection is taken to fit.
@@ -64,8 +64,8 @@ def bound_arguments(
 def _check_names(signature: inspect.Signature, names: Iterable[str]) -> None:
     """Refuse what could not be given by position, as a call gives it."""
     for name in names:
-        known = signature.parameters.get(name)
-        if known is None or known.kind is not known.POSITIONAL_OR_KEYWORD:
+        parameter = signature.parameters.get(name)
+        if parameter is None or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
             raise TypeError(f"{name!r} is no parameter that can be given by position")
 
 
@@ -130,10 +130,10 @@ def _namesake(kind: type, value: Any) -> bool:
 
 def _looked_up(text: str, function: Any) -> Any:
     """Return what a text says that is written without ``Any`` and the like."""
-    known = getattr(function, "__globals__", {})
+    names = getattr(function, "__globals__", {})
     try:
         # The user's own code, as it would have been without the future import.
-        return eval(text, known, {})  # noqa: S307
+        return eval(text, names, {})  # noqa: S307
     except Exception:
         return Any
 

@@ -1,4 +1,4 @@
-"""What users give for arguments: how messages call it, and lists of what is wanted."""
+"""Arguments that users give: how messages call them, and lists of what is wanted."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def node_list(what: str, values: Any) -> tuple[NodeId, ...]:
     ModelError
         If it is something else.
     """
-    found = listed(what, values)
-    for node in found:
+    items = listed(what, values)
+    for node in items:
         check_node(what, node)
-    return found
+    return items
 
 
 def check_path(what: str, given: Any) -> None:

@@ -53,11 +53,11 @@ def scripts_by_node(
     workload: Iterable[Script | Whenever], index: Mapping[NodeId, int]
 ) -> list[tuple[Script, ...]]:
     """Return the scripts that drive each node; those of unknown nodes are left out."""
-    found: dict[int, list[Script]] = {}
+    scripts: dict[int, list[Script]] = {}
     for entry in workload:
         if isinstance(entry, Script) and entry.node in index:
-            found.setdefault(index[entry.node], []).append(entry)
-    return [tuple(found.get(position, ())) for position in range(len(index))]
+            scripts.setdefault(index[entry.node], []).append(entry)
+    return [tuple(scripts.get(position, ())) for position in range(len(index))]
 
 
 def repeated_by_node(
@@ -77,11 +77,11 @@ def repeated_by_node(
             position = index.get(node)
             if position is not None and entry.fits(types[position]):
                 named.setdefault(position, []).append(number)
-    known: dict[tuple[int, ...], Repeated] = {}
-    found: list[Repeated] = []
+    by_script: dict[tuple[int, ...], Repeated] = {}
+    workloads: list[Repeated] = []
     for position, kind in enumerate(types):
         numbers = tuple(sorted([*anywhere[kind], *named.get(position, ())]))
-        if numbers not in known:
-            known[numbers] = Repeated(entries[number] for number in numbers)
-        found.append(known[numbers])
-    return found
+        if numbers not in by_script:
+            by_script[numbers] = Repeated(entries[number] for number in numbers)
+        workloads.append(by_script[numbers])
+    return workloads

@@ -31,7 +31,7 @@ NOTHING: Any = object()
 
 
 class Door(Protocol):
-    """What a world does for the handler that is running in it.
+    """The back end of a context: what a world does for the handler that runs in it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Door(Protocol):
 
 @final
 class Context:
-    """What a handler can do beside changing its own node.
+    """The effects of a handler: all that it can do beside changing its own node.
 
     Parameters
     ----------
@@ -300,14 +300,14 @@ class Context:
             )
         name = getattr(timer, "__name__", None) or str(timer)
         mark = mark_of(timer)
-        known = self._kind.timers.get(name)
-        if mark is None or mark.kind is not HandlerKind.TIMER or known is None:
+        declared = self._kind.timers.get(name)
+        if mark is None or mark.kind is not HandlerKind.TIMER or declared is None:
             raise ModelError(
                 f"{self._where()} uses the unknown timer {name!r}",
                 remedy="decorate a method of this class with @wl.timer; its timers "
                 f"are: {', '.join(self._kind.timers) or 'none'}",
             )
-        return known
+        return declared
 
     def _payload(self, handler: Handler, payload: Any) -> Any:
         """Return what a timer holds for its handler, which must be able to take it."""

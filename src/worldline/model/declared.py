@@ -1,4 +1,4 @@
-"""What is declared of a system: its arguments, read and checked piece by piece.
+"""The declaration of a system: its arguments, read and checked piece by piece.
 
 `System` is made of it. Those that check how the pieces fit together stand below `System`,
 which calls them; so they take this.

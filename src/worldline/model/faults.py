@@ -20,7 +20,7 @@ from worldline.model.kinds import BUDGETS
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """How often each fault may happen in one run; None means without limit.
+    """The budget of faults: how often each may happen in one run; None means no limit.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ _ROLE = "worldline"
 
 
 class Role(enum.Enum):
-    """What becomes of a field at a reset, and who may look at it."""
+    """The role of a field: what a reset makes of it, and who may look at it."""
 
     PLAIN = "plain"
     DURABLE = "durable"

@@ -20,7 +20,7 @@ MARK = "__worldline_handler__"
 
 
 class HandlerKind(enum.Enum):
-    """What wakes a handler, and the signature it must have."""
+    """The kind of a handler: what wakes it, and the signature it must have."""
 
     START = "(self, ctx)"
     ON = "(self, ctx, src, msg)"
@@ -42,7 +42,7 @@ _ARITY = {
 
 @dataclass(frozen=True, slots=True)
 class HandlerMark:
-    """What a decorator leaves on a method."""
+    """The mark that a decorator leaves on a method."""
 
     kind: HandlerKind
     message: type | None
@@ -52,8 +52,8 @@ class HandlerMark:
 
 def mark_of(function: Any) -> HandlerMark | None:
     """Return the mark on a function or bound method, or None."""
-    found: HandlerMark | None = getattr(function, MARK, None)
-    return found
+    left: HandlerMark | None = getattr(function, MARK, None)
+    return left
 
 
 def mark(

@@ -111,8 +111,8 @@ def ignores(*messages: type) -> Callable[[type[M]], type[M]]:
     """
 
     def decorate(cls: type[M]) -> type[M]:
-        known: frozenset[type] = getattr(cls, "__worldline_ignores__", frozenset())
-        cls.__worldline_ignores__ = known | set(messages)  # type: ignore[attr-defined]
+        ignored: frozenset[type] = getattr(cls, "__worldline_ignores__", frozenset())
+        cls.__worldline_ignores__ = ignored | set(messages)  # type: ignore[attr-defined]
         return cls
 
     return decorate

@@ -20,7 +20,7 @@ from worldline.model.errors import ModelError
 
 
 class Origin(enum.Enum):
-    """Who brings an event about: the application, the system itself, or a fault."""
+    """The origin of an event: the application, the system itself, or a fault."""
 
     APPLICATION = "application"
     INTERNAL = "internal"

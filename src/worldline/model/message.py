@@ -50,10 +50,10 @@ def message(cls: type[C]) -> type[C]:
     """
     for name, annotation in inspect.get_annotations(cls).items():
         text = annotation if isinstance(annotation, str) else _spell(annotation)
-        found = _MUTABLE.search(text)
-        if found:
+        mutable = _MUTABLE.search(text)
+        if mutable:
             raise ModelError(
-                f"message {cls.__name__}: field {name!r} is a {found.group()}",
+                f"message {cls.__name__}: field {name!r} is a {mutable.group()}",
                 remedy=_REMEDY,
             )
     _settle_when_made(cls)

@@ -56,16 +56,16 @@ class Handler:
         if type(arguments) is not tuple or is_drawn(arguments):
             return False
         kinds = tuple(map(type, arguments))
-        known = self._accepted.get(kinds)
-        if known is None:
+        is_accepted = self._accepted.get(kinds)
+        if is_accepted is None:
             try:
                 bound_arguments(self.function, arguments, {}, self.name, "")
             except ModelError:
-                known = False
+                is_accepted = False
             else:
-                known = True
-            self._accepted[kinds] = known
-        return known
+                is_accepted = True
+            self._accepted[kinds] = is_accepted
+        return is_accepted
 
     @functools.cached_property
     def _accepted(self) -> dict[tuple[type, ...], bool]:
@@ -80,7 +80,7 @@ class Handler:
 
 @final
 class NodeType:
-    """What Worldline knows about a node class.
+    """The description of a node class.
 
     Attributes
     ----------
@@ -176,11 +176,11 @@ class NodeType:
             )
         table[key] = handler
 
-    def _only(self, known: Handler | None, handler: Handler, what: str) -> Handler:
-        if known is not None:
+    def _only(self, present: Handler | None, handler: Handler, what: str) -> Handler:
+        if present is not None:
             raise ModelError(
                 f"{self.cls.__name__} has two {what} handlers: "
-                f"{known.name} and {handler.name}",
+                f"{present.name} and {handler.name}",
                 remedy="keep one",
             )
         return handler
@@ -191,8 +191,8 @@ class NodeType:
         try:
             return (self.cls, *freeze_all(self._identify(values)))
         except Unfreezable as error:
-            found = [(name, values[name]) for name in self.identity]
-            raise error.inside(node, self.cls, found) from None
+            fields = [(name, values[name]) for name in self.identity]
+            raise error.inside(node, self.cls, fields) from None
 
     def check_fields(self, node: Any, handler: str) -> None:
         """Check, after a handler has run, that a node has the fields of its class.
@@ -294,13 +294,13 @@ def node_type(cls: Any) -> NodeType:
     ModelError
         If `cls` was not made with ``@wl.node``.
     """
-    known = getattr(cls, "__worldline_node__", None)
-    if not isinstance(known, NodeType) or known.cls is not cls:
+    kind = getattr(cls, "__worldline_node__", None)
+    if not isinstance(kind, NodeType) or kind.cls is not cls:
         raise ModelError(
             f"{getattr(cls, '__name__', cls)!s} is not a node class",
             remedy="decorate it with @wl.node",
         )
-    return known
+    return kind
 
 
 def _complete_part(

@@ -28,7 +28,7 @@ from worldline.model.data.values import (
 
 
 class Fields(Protocol):
-    """What of a node class a mould has to know; a `NodeType` knows it."""
+    """The part of a node class that a template has to know; a `NodeType` knows it."""
 
     cls: type[Any]
     identity: tuple[str, ...]
@@ -52,14 +52,14 @@ _vessels: Memory[Vessel] = Memory(_MOST_VESSELS)
 
 def _vessel(frozen: Frozen) -> Vessel:
     """Return what thaws and freezes a value that a handler may change."""
-    known = _vessels.get(frozen)
-    if known is None:
+    vessel = _vessels.get(frozen)
+    if vessel is None:
         make = None
         if type(frozen) is tuple and all(map(is_constant, frozen[1:])):
             make = _of_constants.get(frozen[0])
-        known = (partial(thaw, frozen), freeze) if make is None else make(frozen)
-        _vessels.put(frozen, known)
-    return known
+        vessel = (partial(thaw, frozen), freeze) if make is None else make(frozen)
+        _vessels.put(frozen, vessel)
+    return vessel
 
 
 def _set_vessel(frozen: Frozen) -> Vessel:
@@ -171,7 +171,7 @@ class NodeTemplate:
         if type(node) is not cls:
             return freeze(node)
         try:
-            found = [
+            copiers = [
                 item
                 if (value := values[name]) is before
                 else value
@@ -182,7 +182,7 @@ class NodeTemplate:
         except Unfreezable:
             # Fails again, and says where.
             return self._kind.freeze(node)
-        made = (cls, *found)
+        made = (cls, *copiers)
         return self.frozen if made == self.frozen else made
 
 

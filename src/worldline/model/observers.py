@@ -45,7 +45,7 @@ class Sent:
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened in one event, as an observer sees it.
+    """One event and what happened in it, as an observer sees it.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from worldline.model.workload import Invocation
 @final
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What an event must be like; None matches anything.
+    """A pattern for events; None matches anything.
 
     Attributes
     ----------

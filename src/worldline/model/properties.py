@@ -17,7 +17,7 @@ from worldline.model.view import View
 
 
 class PropertyKind(enum.Enum):
-    """When a property must be true."""
+    """The kind of a property: when it must be true."""
 
     SAFETY = "safety"
     LIVENESS = "liveness"
@@ -76,7 +76,7 @@ _REMEDY = "a property returns a bool or fails an assert in every state"
 @final
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether a property holds in one state, and the message of a failed assert."""
+    """The judgement on a property in one state, with the message of a failed assert."""
 
     holds: bool
     message: str

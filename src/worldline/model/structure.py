@@ -1,4 +1,4 @@
-"""What is fixed of a system, for those that a system itself is made with.
+"""The fixed part of a system, for those that a system itself is made with.
 
 A view, a renaming and a check of declarations ask what nodes and columns there are. They
 stand below `System`, which calls them; so they take this, which it fulfils.

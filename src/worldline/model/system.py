@@ -50,7 +50,7 @@ _LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
 @final
 @dataclass(frozen=True, slots=True)
 class SystemOrigin:
-    """Where a system was loaded from, so that a trace can name it.
+    """The place that a system was loaded from, so that a trace can name it.
 
     Attributes
     ----------
@@ -276,11 +276,11 @@ class System(Declared):
 
     def cells(self) -> list[Cell | None]:
         """Return fresh cells for all columns; None in the place of local ones."""
-        found: list[Cell | None] = [Budget(self.faults), Partition(self.cuts)]
-        found += map(Record, self.observers)
+        cells: list[Cell | None] = [Budget(self.faults), Partition(self.cuts)]
+        cells += map(Record, self.observers)
         for index in range(len(self.ids)):
-            found += (None, self._hidden(index), self._mailbox(index))
-        return found
+            cells += (None, self._hidden(index), self._mailbox(index))
+        return cells
 
     def _hidden(self, index: int) -> Hidden:
         return Hidden(self.ids[index], self.scripts[index], timed=self.timed)

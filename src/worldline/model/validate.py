@@ -60,11 +60,11 @@ def check_nodes(nodes: Any) -> None:
                 f"System(nodes=...) has {named(value)} for {key}, not a node of it",
                 remedy=f"call it: {value.__name__}(...)",
             )
-    found = list(nodes)
-    if not found:
+    listed = list(nodes)
+    if not listed:
         raise ModelError("a system has no nodes", remedy="give System(nodes={...})")
-    names = Counter(getattr(key, "name", None) for key in found)
-    for key in found:
+    names = Counter(getattr(key, "name", None) for key in listed)
+    for key in listed:
         if not isinstance(key, NodeId) or names[key.name] > 1:
             raise ModelError(
                 f"System(nodes=...) has the key {key!r}",
@@ -98,11 +98,11 @@ def check_network(network: Any) -> None:
 def _check_mailboxes(system: Declared) -> None:
     # Of a class that is not declared nodes would be renamed wrongly, and nobody told.
     for network in members_of(system.network):
-        found = type(network.mailbox(system.ids[0], system.ids))
-        if found not in SHAPES:
+        mailbox_type = type(network.mailbox(system.ids[0], system.ids))
+        if mailbox_type not in SHAPES:
             raise ModelError(
-                f"{found.__name__}, the mailbox of {network.name}, is not declared",
-                remedy=f"write @mailbox(unordered=...) above class {found.__name__}",
+                f"{mailbox_type.__name__}, the mailbox of {network.name}, is not declared",
+                remedy=f"write @mailbox(unordered=...) above class {mailbox_type.__name__}",
             )
 
 
@@ -131,14 +131,14 @@ def _check_options(system: Declared) -> None:
                 remedy="say True or False",
             )
     capabilities = system.network.capabilities
-    for name, value, known in (
+    for name, value, numbers in (
         ("unhandled", system.unhandled, ("drop", "wait", "error")),
         ("boot", system.boot, ("before", "events")),
     ):
-        if value not in known:
+        if value not in numbers:
             raise ModelError(
                 f"System({name}={value!r}) is unknown",
-                remedy=f"say one of {', '.join(map(repr, known))}",
+                remedy=f"say one of {', '.join(map(repr, numbers))}",
             )
     if Capability.HOLDS_FOR_EVER in capabilities and system.unhandled != "wait":
         raise ModelError(
@@ -294,8 +294,8 @@ def _check_calls(system: Declared, node: NodeId, calls: tuple[Invocation, ...]) 
             ) from None
 
 
-def _check_named(what: str, found: tuple[Any, ...], kind: type) -> None:
-    for item in found:
+def _check_named(what: str, values: tuple[Any, ...], kind: type) -> None:
+    for item in values:
         if not isinstance(item, kind):
             raise ModelError(
                 f"System({what}=...) holds {named(item)}",
@@ -304,7 +304,7 @@ def _check_named(what: str, found: tuple[Any, ...], kind: type) -> None:
                 if kind is Property
                 else "make an observer with wl.Observer(...)",
             )
-    for name, count in Counter(item.name for item in found).items():
+    for name, count in Counter(item.name for item in values).items():
         if count > 1:
             raise ModelError(
                 f"two {what} are named {name!r}",

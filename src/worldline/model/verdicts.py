@@ -1,4 +1,4 @@
-"""What a search says about a property."""
+"""Verdicts on properties."""
 
 from __future__ import annotations
 

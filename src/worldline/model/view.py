@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar, final
 
+from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.fields import Role
 from worldline.model.message import Envelope
@@ -30,12 +32,24 @@ R = TypeVar("R", bound="Reader")
 @final
 @dataclass(frozen=True, slots=True)
 class Pure:
-    """A predicate without captured variables, equal to others of the same code."""
+    """A predicate without captured variables, equal to others of the same code.
+
+    Attributes
+    ----------
+    defaults
+        The frozen defaults of its parameters, as ``lambda view, node, k=k:`` has them:
+        with others it is another predicate.
+    """
 
     function: Callable[..., Any]
+    defaults: tuple[Frozen, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pure) and self._code() is other._code()
+        return (
+            isinstance(other, Pure)
+            and self._code() is other._code()
+            and self.defaults == other.defaults
+        )
 
     def __hash__(self) -> int:
         # The hash of code goes by its content, which takes long.
@@ -49,13 +63,24 @@ class Pure:
     def of(cls, function: Callable[..., Any]) -> Pure:
         """Wrap a function after checking that its code says all about it."""
         check_function(function, "a predicate for the view")
-        if not hasattr(function, "__code__") or function.__closure__:
+        if type(function) is not FunctionType or function.__closure__:
             name = getattr(function, "__name__", repr(function))
             raise ModelError(
                 f"{name} captures variables, so what it says cannot be remembered",
                 remedy="use a function that depends on its arguments alone",
             )
+        if function.__defaults__ or function.__kwdefaults__:
+            return cls(function, _frozen_defaults(function))
         return cls(function)
+
+
+def _frozen_defaults(function: FunctionType) -> tuple[Frozen, ...]:
+    named = (function.__kwdefaults__ or {}).items()
+    values = [
+        *(function.__defaults__ or ()),
+        *(part for pair in named for part in pair),
+    ]
+    return tuple(v if isinstance(v, type) else freeze(v) for v in values)
 
 
 @final
@@ -86,7 +111,7 @@ def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
 
 
 class Reader(Protocol):
-    """What a world provides behind a view."""
+    """The back end of a view, which a world provides."""
 
     def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""
@@ -156,10 +181,10 @@ class View:
     def timers(self, node: NodeId, name: str | None = None) -> tuple[PendingTimer, ...]:
         """Return the pending timers of a node, all or those of one name."""
         column = self._system.layout.hidden(self._index(node))
-        found: tuple[PendingTimer, ...] = self._reader.read(
+        timers: tuple[PendingTimer, ...] = self._reader.read(
             read_of(column, "timers", name)
         )
-        return found
+        return timers
 
     def messages(
         self,
@@ -169,11 +194,11 @@ class View:
         dst: NodeId | None = None,
     ) -> tuple[Envelope, ...]:
         """Return the messages under way: ``envelope.src`` and ``envelope.message``."""
-        found: list[Envelope] = []
+        envelopes: list[Envelope] = []
         for index in self._boxes(dst):
             column = self._system.layout.inbox(index)
-            found += self._reader.read(read_of(column, "messages", kind, src))
-        return tuple(found)
+            envelopes += self._reader.read(read_of(column, "messages", kind, src))
+        return tuple(envelopes)
 
     def any_message(
         self,

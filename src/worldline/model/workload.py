@@ -69,8 +69,8 @@ class Invocation:
 
     def is_of(self, kind: NodeType) -> bool:
         """Say whether the handler was written as one of this class, or of its bases."""
-        found = [vars(base).get(self.name) for base in kind.cls.__mro__]
-        names = {getattr(function, "__qualname__", None) for function in found}
+        defined = [vars(base).get(self.name) for base in kind.cls.__mro__]
+        names = {getattr(function, "__qualname__", None) for function in defined}
         return not self.written or self.written in names
 
 
@@ -105,10 +105,10 @@ class Whenever:
 
     def fits(self, kind: NodeType) -> bool:
         """Say whether nodes of this type have the call."""
-        known = kind.calls.get(self.call.name)
-        if known is None or not self.call.is_of(kind):
+        call = kind.calls.get(self.call.name)
+        if call is None or not self.call.is_of(kind):
             return False
-        return self.handler in (None, known.function)
+        return self.handler in (None, call.function)
 
 
 def invoke(
@@ -161,10 +161,10 @@ def wait_until(predicate: Callable[[Any], bool], name: str | None = None) -> Inv
     what = "wl.wait_until(...)"
     _refuse_view(predicate, what)
     check_function(predicate, what, arguments=1, like=like)
-    known: str | None = getattr(predicate, "__name__", None)
-    if known in (None, _LAMBDA):
-        known = defined_at(predicate).strip(" ()")
-    given: Any = known if name is None else name
+    own: str | None = getattr(predicate, "__name__", None)
+    if own in (None, _LAMBDA):
+        own = defined_at(predicate).strip(" ()")
+    given: Any = own if name is None else name
     if not isinstance(given, str) or not given:
         raise ModelError(
             f"{what} has the name {given!r}",

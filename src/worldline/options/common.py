@@ -22,7 +22,7 @@ from worldline.options.values import (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SystemOptions(VerbOptions):
-    """What is asked of a system, how long, with which seed, and where the trace goes."""
+    """Options of all verbs over a system: what, how long, which seed, which trace."""
 
     CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
         "max_memory_mb": "max_memory",

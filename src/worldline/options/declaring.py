@@ -41,7 +41,7 @@ _ABOUT = "about"
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a field says of its option.
+    """The declaration of an option, on its field.
 
     Attributes
     ----------
@@ -116,15 +116,15 @@ class VerbOptions:
     )
 
     def __post_init__(self) -> None:
-        for known in options_of(type(self)):
-            value = getattr(self, known.name)
+        for each in options_of(type(self)):
+            value = getattr(self, each.name)
             # It would pass for a bound that is not there.
-            if value is None and known.default is not None and "None" not in known.type:
+            if value is None and each.default is not None and "None" not in each.type:
                 raise UsageError(
-                    f"{known.name}=None says nothing",
-                    remedy=f"leave it out for the default, {known.default!r}",
+                    f"{each.name}=None says nothing",
+                    remedy=f"leave it out for the default, {each.default!r}",
                 )
-            known.about.value.refuse(known.name, value)
+            each.about.value.refuse(each.name, value)
 
     @classmethod
     def of(cls, **given: Any) -> Self:
@@ -135,9 +135,9 @@ class VerbOptions:
         UsageError
             If there is none of a name, or it cannot have that value.
         """
-        known = {one.name for one in options_of(cls)}
+        names = {one.name for one in options_of(cls)}
         for name in given:
-            if name not in known:
+            if name not in names:
                 raise UsageError(
                     f"there is no option {name!r}", remedy=cls.remedy(name)
                 )
@@ -150,12 +150,12 @@ class VerbOptions:
         """Return what to write instead of an option that there is not."""
         if name in cls.CALLED_BEFORE:
             return f"write {cls.CALLED_BEFORE[name]}"
-        known = [one.name for one in options_of(cls)]
+        names = [one.name for one in options_of(cls)]
         import difflib  # for mistakes alone
 
-        if near := difflib.get_close_matches(name, known, 1):
+        if near := difflib.get_close_matches(name, names, 1):
             return f"did you mean {near[0]!r}?"
-        return f"there are {', '.join(known)}"
+        return f"there are {', '.join(names)}"
 
     def refuse_given(self, names: Iterable[str], why: str, *, remedy: str = "") -> None:
         """Refuse options that say nothing here.
@@ -283,9 +283,9 @@ def _annotations(
 ) -> dict[str, Any]:
     names = {one.__name__: one for one in types}
     hints = typing.get_type_hints(options, localns=names)
-    found = {one.name: hints[one.name] for one in options_of(options)}
+    own = {one.name: hints[one.name] for one in options_of(options)}
     answer = typing.get_type_hints(function)["return"]
-    return {subject: hint, **found, "return": answer}
+    return {subject: hint, **own, "return": answer}
 
 
 _NEXT_SECTION = re.compile(r"\n\n(?=\w+\n-{3,}\n)")

@@ -161,7 +161,7 @@ class File(NamedTuple):
 
 @final
 class Text(NamedTuple):
-    """What is written on a command line as it is; Python takes more than texts."""
+    """A text on a command line, taken as it is; Python takes more than texts."""
 
     metavar: str
 

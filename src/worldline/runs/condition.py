@@ -1,4 +1,4 @@
-"""Which part of a predicate's source made it false, and for which variables.
+"""The part of a predicate's source that made it false, and for which variables.
 
 The predicate is run once more, its last statement is found in its source, and the
 condition there is narrowed as long as one part alone decides: to the first false
@@ -50,10 +50,10 @@ def condition_of(
     function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> Condition | None:
     """Return what decided that ``function(*arguments)``, which is pure, is false."""
-    found = _decided(function, arguments)
-    if found is None:
+    decided = _decided(function, arguments)
+    if decided is None:
         return None
-    source, (expression, value, says), scope = found
+    source, (expression, value, says), scope = decided
     if not value:
         expression = scope.narrow(expression)
     text = _text(source, expression)
@@ -75,18 +75,18 @@ def _decided(
         return None
     first = function.__code__.co_firstlineno
     if function.__name__ == "<lambda>":
-        found = _only_lambda(tree)
+        deciding = _only_lambda(tree)
     else:
-        found = _deciding(tree, line - first + 1)
-    if found is None:
+        deciding = _deciding(tree, line - first + 1)
+    if deciding is None:
         return None
-    return source, found, _Scope(function.__globals__, variables)
+    return source, deciding, _Scope(function.__globals__, variables)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PartialTruth:
-    """How much of a predicate holds that is false: of operands and elements.
+    """The share of a false predicate that holds: of operands and elements.
 
     Attributes
     ----------
@@ -106,10 +106,10 @@ def parts_of(
     function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> PartialTruth | None:
     """Return how much of ``function(*arguments)`` holds; None if it has no parts."""
-    found = _decided(function, arguments)
-    if found is None or found[1][1]:
+    decided = _decided(function, arguments)
+    if decided is None or decided[1][1]:
         return None
-    source, (expression, _, _), scope = found
+    source, (expression, _, _), scope = decided
     with contextlib.suppress(Exception):
         holding = scope.holding(expression)
         if len(holding) > 1:
@@ -128,14 +128,14 @@ def _last_moment(
 ) -> tuple[int, dict[str, Any]] | None:
     """Run a function and return the line and the variables with which it ended."""
     wanted: FrameType | None = None
-    found: list[tuple[int, dict[str, Any]]] = []
+    moments: list[tuple[int, dict[str, Any]]] = []
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal wanted
         if event == "call" and wanted is None and frame.f_code is function.__code__:
             wanted = frame
         if event == "return" and frame is wanted:
-            found.append((frame.f_lineno, dict(frame.f_locals)))
+            moments.append((frame.f_lineno, dict(frame.f_locals)))
         return trace if frame is wanted else None
 
     before = sys.gettrace()
@@ -145,7 +145,7 @@ def _last_moment(
             function(*arguments)
     finally:
         sys.settrace(before)
-    return found[0] if found else None
+    return moments[0] if moments else None
 
 
 def _deciding(tree: ast.AST, line: int) -> tuple[ast.expr, bool, bool] | None:
@@ -191,9 +191,9 @@ class _Scope:
     that was read.
     """
 
-    def __init__(self, known: dict[str, Any], variables: dict[str, Any]) -> None:
+    def __init__(self, fixed: dict[str, Any], variables: dict[str, Any]) -> None:
         # One dict for both, because a nested scope sees the globals only.
-        self._names = {**known, **variables}
+        self._names = {**fixed, **variables}
         self._variables = dict(variables)
 
     def narrow(self, expression: ast.expr) -> ast.expr:
@@ -205,10 +205,10 @@ class _Scope:
 
     def used(self, expression: ast.expr) -> dict[str, Any]:
         """Return the variables that an expression mentions, in that order."""
-        found = [node for node in ast.walk(expression) if isinstance(node, ast.Name)]
-        found.sort(key=lambda name: (name.lineno, name.col_offset))
-        known = self._variables
-        return {name.id: known[name.id] for name in found if name.id in known}
+        names = [node for node in ast.walk(expression) if isinstance(node, ast.Name)]
+        names.sort(key=lambda name: (name.lineno, name.col_offset))
+        values = self._variables
+        return {name.id: values[name.id] for name in names if name.id in values}
 
     def holding(self, expression: ast.expr) -> list[bool]:
         """Say of each part of an expression whether it holds."""

@@ -1,4 +1,4 @@
-"""Where two traces part: the first step after their longest common prefix."""
+"""The difference of two traces: the first step after their longest common prefix."""
 
 from __future__ import annotations
 

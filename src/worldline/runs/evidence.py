@@ -249,7 +249,7 @@ class Evidence:
             start.boot,
             start.prologue,
             schedule,
-            known=broken,
+            prop=broken,
             cycle=ending.cycle,
             begins=start.begins,
         )

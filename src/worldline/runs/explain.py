@@ -23,17 +23,17 @@ _WIDEST = 200
 _FOR_EACH = frozenset({"for_each_node", "for_each_pair"})
 
 
-def explain(state: World | View, known: Property) -> Explanation | None:
+def explain(state: World | View, prop: Property) -> Explanation | None:
     """Return why a property is false in a state; None if it is true there.
 
     Of a ``for_each`` form only the reads of the element that fails are listed.
     """
     view = state if isinstance(state, View) else state.view
     recorded, reader = observed(view, _Recording)
-    judgement = known.judge(recorded)
+    judgement = prop.judge(recorded)
     if judgement.holds:
         return None
-    condition = condition_of(known.predicate, (view,))
+    condition = condition_of(prop.predicate, (view,))
     variables: dict[str, Any] = {}
     if reader.failing is not None and (
         condition is None or condition.calls in _FOR_EACH
@@ -47,7 +47,7 @@ def explain(state: World | View, known: Property) -> Explanation | None:
     bindings = _bindings(variables)
     reads = _distinct(reader.reads)
     return Explanation(
-        message=_message(known.name, judgement.message, condition, bindings),
+        message=_message(prop.name, judgement.message, condition, bindings),
         condition="" if condition is None else shorten(condition.text, _WIDEST),
         bindings=bindings,
         reads=reads[-_MOST_READS:],
@@ -84,12 +84,12 @@ def _message(
 
 
 def _bindings(variables: dict[str, Any]) -> tuple[Binding, ...]:
-    found = []
+    bindings = []
     for name, value in variables.items():
         text = text_of(value)
         if text is not None:
-            found.append(Binding(what=name, value=text))
-    return tuple(found)
+            bindings.append(Binding(what=name, value=text))
+    return tuple(bindings)
 
 
 def _distinct(reads: list[tuple[str, str]]) -> tuple[Binding, ...]:

@@ -31,13 +31,13 @@ class Cycle:
     ----------
     world
         The world; when the cycle begins, call `look`.
-    known
+    prop
         The property that is said to be violated.
     """
 
-    def __init__(self, world: World, known: Property) -> None:
+    def __init__(self, world: World, prop: Property) -> None:
         self._world = world
-        self._known = known
+        self._prop = prop
         self._first: Snapshot | None = None
         self._passed_over: set[Event] = set()
         self._was_false = False
@@ -49,7 +49,7 @@ class Cycle:
             self._first = self._world.snapshot()
             self._passed_over = set(enabled)
         self._passed_over.intersection_update(enabled)
-        self._was_false |= not self._known.judge(self._world.view).holds
+        self._was_false |= not self._prop.judge(self._world.view).holds
 
     def take(self, event: Event, timers: Iterable[TimerChange]) -> None:
         """Take note of the step that was made, and of the timers that it set."""
@@ -68,12 +68,12 @@ class Cycle:
 
     def objection(self) -> str:
         """Return why this is no violation, now that the run is at its end; or ``""``."""
-        name = self._known.name
+        name = self._prop.name
         if self._first is None:
             enabled = self._enabled()
             if enabled:
                 return f"the run need not stop: {enabled[0]!r} can happen"
-            holds = self._known.judge(self._world.view).holds
+            holds = self._prop.judge(self._world.view).holds
             return f"{name} is true where the run stops" if holds else ""
         if self._world.snapshot() != self._first:
             return "the last state is not the one in which the cycle began"
@@ -93,7 +93,7 @@ def objection(
     prologue: Schedule,
     schedule: Schedule,
     *,
-    known: Property,
+    prop: Property,
     cycle: int,
     begins: Checkpoint | None = None,
 ) -> str:
@@ -109,7 +109,7 @@ def objection(
         The state in which the run begins; None for the start.
     """
     lead(world, boot, prologue, begins)
-    watched = Cycle(world, known)
+    watched = Cycle(world, prop)
     for number, (event, choices) in enumerate(schedule, 1):
         if number < cycle:
             world.step(event, choices)

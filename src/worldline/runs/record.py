@@ -38,7 +38,7 @@ _DELIVERIES = frozenset({"deliver", "timer", "call"})
 @final
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a search says about the run.
+    """The words of a search about a run.
 
     Attributes
     ----------

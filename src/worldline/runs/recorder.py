@@ -124,8 +124,8 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
             tuple(n.name for n in system.ids if n in cut) for cut in system.cuts
         ),
         properties=tuple(
-            PropertyRecord(name=known.name, kind=known.kind.value)
-            for known in system.properties
+            PropertyRecord(name=prop.name, kind=prop.kind.value)
+            for prop in system.properties
         ),
     )
 

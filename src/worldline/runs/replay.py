@@ -133,10 +133,10 @@ def _rerun(
     Of a run that never ends, the steps that it repeats for ever are watched.
     """
     rerun, end = Rerun(trace.header, world_of(trace, system)), trace.end
-    known = None if end is None else declared(system, end.property)
+    prop = None if end is None else declared(system, end.property)
     cycle = None
-    if end is not None and end.cycle is not None and known is not None:
-        cycle = Cycle(rerun.world, known)
+    if end is not None and end.cycle is not None and prop is not None:
+        cycle = Cycle(rerun.world, prop)
     for verified, step in enumerate(trace.steps):
         watched = cycle if end and end.cycle and step.step >= end.cycle else None
         if watched is not None:
@@ -156,18 +156,22 @@ def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
         last = trace.steps[-1].step if trace.steps else 0
         return True, f"the trace is truncated after step {last}; it has no verdict"
     verdict = Verdict(end.verdict)
-    known = declared(world.system, end.property)
-    if known is not None:
+    prop = declared(world.system, end.property)
+    if prop is not None:
         if verdict is Verdict.VIOLATED:
-            found = explain(world, known)
+            explanation = explain(world, prop)
             if cycle is not None:
-                reason = str(found or f"{known.name} is false on the cycle")
+                reason = str(explanation or f"{prop.name} is false on the cycle")
                 return not cycle.objection(), cycle.objection() or reason
-            return found is not None, str(found or f"{known.name} is true at the end")
+            return explanation is not None, str(
+                explanation or f"{prop.name} is true at the end"
+            )
         # A run that is live; older files say of it that the property holds.
-        if known.kind is not PropertyKind.SAFETY:
-            found = explain(world, known)
-            return found is None, NO_PROOF if found is None else str(found)
+        if prop.kind is not PropertyKind.SAFETY:
+            explanation = explain(world, prop)
+            return explanation is None, NO_PROOF if explanation is None else str(
+                explanation
+            )
         return True, NO_PROOF
     if verdict is Verdict.VIOLATED:
         return _judge_undeclared(world, end)
@@ -180,6 +184,6 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
         return failure.kind == end.property, str(failure)
     if end.property == DEADLOCK:
         left = [e for e in world.enabled() if not e.kind.is_fault]
-        found = "; ".join(map(repr, left))
-        return not left, found and f"no deadlock: what can happen is {found}"
+        events = "; ".join(map(repr, left))
+        return not left, events and f"no deadlock: what can happen is {events}"
     return False, f"the system has no property {end.property!r}"

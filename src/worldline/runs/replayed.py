@@ -1,4 +1,4 @@
-"""What a replay showed, as a value and in words."""
+"""The result of a replay, as a value and in words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Divergence:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed(BaseReport):
-    """What a replay showed.
+    """The result of a replay.
 
     Attributes
     ----------

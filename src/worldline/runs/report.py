@@ -41,8 +41,8 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
         If it is one.
     """
     __tracebackhide__ = True
-    known = [report.name for report in properties]
-    if name not in known and name not in _FOR_NOTHING:
+    names = [report.name for report in properties]
+    if name not in names and name not in _FOR_NOTHING:
         said: Any = name
         if isinstance(said, str):
             what = f"there is no property {name!r}"
@@ -50,7 +50,7 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
             what = f"{named(said)} is no name of a property"
         raise UsageError(
             what,
-            remedy=f"its properties are {', '.join(known)}" if known else "",
+            remedy=f"its properties are {', '.join(names)}" if names else "",
         )
 
 
@@ -122,34 +122,34 @@ def first_violated(properties: Sequence[PropertyReport]) -> PropertyReport | Non
     return next((p for p in properties if p.verdict is Verdict.VIOLATED), None)
 
 
-def _length(known: PropertyReport) -> str:
-    if known.steps is None:
+def _length(row: PropertyReport) -> str:
+    if row.steps is None:
         return ""
-    if known.cycle is None:
-        return f" after {known.steps} steps"
-    again = known.steps - known.cycle + 1
+    if row.cycle is None:
+        return f" after {row.steps} steps"
+    again = row.steps - row.cycle + 1
     then = f"a cycle of {again} for ever" if again else "nothing more for ever"
-    return f" after {known.cycle - 1} steps, then {then}"
+    return f" after {row.cycle - 1} steps, then {then}"
 
 
-def property_lines(known: PropertyReport, width: int) -> list[str]:
+def property_lines(row: PropertyReport, width: int) -> list[str]:
     """Return what a report says of one property; names are as wide as `width`."""
-    steps = _length(known)
-    lines = [f"  {known.name:<{width}}  {known.kind}: {known.verdict.value}{steps}"]
-    if known.explanation:
-        lines += [f"    {line}" for line in known.explanation.splitlines()]
-    if known.trace is not None:
-        lines.append(f"    trace  {one_line(str(known.trace))}")
-    if known.replay is not None:
-        lines.append(f"    replay {known.replay}")
-    if known.unwritten:
-        lines.append(f"    no trace: {known.unwritten}")
+    steps = _length(row)
+    lines = [f"  {row.name:<{width}}  {row.kind}: {row.verdict.value}{steps}"]
+    if row.explanation:
+        lines += [f"    {line}" for line in row.explanation.splitlines()]
+    if row.trace is not None:
+        lines.append(f"    trace  {one_line(str(row.trace))}")
+    if row.replay is not None:
+        lines.append(f"    replay {row.replay}")
+    if row.unwritten:
+        lines.append(f"    no trace: {row.unwritten}")
     return lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseReport:
-    """What every verb says in the end.
+    """The base of the reports of all verbs.
 
     Attributes
     ----------

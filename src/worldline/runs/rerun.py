@@ -50,7 +50,7 @@ def source_changed(header: Header, system: System) -> bool:
 def changes_since(header: Header, system: System) -> tuple[str, ...]:
     """Return what of the system is declared otherwise than when it was recorded."""
     now = header_of(system, engine=header.engine, seed=header.seed)
-    found = [
+    notes = [
         f"{what.format(key)} was {show(old[key]) if key in old else 'unknown'}, "
         f"now it is {show(value)}"
         for what, old, new in (
@@ -61,12 +61,12 @@ def changes_since(header: Header, system: System) -> tuple[str, ...]:
         for key, value in new.items()
         if old.get(key) != value
     ]
-    found += [
+    notes += [
         f"node {one.name} is declared otherwise"
         for one, other in zip(header.nodes, now.nodes, strict=True)
         if one != other
     ]
-    return tuple(found)
+    return tuple(notes)
 
 
 @final

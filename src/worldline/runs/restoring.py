@@ -120,7 +120,7 @@ class _Reader:
         left, faults = self._record.budget, self._system.faults
         with _at("the budget"):
             _expect_names(left, BUDGETS, "faults")
-        return (TUPLE, *[_least(left[n], getattr(faults, n)) for n in BUDGETS])
+        return (TUPLE, *[_least(left[n], faults.limit(n)) for n in BUDGETS])
 
     def _cut(self) -> Frozen:
         cut = self._record.cut
@@ -145,11 +145,11 @@ class _Reader:
 
     def _local(self, kind: NodeType, fields: dict[str, Json]) -> Frozen:
         _expect_names(fields, kind.identity, "fields")
-        found = [kind.cls]
+        parts = [kind.cls]
         for name in kind.identity:
             value, inner = fields[name], kind.parts.get(name)
             if inner is None:
-                found.append(self._frozen(value))
+                parts.append(self._frozen(value))
                 continue
             if (
                 not isinstance(value, dict)
@@ -161,16 +161,16 @@ class _Reader:
                     remedy=_AS_RECORDED,
                 )
             below = {key: item for key, item in value.items() if key != "$is"}
-            found.append(self._local(inner, below))
-        return tuple(found)
+            parts.append(self._local(inner, below))
+        return tuple(parts)
 
     def _hidden(self, index: int, node: NodeStateRecord) -> Frozen:
         system = self._system
         hidden: Any = system.cell(system.layout.hidden(index))
         hidden.status = Status(node.status)
         for timer in node.timers:
-            known = self._part(index, timer.part).timers
-            if timer.name not in known or (hidden.timed and timer.after is None):
+            timers = self._part(index, timer.part).timers
+            if timer.name not in timers or (hidden.timed and timer.after is None):
                 raise InputError(
                     f"its timer {shorten(timer.name, 60)!r} is none that it can have",
                     remedy=_AS_RECORDED,
@@ -231,10 +231,10 @@ class _Reader:
 
     def _unseen(self, kind: NodeType, values: dict[str, Json]) -> dict[str, Any]:
         """Return values of ignored fields; those of parts under their names."""
-        found: dict[str, Any] = {}
+        unseen: dict[str, Any] = {}
         for path, value in values.items():
             *parts, name = path.split(".")
-            inner, place = kind, found
+            inner, place = kind, unseen
             for part in parts:
                 if part not in inner.parts:
                     raise InputError(f"it has no part {shorten(part, 60)!r}")
@@ -243,7 +243,7 @@ class _Reader:
                 raise InputError(f"it has no ignored field {shorten(path, 60)!r}")
             self._frozen(value)
             place[name] = decode(value, self._classes)
-        return found
+        return unseen
 
     def _part(self, index: int, path: str) -> NodeType:
         kind = self._system.types[index]
@@ -273,10 +273,10 @@ def _at(place: str) -> Iterator[None]:
         raise InputError(f"the state, {place}: {error.what}", remedy=remedy) from None
 
 
-def _expect_names(found: Iterable[str], wanted: Iterable[str], what: str) -> None:
-    found, wanted = set(found), list(wanted)
-    if found != set(wanted):
-        there = shorten(", ".join(sorted(found)), 200) or "none"
+def _expect_names(names: Iterable[str], wanted: Iterable[str], what: str) -> None:
+    names, wanted = set(names), list(wanted)
+    if names != set(wanted):
+        there = shorten(", ".join(sorted(names)), 200) or "none"
         raise InputError(
             f"the {what} are {there}; in the system they are "
             f"{', '.join(wanted) or 'none'}",

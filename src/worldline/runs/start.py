@@ -1,4 +1,4 @@
-"""Where a run or a search begins: at the start, or in a state that a trace gives.
+"""The beginning of a run or search: the start, or a state that a trace gives.
 
 Then come the start handlers, in a run from the start, and the prologue.
 """
@@ -72,12 +72,12 @@ def starts(system: System) -> list[Start]:
 
     With a prologue there is one: it begins with the first choices.
     """
-    found: list[Start] = []
+    begun: list[Start] = []
     for choices in _odometer(system):
-        found.append(choices)
+        begun.append(choices)
         if system.prologue or choices.failure is not None:
             break
-    return found
+    return begun
 
 
 def lead(

@@ -95,11 +95,11 @@ def _changes(
     """Return the changed fields; what a failed handler left behind is void."""
     if before is None or after is None or outcome.failure is not None:
         return {}
-    found: dict[str, tuple[Json, Json]] = {}
+    changes: dict[str, tuple[Json, Json]] = {}
     if before.status is not after.status:
-        found[STATUS] = (before.status.value, after.status.value)
-    _compare(after.kind, before.fields, after.fields, "", found)
-    return found
+        changes[STATUS] = (before.status.value, after.status.value)
+    _compare(after.kind, before.fields, after.fields, "", changes)
+    return changes
 
 
 def _compare(
@@ -107,7 +107,7 @@ def _compare(
     before: Frozen,
     after: Frozen,
     prefix: str,
-    found: dict[str, tuple[Json, Json]],
+    changes: dict[str, tuple[Json, Json]],
 ) -> None:
     if before == after:
         return
@@ -115,9 +115,9 @@ def _compare(
         old, new = before[position], after[position]
         inner = kind.parts.get(name)
         if inner is not None:
-            _compare(inner, old, new, f"{prefix}{name}.", found)
+            _compare(inner, old, new, f"{prefix}{name}.", changes)
         elif old != new:
-            found[prefix + name] = (encode(old), encode(new))
+            changes[prefix + name] = (encode(old), encode(new))
 
 
 @final

@@ -45,27 +45,27 @@ def assumptions(
         amounts.append(f"{name} {limit}")
         if name == "silent_resets" and faults.deaf is not None:
             amounts.append(f"each unnoticed by at most {faults.deaf}")
-    found = [*_networks(system), f"faults: {', '.join(amounts) or 'none'}"]
+    lines = [*_networks(system), f"faults: {', '.join(amounts) or 'none'}"]
     if system.open_workload:
-        found.append("calls: those of the workload alone, though that is open")
+        lines.append("calls: those of the workload alone, though that is open")
     if not search.options.exact:
         collision = search.statistics.states**2 / 2**65
-        found.append(f"expected fingerprint collisions {collision:.1e}")
+        lines.append(f"expected fingerprint collisions {collision:.1e}")
     if search.symmetry is not None:
-        found.append(folded(system))
-    found += [f"{getattr(a, '__name__', 'assume')} in every state" for a in assumed]
-    return tuple(found)
+        lines.append(folded(system))
+    lines += [f"{getattr(a, '__name__', 'assume')} in every state" for a in assumed]
+    return tuple(lines)
 
 
 def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
     """Return what the properties that hold rest on, whatever becomes of others."""
     held = {row.kind for row in rows if row.verdict is Verdict.HOLDS}
-    found: list[str] = []
+    lines: list[str] = []
     if held and system.timed:
-        found.append(UNCOMPARED)
+        lines.append(UNCOMPARED)
     if PropertyKind.LIVENESS.value in held:
-        found.append(FAIR)
-    return tuple(found)
+        lines.append(FAIR)
+    return tuple(lines)
 
 
 def _networks(system: System) -> Iterator[str]:

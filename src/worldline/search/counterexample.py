@@ -31,7 +31,7 @@ class Finding:
     ----------
     text
         Why it is one, where no property says so.
-    known
+    prop
         The property, to be evaluated again; None for failures and deadlocks.
     cycle
         The step with which a cycle begins that the run goes round for ever, if it does.
@@ -41,7 +41,7 @@ class Finding:
     kind: str
     text: str
     hit: Hit
-    known: Property | None = None
+    prop: Property | None = None
     cycle: int | None = None
 
 
@@ -114,7 +114,7 @@ class Counterexamples:
             finding.text,
             cycle=finding.cycle,
         )
-        return self._evidence.violated(claimed, ending, finding.known)
+        return self._evidence.violated(claimed, ending, finding.prop)
 
     def dead(
         self, run: EngineRun, wanted: list[Property], critical: int

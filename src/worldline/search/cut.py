@@ -1,4 +1,4 @@
-"""Where a search goes no further: what is pruned, and what is assumed."""
+"""Limits of a search by predicates: what is pruned, and what is assumed."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def _predicates(
     told = list(several)
     for one in told:
         check_function(one, name, arguments=1, like="a function of (view)")
-    found = [predicate_of(one) for one in told]
-    return tuple(found if own is None or own in found else [own, *found])
+    predicates = [predicate_of(one) for one in told]
+    return tuple(predicates if own is None or own in predicates else [own, *predicates])
 
 
 def _said(role: str, predicate: Predicate, view: View) -> bool:

@@ -1,4 +1,4 @@
-"""Which loop runs a search: the compiled kernel, or the readable reference.
+"""The choice of the loop of a search: the compiled kernel, or the readable reference.
 
 Both give the same results; the reference runs where the kernel was not built, and for
 what the kernel does not have.

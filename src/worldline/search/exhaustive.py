@@ -98,7 +98,7 @@ def _refuse_in_vain(system: System, options: CheckOptions) -> None:
         )
         return
     wanted = chosen_properties(system, options.properties)
-    if all(known.kind is not PropertyKind.LIVENESS for known in wanted):
+    if all(prop.kind is not PropertyKind.LIVENESS for prop in wanted):
         why = f"has no meaning here: no liveness property of {system.name} is judged"
         options.refuse_given(_OF_LIVENESS, why)
 
@@ -193,14 +193,14 @@ def _undeclared(
 
 def _verdict(
     writer: Counterexamples,
-    known: Property,
+    prop: Property,
     hit: Hit | None,
     complete: bool,
     *,
     is_cut: bool,
 ) -> PropertyReport:
-    kind = known.kind.value
-    if known.kind is PropertyKind.SOMETIMES:
+    kind = prop.kind.value
+    if prop.kind is PropertyKind.SOMETIMES:
         verdict = Verdict.VIOLATED if complete and not is_cut else Verdict.UNKNOWN
         if hit is not None:
             verdict = Verdict.HOLDS
@@ -211,12 +211,12 @@ def _verdict(
             text = "never true in any state that what is assumed leaves to be reached"
         steps = None if hit is None else len(hit.path)
         return PropertyReport(
-            name=known.name, kind=kind, verdict=verdict, explanation=text, steps=steps
+            name=prop.name, kind=kind, verdict=verdict, explanation=text, steps=steps
         )
     if hit is not None:
-        return writer.violated(Finding(known.name, kind, "", hit, known))
+        return writer.violated(Finding(prop.name, kind, "", hit, prop))
     verdict = Verdict.HOLDS if complete else Verdict.UNKNOWN
-    return PropertyReport(name=known.name, kind=kind, verdict=verdict)
+    return PropertyReport(name=prop.name, kind=kind, verdict=verdict)
 
 
 def failed_outcome(writer: Counterexamples, kind: str, hit: Hit) -> PropertyReport:
@@ -240,15 +240,15 @@ def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
 def _notes(
     question: CheckQuery, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
-    found = [chosen.note] if chosen.note else []
-    found += [*question.staged.notes, *question.notes]
+    notes = [chosen.note] if chosen.note else []
+    notes += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
-        found.append("two states have the same fingerprint: use the engine 'python'")
+        notes.append("two states have the same fingerprint: use the engine 'python'")
     if search.bound == "memory":
-        found.append(search.meter.spent_words())
+        notes.append(search.meter.spent_words())
     # After stages, values have the depths at which these met them.
     if search.bound in _GROWTH_BOUNDS and not question.is_staged:
-        found += growing(question.world, search.statistics.depth)
+        notes += growing(question.world, search.statistics.depth)
     if complete or search.bound in (*_GROWTH_BOUNDS, NO_GOAL):
-        found += never(question.world)
-    return tuple(found)
+        notes += never(question.world)
+    return tuple(notes)

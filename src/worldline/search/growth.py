@@ -1,4 +1,4 @@
-"""What still grew when a search was ended: why a model may be unbounded.
+"""Signs of an unbounded model: what still grew when a search was ended.
 
 Every interned value knows the depth at which it was first met. A field, or mailbox, whose
 largest value set new records all along the depths searched, and was not behind with the
@@ -40,18 +40,18 @@ def growing(world: TabulatedWorld, depth: int) -> list[str]:
     """
     series: dict[str, dict[int, int]] = defaultdict(dict)
     for name, born, size in _sizes(world):
-        known = series[name]
-        known[born] = max(known.get(born, size), size)
-    found: list[str] = []
+        sizes = series[name]
+        sizes[born] = max(sizes.get(born, size), size)
+    lines: list[str] = []
     for name in sorted(series):
         risen = _risen(series[name], depth)
         if risen is not None:
             text = " → ".join(map(str, risen))
-            found.append(
+            lines.append(
                 f"{name} rose up to the end of the search ({text} in its thirds): if "
                 "nothing bounds it, bound it"
             )
-    return found
+    return lines
 
 
 def _risen(series: dict[int, int], depth: int) -> tuple[int, int, int] | None:

@@ -40,7 +40,7 @@ UNJUDGED = "liveness"
 @final
 @dataclass(frozen=True, slots=True)
 class LivenessAnswer:
-    """What is known of the liveness properties.
+    """The verdicts on liveness properties.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LivenessAnswer:
 @final
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """What is wanted of liveness properties.
+    """The question about liveness properties.
 
     Attributes
     ----------
@@ -92,27 +92,27 @@ class Liveness:
         bound
             What the search left out of the space; None if nothing.
         """
-        known = [p for p in properties if p.kind is PropertyKind.LIVENESS]
-        if not known:
+        wanted = [p for p in properties if p.kind is PropertyKind.LIVENESS]
+        if not wanted:
             return LivenessAnswer({})
         reason = self._obstacle(search, bound)
         if reason:
-            return _all(known, Verdict.NOT_SEARCHED, reason, self._bound(bound))
+            return _all(wanted, Verdict.NOT_SEARCHED, reason, self._bound(bound))
         began = time.monotonic()
         try:
             with few_collections(), heard():
                 judge = search.profile.timed(REST, self._judge)
-                rows, notes = judge(known, world, search, writer)
+                rows, notes = judge(wanted, world, search, writer)
         except GraphTooLarge:
             reason = self._too_large(f"more than {self.limit:,}")
-            return _all(known, Verdict.NOT_SEARCHED, reason, UNJUDGED)
+            return _all(wanted, Verdict.NOT_SEARCHED, reason, UNJUDGED)
         except BoundHit as hit:
-            return _ended(known, hit.bound)
+            return _ended(wanted, hit.bound)
         except MemoryError:
-            return _ended(known, "memory")
+            return _ended(wanted, "memory")
         except KeyboardInterrupt:
             pending()  # it is heeded now
-            return _ended(known, "interrupted")
+            return _ended(wanted, "interrupted")
         return LivenessAnswer(rows, notes, None, time.monotonic() - began)
 
     def _bound(self, bound: str | None) -> str | None:
@@ -142,12 +142,12 @@ class Liveness:
 
     def _judge(
         self,
-        known: list[Property],
+        wanted: list[Property],
         world: TabulatedWorld,
         search: Exploration,
         writer: Counterexamples,
     ) -> tuple[dict[str, PropertyReport], tuple[str, ...]]:
-        space = Space(search, [world.decision(p) for p in known], _renewed)
+        space = Space(search, [world.decision(p) for p in wanted], _renewed)
 
         def tick(graph: Graph) -> None:
             search.check()
@@ -159,28 +159,28 @@ class Liveness:
         tick(space.graph)
         search.meter.need(_BYTES_PER_STATE * space.graph.states)
         fairness = Fairness(space.graph)
-        found = [
+        verdicts = [
             self._verdict(p, space, fairness, bad, writer)
-            for p, bad in zip(known, space.false, strict=True)
+            for p, bad in zip(wanted, space.false, strict=True)
         ]
-        rows = {row.name: row for row in found}
-        return rows, tuple(_vacuous(known, space, fairness))
+        rows = {row.name: row for row in verdicts}
+        return rows, tuple(_vacuous(wanted, space, fairness))
 
     def _verdict(
         self,
-        known: Property,
+        prop: Property,
         space: Space,
         fairness: Fairness,
         bad: bytearray,
         writer: Counterexamples,
     ) -> PropertyReport:
-        kind = known.kind.value
+        kind = prop.kind.value
         lasso = fairness.lasso(bad)
         if lasso is None:
-            return PropertyReport(name=known.name, kind=kind, verdict=Verdict.HOLDS)
+            return PropertyReport(name=prop.name, kind=kind, verdict=Verdict.HOLDS)
         hit = space.hit(lasso.way, lasso.cycle)
         return writer.violated(
-            Finding(known.name, kind, "", hit, known, cycle=len(lasso.way))
+            Finding(prop.name, kind, "", hit, prop, cycle=len(lasso.way))
         )
 
 
@@ -204,7 +204,7 @@ def _renewed(leaf: Leaf) -> Iterator[Event]:
 
 
 def _all(
-    known: list[Property], verdict: Verdict, reason: str, bound: str | None = None
+    wanted: list[Property], verdict: Verdict, reason: str, bound: str | None = None
 ) -> LivenessAnswer:
     return LivenessAnswer(
         bound=bound,
@@ -212,13 +212,13 @@ def _all(
             p.name: PropertyReport(
                 name=p.name, kind=p.kind.value, verdict=verdict, explanation=reason
             )
-            for p in known
+            for p in wanted
         },
     )
 
 
-def _ended(known: list[Property], bound: str) -> LivenessAnswer:
-    rows = _all(known, Verdict.UNKNOWN, "").rows
+def _ended(wanted: list[Property], bound: str) -> LivenessAnswer:
+    rows = _all(wanted, Verdict.UNKNOWN, "").rows
     return LivenessAnswer(rows, bound=bound)
 
 
@@ -234,13 +234,13 @@ def _progress(graph: Graph, search: Exploration) -> Progress:
     )
 
 
-def _vacuous(known: list[Property], space: Space, fairness: Fairness) -> list[str]:
+def _vacuous(wanted: list[Property], space: Space, fairness: Fairness) -> list[str]:
     """Return what a pass says nothing about: see Notes on vacuity in docs/design.md."""
     if not fairness.has_runs():
-        names = ", ".join(p.name for p in known)
+        names = ", ".join(p.name for p in wanted)
         return [f"no run stops or goes on for ever, so nothing was asked of {names}"]
     return [
         f"{p.name} holds vacuously: it is false in no reachable state"
-        for p, bad in zip(known, space.false, strict=True)
+        for p, bad in zip(wanted, space.false, strict=True)
         if 1 not in bad
     ]

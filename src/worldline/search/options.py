@@ -41,7 +41,7 @@ BEGINNING = Group(
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SearchOptions(SystemOptions):
-    """Where a search begins, and what it runs on."""
+    """Options of every search: where it begins, and what it runs on."""
 
     from_: Prefix | str | os.PathLike[str] | None = option(
         None,
@@ -80,7 +80,7 @@ class SearchOptions(SystemOptions):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CheckOptions(SearchOptions):
-    """What `check` can be told."""
+    """Options of `check`."""
 
     CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
         **SystemOptions.CALLED_BEFORE,
@@ -163,7 +163,7 @@ class CheckOptions(SearchOptions):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunsOptions(SearchOptions):
-    """What random runs can be told."""
+    """Options of random runs."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
         BEGINNING,
@@ -200,7 +200,7 @@ class RunsOptions(SearchOptions):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WalkOptions(RunsOptions):
-    """What `walk` can be told."""
+    """Options of `walk`."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
         *RunsOptions.GROUPS,
@@ -269,7 +269,7 @@ FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FuzzOptions(RunsOptions):
-    """What `fuzz` can be told."""
+    """Options of `fuzz`."""
 
     inject: Collection[str] = option(
         (),

@@ -1,4 +1,4 @@
-"""What is asked of a system: where to begin, what to evaluate, and what to leave out."""
+"""The question of a search: where to begin, what to evaluate, what to leave out."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from worldline.search.options import CheckOptions
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import StrPath
-from worldline.worlds.alike import SymmetryCheck
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
+from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.worlds.tabulated import TabulatedWorld
 
 
@@ -48,14 +48,14 @@ def chosen_properties(system: System, names: Sequence[str] | None) -> list[Prope
     """Return the properties of these names; all without names."""
     if names is None:
         return list(system.properties)
-    known = {declared.name: declared for declared in system.properties}
+    by_name = {declared.name: declared for declared in system.properties}
     for name in names:
-        if name not in known:
+        if name not in by_name:
             raise UsageError(
                 f"{system.name} has no property {name!r}",
-                remedy=f"its properties are {', '.join(known) or 'none'}",
+                remedy=f"its properties are {', '.join(by_name) or 'none'}",
             )
-    return [known[name] for name in names]
+    return [by_name[name] for name in names]
 
 
 def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:
@@ -69,7 +69,7 @@ def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far and how to search; see `exhaustive.check`.
+    """Limits and settings of a search; see `exhaustive.check`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Limits:
 
 @final
 class CheckQuery:
-    """What is asked of a system: where to begin and what to evaluate."""
+    """The question to a system: where to begin and what to evaluate."""
 
     def __init__(self, system: System, options: CheckOptions, *, folded: bool) -> None:
         self.profile = Profile() if options.profile else None

@@ -1,4 +1,4 @@
-"""What a search says in the end, for people and as JSON."""
+"""The report of a search, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worldline.runs.report import BaseReport, property_lines
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a search has come.
+    """The progress of a search.
 
     Attributes
     ----------
@@ -88,8 +88,8 @@ class Report(BaseReport):
     def __str__(self) -> str:
         lines = [self.head()]
         width = max((len(p.name) for p in self.properties), default=0)
-        for known in self.properties:
-            lines += property_lines(known, width)
+        for row in self.properties:
+            lines += property_lines(row, width)
         rate = self.generated / self.seconds if self.seconds > 0 else 0.0
         lines.append(
             f"  {self.states:,} states, {self.generated:,} generated, "
@@ -112,7 +112,7 @@ class Report(BaseReport):
     def because(self) -> str:
         """What is to be said behind the verdict, if anything."""
         if self.verdict is Verdict.HOLDS and any(
-            known.verdict is Verdict.NOT_SEARCHED for known in self.properties
+            row.verdict is Verdict.NOT_SEARCHED for row in self.properties
         ):
             return " (without liveness, which was not judged)"
         if self.verdict is not Verdict.UNKNOWN or self.bound is None:

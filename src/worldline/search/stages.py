@@ -40,31 +40,31 @@ def goals_of(system: System, until: Iterable[StatePredicate]) -> list[Property]:
         raise UsageError(
             f"until is {named(until)}, which is no list", remedy="write until=[...]"
         )
-    known = {declared.name: declared for declared in system.properties}
-    found: list[Property] = []
+    by_name = {declared.name: declared for declared in system.properties}
+    goals: list[Property] = []
     for goal in until:
         if isinstance(goal, str):
-            if goal not in known:
+            if goal not in by_name:
                 raise UsageError(
                     f"{system.name} has no property {goal!r} to search for",
-                    remedy=f"its properties are {', '.join(known) or 'none'}",
+                    remedy=f"its properties are {', '.join(by_name) or 'none'}",
                 )
-            found.append(known[goal])
+            goals.append(by_name[goal])
         elif isinstance(goal, Property):
-            found.append(goal)
+            goals.append(goal)
         else:
             name = getattr(goal, "__name__", "the goal")
             check_function(
                 goal, f"until={name}", arguments=1, like="a function of (view)"
             )
-            found.append(Property(name, PropertyKind.SOMETIMES, goal, "predicate"))
-    return found
+            goals.append(Property(name, PropertyKind.SOMETIMES, goal, "predicate"))
+    return goals
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Where the stages have led.
+    """The end of the stages.
 
     Attributes
     ----------

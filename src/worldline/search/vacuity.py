@@ -1,4 +1,4 @@
-"""What never happened in a search: a pass says nothing about it."""
+"""Vacuity: what never happened in a search, of which a pass says nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How steps, and what they led to, are said in words: the same in every output."""
+"""Phrases for steps and what they led to: the same in every output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Cuts = Sequence[Sequence[str]]
 
 
 class EventLike(Protocol):
-    """What of a step is said: which event it was."""
+    """The part of a step that is said: which event it was."""
 
     @property
     def kind(self) -> str: ...

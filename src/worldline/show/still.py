@@ -1,4 +1,4 @@
-"""Which steps of a cycle change nothing: what a reader may pass over.
+"""The steps of a cycle that change nothing: a reader may pass over them.
 
 A run that goes round for ever lets happen whatever can happen, so its cycle is often full
 of timers that only set themselves again, and in a message set of messages that say

@@ -38,11 +38,11 @@ def _parse(line: bytes) -> Json:
 
 def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Return an object; one with two values for a key says two things."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    distinct = dict(pairs)
+    if len(distinct) < len(pairs):
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise Malformed("", f"the key {shorten(repr(key), 40)} comes twice")
-    return found
+    return distinct
 
 
 def is_json(line: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What depends on what in a run: happens-before (Lamport, CACM 1978).
+"""The causal order of a run: happens-before (Lamport, CACM 1978).
 
 A step depends on the step before it at the same node, on the step that sent the
 message it is about, and, if it is a transport error, on what broke the connection.
@@ -18,7 +18,7 @@ NETWORK = "network"
 
 
 class CausalEvent(Protocol):
-    """What of a step its place in the order depends on."""
+    """The part of a step that its place in the order depends on."""
 
     @property
     def step(self) -> int: ...

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 @final
 class ClassTable:
-    """What the names in a trace of one system stand for.
+    """The classes that the names in a trace of one system stand for.
 
     Parameters
     ----------
@@ -70,16 +70,18 @@ class ClassTable:
             collector.of_function(observer.project)
             collector.of_function(observer.fold)
         classes: dict[str, list[type]] = {}
-        for found in collector.classes:
-            classes.setdefault(found.__qualname__, []).append(found)
+        for met in collector.classes:
+            classes.setdefault(met.__qualname__, []).append(met)
         return cls(collector.nodes, classes)
 
     def named(self) -> dict[str, type]:
         """Return the classes whose own name no other has, by that name."""
-        found: dict[str, list[type]] = {}
+        by_name: dict[str, list[type]] = {}
         for name, classes in self._classes.items():
-            found.setdefault(name.rpartition(".")[2], []).extend(classes)
-        return {name: known[0] for name, known in found.items() if len(known) == 1}
+            by_name.setdefault(name.rpartition(".")[2], []).extend(classes)
+        return {
+            name: classes[0] for name, classes in by_name.items() if len(classes) == 1
+        }
 
     def node(self, name: str) -> NodeId:
         """Return the node of a name.
@@ -106,8 +108,10 @@ class ClassTable:
         InputError
             If there is none, or more than one.
         """
-        known = [c for c in self._classes.get(name, ()) if dataclasses.is_dataclass(c)]
-        fitting = [cls for cls in known if frozenset(field_names(cls)) == fields]
+        records = [
+            c for c in self._classes.get(name, ()) if dataclasses.is_dataclass(c)
+        ]
+        fitting = [cls for cls in records if frozenset(field_names(cls)) == fields]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
@@ -116,11 +120,11 @@ class ClassTable:
                 "of that name with the same fields",
                 remedy="rename one",
             )
-        if known:
+        if records:
             raise InputError(
                 f"the trace has a {name} with the fields "
                 f"{', '.join(sorted(fields)) or '(none)'}; in the system they are "
-                f"{', '.join(field_names(known[0])) or '(none)'}",
+                f"{', '.join(field_names(records[0])) or '(none)'}",
                 remedy="replay it with the source that it was recorded with",
             )
         raise _unknown(name)
@@ -198,8 +202,8 @@ class _Collector:
         todo: list[Mapping[str, Any]] = [function.__globals__]
         seen: set[ModuleType] = set()
         while todo:
-            known = todo.pop()
-            for value in [known[name] for name in names if name in known]:
+            variables = todo.pop()
+            for value in [variables[name] for name in names if name in variables]:
                 if isinstance(value, ModuleType) and value not in seen:
                     seen.add(value)
                     todo.append(vars(value))

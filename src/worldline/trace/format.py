@@ -129,8 +129,8 @@ def read(path: StrPath, *, partial: bool = False) -> Trace:
         says what is wrong, where, and what to do.
     """
     steps = _steps(path, partial=partial, kept=True)
-    found = tuple(steps)
-    return Trace(steps.header, found, steps.end, steps.state)
+    records = tuple(steps)
+    return Trace(steps.header, records, steps.end, steps.state)
 
 
 def read_header(path: StrPath) -> Header:

@@ -1,4 +1,4 @@
-"""Whether parsed JSON is what `json_values.encode` can have written.
+"""Checks that parsed JSON is what `json_values.encode` can have written.
 
 A trace comes from anywhere; after these checks the rest may rely on its values.
 """

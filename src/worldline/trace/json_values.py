@@ -92,18 +92,18 @@ def _encode_text(text: str) -> Json:
 
 
 def _encode_record(cls: type, items: list[Frozen], depth: int) -> Json:
-    found = {"$is": cls.__qualname__}
+    encoded = {"$is": cls.__qualname__}
     for name, item in zip(field_names(cls), items, strict=True):
-        found[name] = encode(item, depth + 1)
-    return found
+        encoded[name] = encode(item, depth + 1)
+    return encoded
 
 
 @functools.lru_cache(maxsize=1024)
 def field_names(cls: type) -> tuple[str, ...]:
     """Return the names of the fields that freezing a record keeps, in order."""
-    known = cls.__dict__.get("__worldline_node__")
-    if isinstance(known, NodeType):
-        return known.identity
+    kind = cls.__dict__.get("__worldline_node__")
+    if isinstance(kind, NodeType):
+        return kind.identity
     return tuple(field.name for field in dataclasses.fields(cls))
 
 

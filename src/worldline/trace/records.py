@@ -1,4 +1,4 @@
-"""What a trace consists of: a header, one record for each step, an end.
+"""The records of a trace: a header, one for each step, an end.
 
 A run that does not begin at the start has the state in which it begins, too (`state`).
 All are plain frozen values that hold JSON; nothing here needs the system whose run
@@ -77,7 +77,7 @@ class PropertyRecord:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What was run, and by what.
+    """The header of a trace: what was run, and by what.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class TimerRecord:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRecord:
-    """How a handler failed; see `worldline.model.semantics.execute.Failure`."""
+    """The failure of a handler; see `worldline.model.semantics.execute.Failure`."""
 
     kind: str = checked(one_of("exception", "divergence", "unhandled"))
     name: str = checked(text)
@@ -223,7 +223,7 @@ class StepRecord:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """What a variable, or a question to the view, stood for: both as text."""
+    """The value of a variable, or of a question to the view: both as text."""
 
     what: str = checked(text)
     value: str = checked(text)
@@ -268,7 +268,7 @@ class Explanation:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """What a run shows.
+    """The end of a trace: what the run shows.
 
     Attributes
     ----------

@@ -54,14 +54,14 @@ def load(cls: type[T], value: Json) -> T:
     for key in value:
         if key not in checks:
             raise Malformed("", f"unknown key {shorten(repr(key), 40)}")
-    found = {}
+    fields = {}
     for key, (name, by) in checks.items():
         if key not in value:
             if key in _later(cast(Any, cls)):
                 continue
             raise Malformed("", f"the key {key!r} is missing")
-        found[name] = _at(key, by, value[key])
-    return cls(**found)
+        fields[name] = _at(key, by, value[key])
+    return cls(**fields)
 
 
 @functools.cache
@@ -75,11 +75,11 @@ def _checks(cls: Any) -> dict[str, tuple[str, FieldCheck]]:
 def shallow(record: Any) -> dict[str, Any]:
     """Return the keys and values of a record; records inside it stay as they are."""
     cls = cast(Any, type(record))
-    found = {key: getattr(record, name) for key, name in _plan(cls)}
+    fields = {key: getattr(record, name) for key, name in _plan(cls)}
     for key in _later(cls):
-        if found[key] is None:
-            del found[key]
-    return found
+        if fields[key] is None:
+            del fields[key]
+    return fields
 
 
 def dump(value: Any) -> Json:

@@ -64,7 +64,7 @@ class LinkRecord:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStateRecord:
-    """What a node holds.
+    """The state of a node.
 
     Attributes
     ----------

@@ -114,7 +114,7 @@ def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
 
 @final
 class _Allowance:
-    """How much a file may still take when it is unpacked: a small one can take much.
+    """The memory that a file may still take when unpacked: a small one can take much.
 
     Parameters
     ----------

@@ -61,12 +61,12 @@ def go_back(world: World, checkpoint: Checkpoint) -> None:
 
 def _ignored(kind: NodeType, node: Any) -> dict[str, Any]:
     """Return copies of a node's ignored fields; those of parts under their names."""
-    found = {name: copy.deepcopy(node.__dict__[name]) for name in kind.ignored}
+    values = {name: copy.deepcopy(node.__dict__[name]) for name in kind.ignored}
     for name, inner in kind.parts.items():
         below = _ignored(inner, node.__dict__[name])
         if below:
-            found[name] = below
-    return found
+            values[name] = below
+    return values
 
 
 def _put_back(kind: NodeType, node: Any, values: dict[str, Any]) -> None:

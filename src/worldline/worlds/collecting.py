@@ -117,10 +117,10 @@ class CollectingDoor(ABC):
 
     def is_pending(self, part: str, name: str, payload: Any) -> bool:
         timer = PendingTimer(part, name, payload)
-        known = self._pending.get(timer)
-        if known is None:
-            known = self._pending[timer] = self.is_set(timer)
-        return known
+        pending = self._pending.get(timer)
+        if pending is None:
+            pending = self._pending[timer] = self.is_set(timer)
+        return pending
 
     def choose(self, count: int, weights: Sequence[float] | None) -> int:
         if weights is not None and len(weights) != count:

@@ -1,4 +1,4 @@
-"""What the columns of a system's tables hold, and which of them decide what can happen."""
+"""The columns of a system's tables, and which of them decide what can happen."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def collection_of(system: System) -> Collection | None:
 
     # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
-    known = Shape[shape.upper()]
-    return Collection(known, cls.split, cls.join, contents, sender, order_key)
+    kind = Shape[shape.upper()]
+    return Collection(kind, cls.split, cls.join, contents, sender, order_key)
 
 
 def interners(

@@ -44,8 +44,8 @@ from worldline.model.usercode.divergence import within_budget
 from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
+from worldline.worlds.dry_run import DryRuns, is_noop
 from worldline.worlds.kept import fresh
-from worldline.worlds.trial import DryRuns, is_noop
 from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
@@ -128,7 +128,7 @@ class DirectWorld:
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
-        self._trials = DryRuns(system) if system.ignore_noops else None
+        self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self._unlimited = Budget(Faults().freed(BUDGETS))
 
     def boot_events(self) -> list[Event]:
@@ -147,19 +147,19 @@ class DirectWorld:
         """
         if self.failure is not None:
             return []
-        found: list[Event] = []
+        events: list[Event] = []
         for index in range(len(self._hidden)):
-            found += self.enabled_at(index, charge=charge)
-        return found + self.enabled_around(charge=charge)
+            events += self.enabled_at(index, charge=charge)
+        return events + self.enabled_around(charge=charge)
 
     def enabled_at(self, index: int, *, charge: bool = True) -> list[Event]:
         """Return those of a node; its own columns, budget and partition decide."""
         hidden, inbox = self._hidden[index], self._inboxes[index]
         budget = self.cells[Layout.BUDGET] if charge else self._unlimited
         partition = self.cells[Layout.PARTITION]
-        found = arrivals(self.system, index, hidden, inbox, budget, partition)
-        found += own_events(self.system, index, hidden, inbox, budget)
-        return [event for event in found if not self._is_idle(event)]
+        events = arrivals(self.system, index, hidden, inbox, budget, partition)
+        events += own_events(self.system, index, hidden, inbox, budget)
+        return [event for event in events if not self._is_idle(event)]
 
     def enabled_around(self, *, charge: bool = True) -> list[Event]:
         """Return those of the network as a whole."""
@@ -194,10 +194,10 @@ class DirectWorld:
             If the event cannot happen; the state is unchanged.
         """
         before = stuck.before(self.system, event, self.nodes)
-        known = before and stuck.known(self.system, *before, event, choices)
-        if known and self.is_enabled(event, charge=charge):
-            self.failure = known.failure
-            return known
+        ended = before and stuck.known(self.system, *before, event, choices)
+        if ended and self.is_enabled(event, charge=charge):
+            self.failure = ended.failure
+            return ended
         result = self._happen(event, choices, charge=charge, source=source, lines=lines)
         outcome = self.door.outcome(result)
         if before is not None:
@@ -313,10 +313,10 @@ class DirectWorld:
             context = self.contexts[index]
             if waits(system, index, self.nodes[index], context, event):
                 return True
-        if self._trials is None or event.kind is Kind.CALL:
+        if self._dry_runs is None or event.kind is Kind.CALL:
             return False
         environment = functools.partial(self.door.look_up, index)
-        return is_noop(self._trials, index, self.nodes[index], event, environment)
+        return is_noop(self._dry_runs, index, self.nodes[index], event, environment)
 
     def _next_arrival(self) -> Event | None:
         wanted = (Kind.DELIVER, Kind.TRANSPORT_ERROR, Kind.REFUSE)
@@ -326,10 +326,10 @@ class DirectWorld:
         for event in self.enabled(charge=False):
             if pattern.matches(event):
                 return event
-        known = "; ".join(map(repr, self.enabled())) or "nothing"
+        enabled = "; ".join(map(repr, self.enabled())) or "nothing"
         raise ModelError(
             f"prologue step {number}: no enabled event is like '{pattern}'",
-            remedy=f"enabled are: {known}",
+            remedy=f"enabled are: {enabled}",
         )
 
 

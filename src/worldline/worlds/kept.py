@@ -48,8 +48,8 @@ class Kept:
             return
         items = _ITEMS.get(kind)
         if items is not None:
-            self._items = found = items(value)
-            if _are_atoms(found):
+            self._items = present = items(value)
+            if _are_atoms(present):
                 return
         self._frozen = frozen = freeze(value)
         if self._items is not None and not all(map(is_constant, frozen[1:])):
@@ -63,9 +63,9 @@ class Kept:
         if self._items is not None:
             if value is self._value and kind not in _COPIES:
                 return True
-            found = _ITEMS[kind](value)
-            same = len(found) == len(self._items)
-            return same and all(map(is_, found, self._items))
+            present = _ITEMS[kind](value)
+            same = len(present) == len(self._items)
+            return same and all(map(is_, present, self._items))
         if self._frozen is None:
             return bool(value == self._value)
         if value is self._value and is_constant(self._frozen):

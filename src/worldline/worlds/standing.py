@@ -1,4 +1,4 @@
-"""What was asked of the states of a world, and what has to be asked again.
+"""A cache of verdicts and enabled events of a direct world, undone by what steps touch.
 
 An answer is kept with what it depends on: the fields and other columns that were read,
 and the elements of ``for_each_...`` forms, each of which is an answer of its own. After a
@@ -131,7 +131,7 @@ class _Watched:
 
 @final
 class Standing:
-    """What is known about the present state of a world.
+    """The cached verdicts and enabled events of a world's present state.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ class Standing:
         """Return the answer to a pure function of a view."""
         return StandingAnswer(self, lambda: question(self._view))
 
-    def of_property(self, known: Property) -> StandingAnswer[bool]:
+    def of_property(self, prop: Property) -> StandingAnswer[bool]:
         """Return the verdict of a property."""
-        return self.of(lambda view: known.judge(view).holds)
+        return self.of(lambda view: prop.judge(view).holds)
 
     def look_again(self, touched: set[int]) -> None:
         """Compare what was read with what is there now, in columns that were touched."""
@@ -178,10 +178,10 @@ class Standing:
     def read(self, read: ColumnRead) -> Any:
         """Answer a read of a question, as `Reader` says."""
         watched = self._watched.setdefault(read.column, {})
-        known = watched.get(read)
-        if known is None:
-            known = watched[read] = _Watched(read, self._kept(read))
-        known.readers[self._asking[-1]] = None
+        watch = watched.get(read)
+        if watch is None:
+            watch = watched[read] = _Watched(read, self._kept(read))
+        watch.readers[self._asking[-1]] = None
         if read.what == "field":
             return fresh(self._field(read))
         return answer(read, self._world.cells[read.column])
@@ -197,9 +197,9 @@ class Standing:
         element.askers[asker] = None
         place = len(asker.elements)
         asker.elements[element] = place, None  # should it raise
-        found = element.value()
-        asker.elements[element] = place, found
-        return found
+        held = element.value()
+        asker.elements[element] = place, held
+        return held
 
     def _field(self, read: ColumnRead) -> Any:
         layout = self._world.system.layout
@@ -253,12 +253,12 @@ class Offers:
 
     def all(self) -> list[Event]:
         """Return them all, in canonical order."""
-        found: list[Event] = []
-        for index, known in enumerate(self._known):
-            if known is None:
-                known = self._known[index] = self._world.enabled_at(index)
-            found += known
-        return found + self._world.enabled_around()
+        events: list[Event] = []
+        for index, cached in enumerate(self._known):
+            if cached is None:
+                cached = self._known[index] = self._world.enabled_at(index)
+            events += cached
+        return events + self._world.enabled_around()
 
     def look_again(self, touched: set[int]) -> None:
         """Forget the events of nodes whose columns were touched."""

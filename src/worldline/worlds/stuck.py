@@ -39,5 +39,5 @@ def known(
     system: System, index: int, before: Frozen, event: Event, choices: Choices
 ) -> Outcome | None:
     """Return the outcome that was remembered; None if there is none."""
-    found: Outcome | None = system.stuck.get((index, before, event, choices))
-    return found
+    outcome: Outcome | None = system.stuck.get((index, before, event, choices))
+    return outcome

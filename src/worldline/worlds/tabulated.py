@@ -1,8 +1,8 @@
 """The tabulated world: states are rows of integers, and nothing is worked out twice.
 
 It fills the engine's tables where they miss: runs handlers from frozen nodes (with
-`trial`), applies operations to cells that it thaws, and answers what properties read
-(`remembered`). The engine above it sees integers only.
+`dry_run`), applies operations to cells that it thaws, and answers what properties read
+(`verdict_cache`). The engine above it sees integers only.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from worldline.worlds.columns import (
     sites,
 )
 from worldline.worlds.door import Query
-from worldline.worlds.remembered import Recall
-from worldline.worlds.trial import DryRuns, Trial, changes_nothing
+from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
+from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
 
 _MOST_MOULDS = 8_192
@@ -83,7 +83,7 @@ class TabulatedWorld:
             sites(system, mail, anywhere=anywhere),
             {} if mail is None else dict.fromkeys(inboxes, mail),
         )
-        self._trials = DryRuns(system, profile)
+        self._dry_runs = DryRuns(system, profile)
         self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
         self._moulds: dict[int, NodeTemplate] = {}
@@ -117,18 +117,18 @@ class TabulatedWorld:
 
     def entry(self, event: Event) -> Entry:
         """Return the tables' entry for an event."""
-        known = self._entries.get(event)
-        if known is None:
+        entry = self._entries.get(event)
+        if entry is None:
             column = -1
             if event.kind.runs_handler and event.node is not None:
                 column = self.system.layout.local(self.system.index[event.node])
-            known = self._entries[event] = self.tables.new_entry(
+            entry = self._entries[event] = self.tables.new_entry(
                 column,
                 event,
                 self._operations(changes(self.system, event)),
                 fault=event.kind.is_fault,
             )
-        return known
+        return entry
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""
@@ -142,8 +142,8 @@ class TabulatedWorld:
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""
         events = self._events(site, row)
-        found = site.known[site.key(row)] = tuple(map(self.entry, events))
-        return found
+        entries = site.known[site.key(row)] = tuple(map(self.entry, events))
+        return entries
 
     def parts(self, site: Site, item: Any, row: Row) -> tuple[Entry | None, ...]:
         """Work out the events of one envelope under way, one of each kind of arrival."""
@@ -155,11 +155,11 @@ class TabulatedWorld:
         budget = self.cell(Layout.BUDGET, row[Layout.BUDGET])
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         events = arrivals(system, index, hidden, alone, budget, partition)
-        found = {event.kind: self.entry(event) for event in events}
-        if len(found) < len(events) or not found.keys() <= set(MESSAGE_KINDS):
+        entries = {event.kind: self.entry(event) for event in events}
+        if len(entries) < len(events) or not entries.keys() <= set(MESSAGE_KINDS):
             # Else a search would leave them out, and say nothing.
             raise InternalError(f"{events} do not fit into {MESSAGE_KINDS}")
-        return tuple(map(found.get, MESSAGE_KINDS))
+        return tuple(map(entries.get, MESSAGE_KINDS))
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
         """Work out, remember and return the outcomes of an event in a state."""
@@ -170,111 +170,119 @@ class TabulatedWorld:
         number = row[entry.column]
         environment = self._environment(entry, row)
         mould = self._mould(entry.column, number)
-        trials = self._try(entry, mould, environment)
+        dry_runs = self._try(entry, mould, environment)
         leaves: tuple[Leaf, ...] = ()
-        if not self.is_no_transition(event, trials, mould.frozen):
+        if not self.is_no_transition(event, dry_runs, mould.frozen):
             intern, before = self.tables.interners[entry.column].intern, mould.frozen
             leaves = tuple(
                 [
                     self._leaf(
                         entry, number if t.local is before else intern(t.local), t
                     )
-                    for t in trials
+                    for t in dry_runs
                 ]
             )
-        if _asks_nothing_of_the_state(trials):
+        if _asks_nothing_of_the_state(dry_runs):
             entry.outcomes[number] = leaves
         else:
             # A fork without children stands for an event that is no transition.
-            self._plant(entry, number, trials, leaves or (Fork(),))
+            self._plant(entry, number, dry_runs, leaves or (Fork(),))
         return leaves
 
     def answer(self, ask: Ask, value: int) -> int:
         """Work out, remember and return what a value of a column answers."""
-        known = ask.answers.get(value)
-        if known is None:
+        number = ask.answers.get(value)
+        if number is None:
             index, query = ask.question
             cell = self.cell(ask.column, value)
-            known = ask.answers[value] = state_answer(self.system, index, query, cell)
-        return known
+            number = ask.answers[value] = state_answer(self.system, index, query, cell)
+        return number
 
     def _try(
         self, entry: Entry, mould: NodeTemplate, environment: Callable[[Query], int]
-    ) -> list[Trial]:
+    ) -> list[DryRun]:
         index = self.system.layout.columns[entry.column].index
-        return self._trials.all_choices(index, mould, entry.event, environment)
+        return self._dry_runs.all_choices(index, mould, entry.event, environment)
 
     def _mould(self, column: int, number: int) -> NodeTemplate:
         """Return the mould of a local value; it is likely to be asked for again."""
-        known = self._moulds.get(number)
-        if known is None:
+        template = self._moulds.get(number)
+        if template is None:
             if len(self._moulds) >= _MOST_MOULDS:
                 self._moulds.clear()
             kind = self.system.types[self.system.layout.columns[column].index]
             local = self.tables.interners[column].values[number]
-            known = self._moulds[number] = NodeTemplate(kind, local)
-        return known
+            template = self._moulds[number] = NodeTemplate(kind, local)
+        return template
 
-    def _handlerless(self, event: Event) -> Trial:
+    def _handlerless(self, event: Event) -> DryRun:
         index = 0 if event.node is None else self.system.index[event.node]
         mould = NodeTemplate(self.system.types[index], self.system.initial[index])
-        return self._trials.run(index, mould, event, [], _no_answer)
+        return self._dry_runs.run(index, mould, event, [], _no_answer)
 
-    def is_no_transition(self, event: Event, trials: list[Trial], local: Any) -> bool:
+    def is_no_transition(
+        self, event: Event, dry_runs: list[DryRun], local: Any
+    ) -> bool:
         """Say whether what a handler did from a local value is no step at all."""
-        first = trials[0]
+        first = dry_runs[0]
         if first.outcome.result is Result.WAITS:
             return True
         return (
             self.system.ignore_noops
             and event.kind is Kind.DELIVER
-            and len(trials) == 1
+            and len(dry_runs) == 1
             and changes_nothing(first, local)
         )
 
-    def _leaf(self, entry: Entry, local: int, trial: Trial) -> Leaf:
-        outcome = trial.outcome
-        operations = entry.changes + self._operations(trial.changes)
+    def _leaf(self, entry: Entry, local: int, dry_run: DryRun) -> Leaf:
+        outcome = dry_run.outcome
+        operations = entry.changes + self._operations(dry_run.changes)
         if outcome.failure is None:
-            operations += self._observe(entry.event, trial)
+            operations += self._observe(entry.event, dry_run)
         return self.tables.new_leaf(
             entry,
             local,
             operations,
             outcome,
             failed=outcome.failure is not None,
-            weight=trial.weight(),
+            weight=dry_run.weight(),
         )
 
-    def _observed(self, event: Event, trial: Trial) -> tuple[Operations, ...]:
-        layout, found = self.system.layout, []
+    def _observed(self, event: Event, dry_run: DryRun) -> tuple[Operations, ...]:
+        layout, operations = self.system.layout, []
         for number, observer in enumerate(self.system.observers):
-            projected = observer.look(trial.outcome.as_step(event))
+            projected = observer.look(dry_run.outcome.as_step(event))
             if projected is not None:
                 change = ("fold", freeze(projected))
-                found.append(self.tables.operations(layout.observer(number), change))
-        return tuple(found)
+                operations.append(
+                    self.tables.operations(layout.observer(number), change)
+                )
+        return tuple(operations)
 
-    def _operations(self, found: list[Change]) -> tuple[Operations, ...]:
-        return tuple(self.tables.operations(*change) for change in found)
+    def _operations(self, emitted: list[Change]) -> tuple[Operations, ...]:
+        return tuple(self.tables.operations(*change) for change in emitted)
 
     def _plant(
-        self, entry: Entry, number: int, trials: list[Trial], leaves: tuple[Tree, ...]
+        self,
+        entry: Entry,
+        number: int,
+        dry_runs: list[DryRun],
+        leaves: tuple[Tree, ...],
     ) -> None:
         """Add executions that depend on the state to the outcome tree."""
         tree: Any = entry.outcomes.get(number)
         if tree is None:
-            tree = entry.outcomes[number] = self._inner(entry, trials[0].path[0][0])
-        for trial, leaf in zip(trials, leaves, strict=True):
+            tree = entry.outcomes[number] = self._inner(entry, dry_runs[0].path[0][0])
+        for dry_run, leaf in zip(dry_runs, leaves, strict=True):
             node = tree
-            for position, (query, answer) in enumerate(trial.path):
+            for position, (query, answer) in enumerate(dry_run.path):
                 self._expect(node, query, entry)
-                if position + 1 == len(trial.path):
+                if position + 1 == len(dry_run.path):
                     node.children.setdefault(answer, leaf)
                     break
                 child = node.children.get(answer)
                 if child is None:
-                    child = self._inner(entry, trial.path[position + 1][0])
+                    child = self._inner(entry, dry_run.path[position + 1][0])
                     node.children[answer] = child
                 node = child
 
@@ -340,11 +348,13 @@ class TabulatedWorld:
         return arrivals(system, index, hidden, inbox, budget, partition)
 
 
-def _asks_nothing_of_the_state(trials: list[Trial]) -> bool:
+def _asks_nothing_of_the_state(dry_runs: list[DryRun]) -> bool:
     """Say whether the outcomes of a handler are the same in all states."""
-    if not trials[0].path:
+    if not dry_runs[0].path:
         return True
-    return all(query[0] == "choose" for trial in trials for query, _ in trial.path)
+    return all(
+        query[0] == "choose" for dry_run in dry_runs for query, _ in dry_run.path
+    )
 
 
 def state_answer(system: System, index: int, query: Query, cell: Any) -> int:

@@ -24,13 +24,13 @@ from worldline.model.semantics.transitions import changes
 from worldline.model.usercode.divergence import Suspected
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
+from worldline.worlds.dry_run import DryRun, DryRuns, weight_of
 from worldline.worlds.standing import Offers, Standing, touched_by
 from worldline.worlds.tabulated import TabulatedWorld, state_answer
-from worldline.worlds.trial import DryRuns, Trial, weight_of
 
 
 class CannotTell(Exception):
-    """How a walk ends has to be found out with tables."""
+    """A signal that the end of a walk has to be found out with tables."""
 
 
 class _Chooses(Exception):
@@ -79,12 +79,12 @@ class DirectWalks:
         self._direct = direct = DirectWorld(world.system)
         direct.door.repeatable = True  # on the tables
         self._standing = standing = Standing(direct)
-        self._checks = [standing.of_property(known) for known in checks]
+        self._checks = [standing.of_property(prop) for prop in checks]
         self._goal = None if goal is None else standing.of_property(goal)
-        self._watches = [standing.of_property(known) for known in watches or ()]
+        self._watches = [standing.of_property(prop) for prop in watches or ()]
         self.reached: dict[int, Reached] = {}
         self._offers = Offers(direct)
-        self._trials = DryRuns(world.system)
+        self._dry_runs = DryRuns(world.system)
         self._choosers: set[tuple[Any, ...]] = set()
 
     def use(self, scheduler: Scheduler, most_steps: int) -> None:
@@ -131,8 +131,8 @@ class DirectWalks:
             for at, watched in enumerate(self._watches):
                 if at not in self.reached and watched.value():
                     self.reached[at] = Reached(number, steps)
-            for at, known in enumerate(self._checks):
-                if not known.value():
+            for at, check in enumerate(self._checks):
+                if not check.value():
                     return Ended(number, WalkEnd.HIT, at, steps)
             if self._goal is not None and self._goal.value():
                 return Ended(number, WalkEnd.GOAL, 0, steps)
@@ -180,8 +180,8 @@ class DirectWalks:
         kind = self._system.types[index]
         mould = NodeTemplate(kind, kind.freeze(self._direct.nodes[index]))
         environment = _Environment(self._direct, index, event)
-        trials = self._trials.all_choices(index, mould, event, environment)
-        return _one(trials, random).outcome.choices
+        dry_runs = self._dry_runs.all_choices(index, mould, event, environment)
+        return _one(dry_runs, random).outcome.choices
 
 
 @final
@@ -220,19 +220,19 @@ def _arguments_drawn(arguments: tuple[Any, ...], random: int) -> Choices:
         share *= 1 / count
     weight, combinations = weight_of(share), math.prod(counts)
     place = below(weight * combinations, random) // weight
-    found: list[int] = []
+    picks: list[int] = []
     for count in reversed([count for count in counts if count > 1]):
         place, pick = divmod(place, count)
-        found.append(pick)
-    return tuple(reversed(found))
+        picks.append(pick)
+    return tuple(reversed(picks))
 
 
-def _one(trials: list[Trial], random: int) -> Trial:
-    if len(trials) == 1:
-        return trials[0]
-    place = below(sum(trial.weight() for trial in trials), random)
-    for trial in trials:
-        if place < trial.weight():
-            return trial
-        place -= trial.weight()
+def _one(dry_runs: list[DryRun], random: int) -> DryRun:
+    if len(dry_runs) == 1:
+        return dry_runs[0]
+    place = below(sum(dry_run.weight() for dry_run in dry_runs), random)
+    for dry_run in dry_runs:
+        if place < dry_run.weight():
+            return dry_run
+        place -= dry_run.weight()
     raise AssertionError("a place beyond all weights")

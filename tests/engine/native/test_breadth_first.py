@@ -18,7 +18,7 @@ from tests.systems import FINITE, VARIANTS
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
 from worldline.loading.loader import load
-from worldline.worlds.alike import SymmetryCheck
+from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.zoo import twophase
 
 try:

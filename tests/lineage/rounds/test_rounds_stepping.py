@@ -10,11 +10,11 @@ from tests.lineage.rounds.test_rounds import pair
 
 import worldline as wl
 from worldline.injection.scope import CrashSemantics, Fault, Loss, Scope
-from worldline.lineage.rounds import nodewise
-from worldline.lineage.rounds.nodewise import Nodewise
+from worldline.lineage.rounds import node_rounds
+from worldline.lineage.rounds.node_rounds import Nodewise
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import RoundsSubject
-from worldline.lineage.rounds.whole import Roundwise
+from worldline.lineage.rounds.system_rounds import Roundwise
 
 SCOPE = Scope(("a", "b"), 3, 3, 1, CrashSemantics.HALT)
 
@@ -109,9 +109,9 @@ def test_large_products_are_made_bit_by_bit(
         [(2, (two,)), (3, (one, two))],
         [(4, ())],
     ]
-    at_once = list(nodewise._product(choices, room))
-    monkeypatch.setattr(nodewise, "_AT_ONCE", 1)
-    assert list(nodewise._product(choices, room)) == at_once
+    at_once = list(node_rounds._product(choices, room))
+    monkeypatch.setattr(node_rounds, "_AT_ONCE", 1)
+    assert list(node_rounds._product(choices, room)) == at_once
     assert len(at_once) == {None: 4, 0: 0, 1: 1, 2: 3, 5: 4}[room]
 
 

@@ -1,4 +1,4 @@
-"""How the process ends where a library's thread goes on that nobody can stop.
+"""The end of a process in which a library's thread goes on and cannot be stopped.
 
 C++ destroys what such a thread still uses, and the process dies with it, whatever was
 to be its status. So it ends before that. The command needs none of this: it always does.
@@ -12,7 +12,7 @@ import sys
 
 
 class _Ending:
-    """Whether this process is to end so."""
+    """A mark that this process is to end so."""
 
     registered = False
 

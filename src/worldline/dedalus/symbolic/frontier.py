@@ -1,4 +1,4 @@
-"""How much a program withstands: how long losses may go on, and how many it takes.
+"""The frontier of a program: how long losses may go on, and how many it takes.
 
 Both questions are monotone: what breaks a program within some limits breaks it within
 wider ones. So they are put to one solver, whose limits are switched on and off.

@@ -37,16 +37,16 @@ def too_large(program: Program) -> Iterator[int]:
 
 def guards(rule: Rule, words: Words) -> Iterator[str]:
     """Yield conditions under which a calculation of a rule is not to be trusted."""
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for part in _parts(_used(rule)):
         if isinstance(part, Arithmetic):
             most = _FACTOR if part.operator == "*" else LARGEST
             for side in (part.left, part.right):
                 if not isinstance(side, Constant):
-                    found[f"|{words.expression(side)}|>{most}"] = None
+                    texts[f"|{words.expression(side)}|>{most}"] = None
                 elif isinstance(side.value, int) and abs(side.value) > most:
-                    found["t=t"] = None
-    yield from found
+                    texts["t=t"] = None
+    yield from texts
 
 
 def _used(rule: Rule) -> list[Term]:

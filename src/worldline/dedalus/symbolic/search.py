@@ -1,4 +1,4 @@
-"""Which faults break a program: the fewest, or all smallest sets of them.
+"""A search for the faults that break a program: the fewest, or all smallest sets.
 
 A set of faults is *smallest* here if it breaks the program and no proper subset does.
 Sets come in the order of their size. One of size k is looked for among those that
@@ -31,7 +31,7 @@ MOST = 1000
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """What the solver found, confirmed by runs.
+    """The faults that the solver found, confirmed by runs.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class _Search:
             else:
                 size += 1
                 # What was found without a limit, and is not excluded, is still there.
-                if any(found <= self._any for found in self._found):
+                if any(smaller <= self._any for smaller in self._found):
                     self._any = self._solver.falsifier()
 
     def _put_to_the_test(self) -> FaultSet | None:

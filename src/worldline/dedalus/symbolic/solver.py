@@ -96,16 +96,16 @@ class Solver:
         """
         self._ground()
         given = [self._limit(name, k) for name, k in limits.items() if k is not None]
-        found = self._solve_with(given)
-        if found is None or limits.get("faults") is None:
-            return found
-        if not self._scope.ends_in_crash(found):
-            return found
+        faults = self._solve_with(given)
+        if faults is None or limits.get("faults") is None:
+            return faults
+        if not self._scope.ends_in_crash(faults):
+            return faults
         if self._spares is None:
             # Added only now: where it is not needed, it changes no answer.
             self._control.add(UP)
             self._spares = self._limit("up", self._scope.eot)
-        return self._solve_with([*given, self._spares]) or found
+        return self._solve_with([*given, self._spares]) or faults
 
     def owing(self) -> FaultSet | None:
         """Return faults under which something is owed; ``None`` if there are none.
@@ -184,17 +184,17 @@ class Solver:
                 self._control.assign_external(external, False)
 
     def _solve(self) -> FaultSet | None:
-        found: list[FaultSet] = []
+        models: list[FaultSet] = []
 
         def take(model: clingo.Model) -> None:
-            found.append(fault_set(model.symbols(shown=True)))
+            models.append(fault_set(model.symbols(shown=True)))
 
         self.solves += 1
         with self._control.solve(on_model=take, async_=True) as handle:
             while not handle.wait(self._patience()):
                 self._check()
             handle.get()
-        return found[0] if found else None
+        return models[0] if models else None
 
     def _patience(self) -> float:
         if self._ends is None:

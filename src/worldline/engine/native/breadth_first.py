@@ -46,7 +46,7 @@ def breadth_first(search: Exploration) -> None:
 
 @final
 class Ways:
-    """How the states of a search were reached; keeps what the kernel holds of it.
+    """The steps by which states were reached; keeps what the kernel holds of them.
 
     Parameters
     ----------
@@ -137,17 +137,17 @@ class _Levels:
         while True:
             before = statistics.states
             self._run_level()
-            found = statistics.states - before
-            if found:
+            fresh = statistics.states - before
+            if fresh:
                 statistics.depth += 1
             self._report()
             if search.is_over():
                 search.bound = "first violation"
                 return
-            is_cut = found > 0 and statistics.depth == search.bounds.depth
-            if search.options.periphery and (is_cut or not found):
+            is_cut = fresh > 0 and statistics.depth == search.bounds.depth
+            if search.options.periphery and (is_cut or not fresh):
                 self._take_periphery()
-            if not found:
+            if not fresh:
                 return
             if is_cut:
                 raise BoundHit("depth")
@@ -180,14 +180,14 @@ class _Levels:
     def _take_periphery(self) -> None:
         """Take over the states beyond which nothing new was seen."""
         count = self._kernel_meter.checked(self._library.wl_periphery(self._handle))
-        found, translated = self._search.periphery, self._kernel.columns.translated
+        periphery, translated = self._search.periphery, self._kernel.columns.translated
         fingerprint = c_uint64()
         numbers = (c_int32 * len(self._search.tables.interners))()
         for at in range(count):
             self._search.check()
             self._library.wl_outermost(self._handle, at, byref(fingerprint), numbers)
             locate = partial(self._ways.locate, fingerprint.value)
-            found.append((translated(numbers[:]), locate))
+            periphery.append((translated(numbers[:]), locate))
 
     def sample_growth(self) -> None:
         """Learn how the collections grew that only the kernel has seen."""

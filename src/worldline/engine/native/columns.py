@@ -54,9 +54,9 @@ class KernelColumns:
 
     def number(self, column: int, value: int) -> int:
         """Return the kernel's number of a value in a column."""
-        known = self._numbers[column].get(value)
-        if known is not None:
-            return known
+        own = self._numbers[column].get(value)
+        if own is not None:
+            return own
         if column in self._items:
             return self._collect(column, value)
         values = self._values[column]
@@ -99,9 +99,9 @@ class KernelColumns:
     def item(self, column: int, item: Any) -> int:
         """Return the kernel's number of an item of a collection."""
         items = self._items[column]
-        known = items.numbers.get(item)
-        if known is not None:
-            return known
+        number = items.numbers.get(item)
+        if number is not None:
+            return number
         collection = self._tables.collections[column]
         content = halves(collection.fingerprint(item))
         self._commands.extend((Opcode.ITEM, column, *content, collection.sender(item)))

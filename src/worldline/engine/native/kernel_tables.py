@@ -68,9 +68,9 @@ class Numbers:
 
     def of(self, item: object) -> tuple[int, bool]:
         """Return the number of an object, and whether it is new."""
-        known = self._numbers.get(id(item))
-        if known is not None:
-            return known, False
+        earlier = self._numbers.get(id(item))
+        if earlier is not None:
+            return earlier, False
         number = len(self._objects)
         self._numbers[id(item)] = number
         self._objects.append(item)
@@ -127,18 +127,18 @@ class KernelTables:
 
     def operations(self, number: int) -> Operations:
         """Return the operations that have a number of the kernel's."""
-        known: Operations = self._operations[number]
-        return known
+        operations: Operations = self._operations[number]
+        return operations
 
     def question_of(self, number: int) -> Ask:
         """Return the tree that has a number of the kernel's: a question."""
-        known: Ask = self._trees[number]
-        return known
+        ask: Ask = self._trees[number]
+        return ask
 
     def decision_of(self, number: int) -> Decision:
         """Return the decision that has a number of the kernel's."""
-        known: Decision = self._decisions[number]
-        return known
+        decision: Decision = self._decisions[number]
+        return decision
 
     def encode_list(
         self, site: Site, values: list[int], entries: tuple[Entry, ...]
@@ -242,7 +242,7 @@ class KernelTables:
         return entry.number
 
     def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:
-        found: list[int] = []
+        numbers: list[int] = []
         for one in operations:
             number, is_new = self._operations.of(one)
             if is_new:
@@ -250,16 +250,18 @@ class KernelTables:
                 self._commands.extend(
                     (Opcode.OPERATION, number, one.column, action, item)
                 )
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def _action(self, operations: Operations) -> tuple[int, int]:
         """Return what a kernel can do by itself, and the item with which."""
-        known: Any = operations.operation
-        if not self.columns.is_collection(operations.column) or len(known) != 2:
+        operation: Any = operations.operation
+        if not self.columns.is_collection(operations.column) or len(operation) != 2:
             return 0, 0
-        action = ACTIONS.get(known[0], 0)
-        return action, self.columns.item(operations.column, known[1]) if action else 0
+        action = ACTIONS.get(operation[0], 0)
+        return action, self.columns.item(
+            operations.column, operation[1]
+        ) if action else 0
 
     def _outcome(self, tree: Any) -> int:
         """Return what happens as one integer: a leaf, nothing, or a tree."""

@@ -126,8 +126,8 @@ def find(folder: Path) -> Path:
     KernelMissing
         If there is none.
     """
-    found = sorted(folder.glob(f"kernel*{SUFFIX}"), key=lambda p: p.stat().st_mtime)
-    if not found:
+    kernels = sorted(folder.glob(f"kernel*{SUFFIX}"), key=lambda p: p.stat().st_mtime)
+    if not kernels:
         raise KernelMissing(
             "the compiled kernel was not built",
             remedy=(
@@ -135,7 +135,7 @@ def find(folder: Path) -> Path:
                 "(with pip: --force-reinstall --no-cache-dir)"
             ),
         )
-    return found[-1]
+    return kernels[-1]
 
 
 def load(path: Path) -> ctypes.CDLL:

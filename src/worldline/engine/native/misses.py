@@ -130,9 +130,9 @@ class MissResolver:
     def _resolve_parts(self, number: int, item: int, numbers: list[int]) -> None:
         site, columns = self._tables.sites[number], self._columns
         assert site.collection is not None
-        known = columns.item_of(site.collection, item)
-        found = self._service.parts(site, known, columns.row(numbers))
-        self._kernel.encode_parts(site, item, numbers, found)
+        value = columns.item_of(site.collection, item)
+        parts = self._service.parts(site, value, columns.row(numbers))
+        self._kernel.encode_parts(site, item, numbers, parts)
 
     def _resolve_answer(self, number: int, seen: int, _: list[int]) -> None:
         ask = self._kernel.question_of(number)

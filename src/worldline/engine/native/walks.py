@@ -80,12 +80,12 @@ class NativeWalks:
     @property
     def reached(self) -> dict[int, Reached]:
         """Where each watched predicate was true first, by its number, if it was."""
-        found, words = {}, (c_int64 * 2)()
+        reached, words = {}, (c_int64 * 2)()
         for number in range(len(self._options.watches)):
             self._library.wl_walks_reached(self._handle, number, words)
             if words[0] >= 0:
-                found[number] = Reached(words[0], words[1])
-        return found
+                reached[number] = Reached(words[0], words[1])
+        return reached
 
     def taken(self, walks: int) -> list[Leaf]:
         """Return the outcomes that were taken on walks with lesser numbers."""
@@ -136,8 +136,8 @@ class NativeWalks:
             if _UNDER_WAY in ends:
                 rows = [None if end else self._row(at) for at, end in enumerate(ends)]
             # Walks can be short, so this is done without a call for each.
-            known = map(_ENDS, ends)
-            yield map(_ENDED, zip(walked, known, whats, steps, rows, strict=False))
+            kinds = map(_ENDS, ends)
+            yield map(_ENDED, zip(walked, kinds, whats, steps, rows, strict=False))
             first = walked.stop
             batch = min(2 * batch, _MOST) if was_warm else _BATCH
 

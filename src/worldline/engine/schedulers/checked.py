@@ -24,8 +24,8 @@ def checked(given: Any) -> Scheduler:
         If it is none.
     """
     if type(given).__module__.startswith(__package__):
-        found: Scheduler = given
-        return found
+        scheduler: Scheduler = given
+        return scheduler
     is_whole = (
         not isinstance(given, type)
         and isinstance(getattr(given, "name", None), str)
@@ -67,12 +67,12 @@ class CheckedScheduler:
             If that is none of the offers.
         """
         given = tuple(offers)
-        found = self._asked(lambda: self._inner.choose(given, step, word))
+        chosen = self._asked(lambda: self._inner.choose(given, step, word))
         for offer in given:
-            if offer is found:
+            if offer is chosen:
                 return offer
         raise ModelError(
-            f"the scheduler {self.name} chooses what was not offered, {found!r}",
+            f"the scheduler {self.name} chooses what was not offered, {chosen!r}",
             remedy="return one of the offers that choose is given",
         )
 

@@ -1,4 +1,4 @@
-"""What a scheduler is told of events, and what it is asked."""
+"""The interface of schedulers: what one is told of events, and what it is asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_PAIR = -1
 
 
 class Traits(NamedTuple):
-    """What schedulers may know of an event.
+    """The properties of an event that schedulers may know.
 
     Attributes
     ----------

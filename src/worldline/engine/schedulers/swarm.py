@@ -46,7 +46,7 @@ class Swarm:
         raise AssertionError("a place beyond all weights")
 
     def _weight(self, traits: Traits) -> int:
-        found = traits.weight
+        weight = traits.weight
         for what in (traits.kind, traits.handler, _NODES + traits.node):
-            found *= _FACTORS[splitmix(self._salt ^ what) % len(_FACTORS)]
-        return found
+            weight *= _FACTORS[splitmix(self._salt ^ what) % len(_FACTORS)]
+        return weight

@@ -28,7 +28,7 @@ def random_at(seed: int, walk: int, counter: int) -> int:
 
 @final
 class SchedulerSession(Generic[K]):
-    """Asks a scheduler, walk by walk.
+    """A scheduler and what it has been told, walk by walk.
 
     Parameters
     ----------
@@ -93,20 +93,20 @@ class SchedulerSession(Generic[K]):
     def _offer(self, event: K) -> Offer:
         """Return what the scheduler knows of an event, which may have appeared now."""
         is_again = event == self._last
-        found = None if is_again else self._offers.get(event)
-        if found is None:
-            found = Offer(self._plain(event).traits, is_again=is_again)
-            self._scheduler.appeared(found)
-        return found
+        offer = None if is_again else self._offers.get(event)
+        if offer is None:
+            offer = Offer(self._plain(event).traits, is_again=is_again)
+            self._scheduler.appeared(offer)
+        return offer
 
     def _plain(self, event: K) -> Offer:
         """Return an offer of which nobody remembers anything."""
-        known = self._known.get(event)
-        if known is None:
+        offer = self._known.get(event)
+        if offer is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            known = self._known[event] = Offer(self._traits(event))
-        return known
+            offer = self._known[event] = Offer(self._traits(event))
+        return offer
 
     def _draw(self) -> int:
         self._drawn += 1

@@ -44,11 +44,11 @@ def _step_by_step(
 ) -> FrontierPoint:
     best, is_sure = FrontierPoint(crashes, None, None, None, exact=True), True
     for eff in [0, *range(2, last + 1)]:
-        found = decide(eff, crashes)
-        if found.bound == "interrupted":
+        result = decide(eff, crashes)
+        if result.bound == "interrupted":
             raise KeyboardInterrupt
-        is_sure = is_sure and _sure(found)
-        edge = _edge(found, crashes, exact=is_sure)
+        is_sure = is_sure and _sure(result)
+        edge = _edge(result, crashes, exact=is_sure)
         if edge.losses is not None and (
             best.losses is None or edge.losses < best.losses
         ):
@@ -58,13 +58,13 @@ def _step_by_step(
     return FrontierPoint(crashes, best.losses, best.eff, best.falsifier, is_sure)
 
 
-def _sure(found: SearchResult) -> bool:
-    return found.bound is None and found.verdict is not Verdict.UNKNOWN
+def _sure(result: SearchResult) -> bool:
+    return result.bound is None and result.verdict is not Verdict.UNKNOWN
 
 
-def _edge(found: SearchResult, crashes: int, *, exact: bool) -> FrontierPoint:
+def _edge(result: SearchResult, crashes: int, *, exact: bool) -> FrontierPoint:
     """Return the best of the falsifiers with few enough crashes."""
-    fitting = [one for one in found.falsifiers if _crashes(one) <= crashes]
+    fitting = [one for one in result.falsifiers if _crashes(one) <= crashes]
     best = min(fitting, key=lambda one: (_losses(one), _eff(one)), default=None)
     if best is None:
         return FrontierPoint(crashes, None, None, None, exact)

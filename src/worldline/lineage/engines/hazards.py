@@ -33,7 +33,7 @@ from worldline.injection.scope import (
     Scope,
 )
 from worldline.injection.solver import PATIENCE, clingo
-from worldline.injection.subject import Pulse, patiently
+from worldline.injection.subject import Pulse, never_interrupt
 
 _MINIMAL = ["--heuristic=Domain", "--dom-mod=5,16", "--enum-mode=domRec", "--models=0"]
 """Decide the faults first, and against them; exclude what contains an answer."""
@@ -44,7 +44,7 @@ def hazards(
     scope: Scope,
     seed: FaultSet = frozenset(),
     allowed: Callable[[Fault], bool] = lambda fault: True,
-    check: Pulse = patiently,
+    check: Pulse = never_interrupt,
 ) -> Iterator[FaultSet]:
     """Yield the subset-minimal fault sets of a scope that make a formula true.
 
@@ -181,11 +181,11 @@ def cuts(fault: Fault, scope: Scope) -> list[Fault]:
     Where nodes may recover or send a part of a round, what a crash cuts depends on
     more than its time, and the leaf stands for itself.
     """
-    found = [fault]
+    faults = [fault]
     for_good = scope.semantics is not CrashSemantics.PARTIAL and not scope.recovery
     if isinstance(fault, Loss) and for_good:
-        found += [Crash(time, fault.src) for time in range(1, fault.time + 1)]
-    return found
+        faults += [Crash(time, fault.src) for time in range(1, fault.time + 1)]
+    return faults
 
 
 def is_admissible(fault: Fault, scope: Scope) -> bool:

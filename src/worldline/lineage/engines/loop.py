@@ -95,11 +95,11 @@ def loop(
 
 def smallest(sets: list[FaultSet]) -> list[FaultSet]:
     """Return the sets that have no other one in them, each once, small ones first."""
-    found: list[FaultSet] = []
+    kept: list[FaultSet] = []
     for one in sorted(sets, key=len):
-        if not any(known <= one for known in found):
-            found.append(one)
-    return found
+        if not any(smaller <= one for smaller in kept):
+            kept.append(one)
+    return kept
 
 
 @final
@@ -137,14 +137,14 @@ class _Loop:
         support = Some(tuple(run.support(g, trials.check) for g in trials.kept(run)))
         allowed = _while_sending(run) if self._while_sending else _anything
         scope = trials.subject.scope
-        found = hazards(support, scope, seed, allowed, trials.check)
-        for faults in _late_ones_last(found, scope):
+        candidates = hazards(support, scope, seed, allowed, trials.check)
+        for faults in _late_ones_last(candidates, scope):
             if faults == seed:
                 raise InternalError("the support of a goal is gone where it is kept")
-            known = self.renamings.least(faults)
-            if known in self._seen:
+            least = self.renamings.least(faults)
+            if least in self._seen:
                 continue
-            self._seen.add(known)
+            self._seen.add(least)
             if any(falsifier <= faults for falsifier in self._trials.falsifiers):
                 continue
             self._judge(self._trials.run(faults, len(self._waiting)))
@@ -160,10 +160,10 @@ class _Loop:
             self._waiting.append(run if whole else run.faults)
 
 
-def _late_ones_last(found: Iterator[FaultSet], scope: Scope) -> Iterator[FaultSet]:
+def _late_ones_last(candidates: Iterator[FaultSet], scope: Scope) -> Iterator[FaultSet]:
     """Yield the sets that have a crash in the last round after the others."""
     late = []
-    for faults in found:
+    for faults in candidates:
         if scope.ends_in_crash(faults):
             late.append(faults)
         else:

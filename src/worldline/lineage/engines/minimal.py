@@ -24,14 +24,14 @@ def minimal(falls: Callable[[FaultSet], bool], faults: FaultSet) -> FaultSet:
     falls
         Runs a fault set; says whether a goal falls.
     """
-    found = _without_each(falls, faults)
-    if len(found) > MOST:
-        return found
-    for size in range(len(found) - 1):
-        for some in combinations(in_order(found), size):
+    rest = _without_each(falls, faults)
+    if len(rest) > MOST:
+        return rest
+    for size in range(len(rest) - 1):
+        for some in combinations(in_order(rest), size):
             if falls(frozenset(some)):
                 return frozenset(some)
-    return found
+    return rest
 
 
 def earlier(falls: Callable[[FaultSet], bool], faults: FaultSet, last: int) -> FaultSet:

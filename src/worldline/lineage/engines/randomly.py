@@ -54,12 +54,12 @@ def draw(scope: Scope, random: Random) -> FaultSet:
     delays, all as likely. Each of the crashes that there may be happens with probability
     1/2, to any node that may crash, at any time.
     """
-    found: list[Fault] = []
+    drawn: list[Fault] = []
     for loss in losses(scope):
         if random.random() * 2 * scope.eff < 1:
             by = random.randint(0, scope.delay)
-            found.append(loss if by == 0 else Delay(loss.time, loss.src, loss.dst, by))
+            drawn.append(loss if by == 0 else Delay(loss.time, loss.src, loss.dst, by))
     for node in random.sample(scope.may_crash, scope.crashes):
         if random.random() < 0.5:
-            found.append(random.choice(crashes(scope, node)))
-    return frozenset(found)
+            drawn.append(random.choice(crashes(scope, node)))
+    return frozenset(drawn)

@@ -139,7 +139,7 @@ class _Search:
         broken: list[set[RoundState]] = [set()]
         self._states = self.rounds = 0
         for number in range(1, self._stepper.scope.eot + 1):
-            found: dict[RoundState, list[RoundState]] = {}
+            level: dict[RoundState, list[RoundState]] = {}
             for state in levels[-1]:
                 self._check()
                 if state in broken[-1]:
@@ -148,14 +148,14 @@ class _Search:
                     state, number, every=False, room=None, pulse=self._check
                 ):
                     self._tick()
-                    before = found.setdefault(following, [])
+                    before = level.setdefault(following, [])
                     if not before or before[-1] != state:
                         before.append(state)
-            levels.append(found)
-            self._meet(found, number)
+            levels.append(level)
+            self._meet(level, number)
             breaks = self._stepper.breaks
-            broken.append({state for state in found if breaks(state, number)})
-            self._states += len(found)
+            broken.append({state for state in level if breaks(state, number)})
+            self._states += len(level)
             self.rounds = number
         self._explored = self._states
         for number in range(len(levels) - 1, 0, -1):
@@ -165,8 +165,8 @@ class _Search:
 
     def outcome(self, bound: str | None) -> SearchResult:
         """Return the answer."""
-        found = sorted(self._found, key=self._weight)
-        falsifiers = smallest([self._set_of(way) for way in found])
+        ways = sorted(self._found, key=self._weight)
+        falsifiers = smallest([self._set_of(way) for way in ways])
         if falsifiers:
             verdict = Verdict.VIOLATED
         elif bound is None and not self._unmet:
@@ -201,7 +201,7 @@ class _Search:
         most = self._limit
         if self._found:
             most = min(map(int.bit_count, self._found)) - 1
-        found: dict[RoundState, int] = {}
+        fewest: dict[RoundState, int] = {}
         for state, (before,) in level.items():
             self._check()
             room = None if most is None else most - before.bit_count()
@@ -212,16 +212,16 @@ class _Search:
             ):
                 self._tick()
                 way = before | self._mask(faults)
-                known = found.get(following)
-                if known is None or self._weight(way) < self._weight(known):
-                    found[following] = way
-        return {state: [way] for state, way in found.items()}
+                earlier = fewest.get(following)
+                if earlier is None or self._weight(way) < self._weight(earlier):
+                    fewest[following] = way
+        return {state: [way] for state, way in fewest.items()}
 
     def _follow_all(
         self, level: dict[RoundState, _Ways], number: int
     ) -> dict[RoundState, _Ways]:
         """Return the next states, each with all ways that have no smaller one in them."""
-        found: dict[RoundState, _Ways] = {}
+        ways_to: dict[RoundState, _Ways] = {}
         limit = self._limit
         for state, ways in level.items():
             self._check()
@@ -235,13 +235,13 @@ class _Search:
                 more = self._mask(faults)
                 if self._fatal and following not in self._fatal[number]:
                     continue
-                known = found.setdefault(following, [])
+                earlier = ways_to.setdefault(following, [])
                 for before in ways:
                     way = before | more
                     if limit is None or way.bit_count() <= limit:
-                        _add(known, way)
+                        _add(earlier, way)
         return {
-            state: left for state, ways in found.items() if (left := self._open(ways))
+            state: left for state, ways in ways_to.items() if (left := self._open(ways))
         }
 
     def _judged(
@@ -277,8 +277,8 @@ class _Search:
         """Return the ways that have no falsifier in them: others lead to no smallest."""
         if not self._every:
             return ways
-        found = self._found
-        return [way for way in ways if not any(f & way == f for f in found)]
+        broken = self._found
+        return [way for way in ways if not any(f & way == f for f in broken)]
 
     def _weight(self, way: int) -> int:
         """Return what is least for the ways to prefer: few faults, none of them late."""
@@ -286,18 +286,18 @@ class _Search:
 
     def _mask(self, faults: Injection) -> int:
         """Return faults as bits."""
-        known = self._masks.get(faults)
-        if known is None:
-            known = 0
+        mask = self._masks.get(faults)
+        if mask is None:
+            mask = 0
             for fault in faults:
                 if fault not in self._bits:
                     if self._stepper.scope.ends_in_crash(frozenset({fault})):
                         self._late |= 1 << len(self._faults)
                     self._bits[fault] = len(self._faults)
                     self._faults.append(fault)
-                known |= 1 << self._bits[fault]
-            self._masks[faults] = known
-        return known
+                mask |= 1 << self._bits[fault]
+            self._masks[faults] = mask
+        return mask
 
     def _set_of(self, mask: int) -> FaultSet:
         return frozenset(
@@ -329,8 +329,8 @@ class _Search:
 
 def _add(sets: _Ways, new: int) -> None:
     """Add a set to those that have no other one in them."""
-    for known in sets:
-        if known & new == known:
+    for old in sets:
+        if old & new == old:
             return
-    sets[:] = [known for known in sets if new & known != new]
+    sets[:] = [old for old in sets if new & old != new]
     sets.append(new)

@@ -1,4 +1,4 @@
-"""What a good outcome rests on: sets of messages of which one is enough."""
+"""Supports of a good outcome: sets of messages of which one is enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worldline.injection.formula import (
     Spared,
 )
 from worldline.injection.scope import Loss, Scope
-from worldline.injection.subject import Pulse, patiently
+from worldline.injection.subject import Pulse, never_interrupt
 from worldline.lineage.engines.hazards import hazards
 
 
@@ -23,7 +23,7 @@ def supports(
     formula: Formula,
     scope: Scope,
     most: int,
-    check: Pulse = patiently,
+    check: Pulse = never_interrupt,
 ) -> list[frozenset[Loss]]:
     """Return smallest sets of links that keep a goal, whatever else is lost.
 
@@ -42,8 +42,8 @@ def supports(
     change places and a fault stands for its absence. Nobody crashes in them.
     """
     links = Scope(scope.nodes, scope.eot, eff=scope.eot)
-    found = islice(_models(dual(formula), links, check), 8 * most)
-    return sorted(found, key=lambda some: (len(some), sorted(some)))[:most]
+    models = islice(_models(dual(formula), links, check), 8 * most)
+    return sorted(models, key=lambda some: (len(some), sorted(some)))[:most]
 
 
 def dual(formula: Formula) -> Formula:

@@ -21,7 +21,7 @@ from worldline.model.verdicts import Verdict
 @final
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of one scope."""
+    """The result of one scope."""
 
     eot: int
     eff: int
@@ -35,7 +35,7 @@ class Tried:
 @final
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep tried, in order, and what ended it.
+    """The scopes that a sweep tried, in order, and what ended it.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Swept:
     @property
     def passing(self) -> Tried | None:
         """The largest scope that holds, by EFF and then by EOT."""
-        found = [one for one in self.tried if one.verdict is Verdict.HOLDS]
-        return max(found, key=lambda one: (one.eff, one.eot), default=None)
+        passing = [one for one in self.tried if one.verdict is Verdict.HOLDS]
+        return max(passing, key=lambda one: (one.eff, one.eot), default=None)
 
     @property
     def verdict(self) -> Verdict:
@@ -103,17 +103,17 @@ def sweep(
             return Swept(tuple(tried), "seconds")
         try:
             with heard():
-                found = decide(eot, eff, left)
+                result = decide(eot, eff, left)
         except KeyboardInterrupt:
             pending()  # it is heeded now
             return Swept(tuple(tried), "interrupted")
-        tried.append(_tried(eot, eff, found))
+        tried.append(_tried(eot, eff, result))
         if report is not None:
             report(tried[-1])
-        if found.bound in ("seconds", "memory", "interrupted"):
-            return Swept(tuple(tried), found.bound)
-        is_broken = found.verdict is Verdict.VIOLATED
-        is_started = is_started or not (found.vacuous or is_broken)
+        if result.bound in ("seconds", "memory", "interrupted"):
+            return Swept(tuple(tried), result.bound)
+        is_broken = result.verdict is Verdict.VIOLATED
+        is_started = is_started or not (result.vacuous or is_broken)
         if not is_started or is_broken:
             eot += 1
         elif eff < eot - 1:
@@ -124,14 +124,14 @@ def sweep(
     return Swept(tuple(tried), "rounds")
 
 
-def _tried(eot: int, eff: int, found: SearchResult) -> Tried:
-    first = min(found.falsifiers, key=len, default=None)
+def _tried(eot: int, eff: int, result: SearchResult) -> Tried:
+    first = min(result.falsifiers, key=len, default=None)
     return Tried(
         eot,
         eff,
-        found.verdict,
+        result.verdict,
         first,
-        found.executions,
-        found.vacuous,
-        found.seconds,
+        result.executions,
+        result.vacuous,
+        result.seconds,
     )

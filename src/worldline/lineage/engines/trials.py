@@ -16,7 +16,7 @@ from worldline.model.verdicts import Verdict
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchBudget:
-    """What a search may use up; None means no limit.
+    """The bounds of a search; None means no limit.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SearchBudget:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultsProgress:
-    """How far a search has come.
+    """The progress of a search.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class FaultsProgress:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
@@ -147,9 +147,9 @@ class FaultTrials:
             if most is not None and self.executions >= most:
                 raise BoundHit("executions")
             self.check()
-        found = self.subject.run(faults)
+        run = self.subject.run(faults)
         self.executions += 1
-        self._met |= found.met
+        self._met |= run.met
         if self._progress is not None:
             self._progress(
                 FaultsProgress(
@@ -159,7 +159,7 @@ class FaultTrials:
                     waiting=waiting,
                 )
             )
-        return found
+        return run
 
     def check(self) -> None:
         """Raise `BoundHit` if time or memory is used up."""

@@ -1,1 +1,1 @@
-"""What faults do, and why an outcome needs what they take away: texts and drawings."""
+"""Explanations of faults, and of why an outcome needs what they take away."""

@@ -70,12 +70,12 @@ def spacetime(run: Run, scope: Scope) -> str:
 
 def _messages(run: Run, scope: Scope) -> list[tuple[SentMessage, list[str]]]:
     """Join what goes the same way at the same time to one arrow."""
-    found: dict[tuple[str, str, int, int | None], tuple[SentMessage, list[str]]] = {}
+    messages: dict[tuple[str, str, int, int | None], tuple[SentMessage, list[str]]] = {}
     for sent in run.sent:
         if sent.src != sent.dst and sent.time < scope.eot:
             key = sent.src, sent.dst, sent.time, sent.arrived
-            found.setdefault(key, (sent, []))[1].append(sent.label)
-    return list(found.values())
+            messages.setdefault(key, (sent, []))[1].append(sent.label)
+    return list(messages.values())
 
 
 def _arrow(sent: SentMessage, labels: list[str], at: dict[str, int]) -> list[str]:

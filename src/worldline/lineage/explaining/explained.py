@@ -49,17 +49,17 @@ def _reasons(
     check = meter.within(_PATIENCE_S).check
     try:
         formula = good.support(goal, check)
-        found = supports(formula, scope, _MOST_SUPPORTS + 1, check)
+        reasons = supports(formula, scope, _MOST_SUPPORTS + 1, check)
     except BoundHit:
         yield "what keeps it without faults is too much to work out"
         return
-    if found == [frozenset()]:
+    if reasons == [frozenset()]:
         yield "without faults, it needs no message"
         return
     yield "without faults, each of these is enough for it:"
-    for links in found[:_MOST_SUPPORTS]:
+    for links in reasons[:_MOST_SUPPORTS]:
         yield "  " + ", ".join(link_words(link, faults) for link in sorted(links))
-    if len(found) > _MOST_SUPPORTS:
+    if len(reasons) > _MOST_SUPPORTS:
         yield "  and more"
 
 

@@ -57,16 +57,16 @@ class Lineage:
     @property
     def points(self) -> list[Point]:
         """Every point, by time."""
-        found = {self.goal}
+        points = {self.goal}
         for arc in self.arcs:
-            found |= {arc.source, arc.target}
-        return sorted(found)
+            points |= {arc.source, arc.target}
+        return sorted(points)
 
     def lacking(self, there: Iterable[Point]) -> list[Point]:
         """Return what does not hold in another run, of which all points are given."""
-        known = set(there)
+        present = set(there)
         absent = {arc.source for arc in self.arcs if arc.is_absent}
-        return [p for p in self.points if p not in known and p not in absent]
+        return [p for p in self.points if p not in present and p not in absent]
 
     def appearing(self, there: Iterable[Point]) -> dict[Point, list[Point]]:
         """Return what was absent and holds in another run, of which all points are given.
@@ -76,13 +76,13 @@ class Lineage:
         by_time: dict[int, list[Point]] = {}
         for point in there:
             by_time.setdefault(point.time, []).append(point)
-        found: dict[Point, list[Point]] = {}
+        instead: dict[Point, list[Point]] = {}
         for absent in dict.fromkeys(a.source for a in self.arcs if a.is_absent):
             pattern = _pattern(absent.label.removeprefix(NOT))
             here = by_time.get(absent.time, [])
-            if known := sorted(p for p in here if pattern.fullmatch(p.label)):
-                found[absent] = known
-        return found
+            if matches := sorted(p for p in here if pattern.fullmatch(p.label)):
+                instead[absent] = matches
+        return instead
 
     def restricted(self) -> Lineage:
         """Return it without what has no part in the goal."""
@@ -94,8 +94,8 @@ class Lineage:
             for arc in by_target.get(point, ()):
                 if arc.source not in needed:
                     needed.append(arc.source)
-        known = set(needed)
-        return Lineage(self.goal, tuple(a for a in self.arcs if a.target in known))
+        kept = set(needed)
+        return Lineage(self.goal, tuple(a for a in self.arcs if a.target in kept))
 
     def support(self) -> frozenset[Arc]:
         """Return the arcs of one derivation, with as few messages as greed finds."""
@@ -117,13 +117,13 @@ class Lineage:
                     if point not in cost or total < cost[point]:
                         cost[point], chosen[point] = total, arcs
                         is_settled = False
-        found: set[Arc] = set()
+        support: set[Arc] = set()
         waiting = [self.goal]
         while waiting:
             for arc in chosen.pop(waiting.pop(), []):
-                found.add(arc)
+                support.add(arc)
                 waiting.append(arc.source)
-        return frozenset(found)
+        return frozenset(support)
 
 
 def _pattern(label: str) -> re.Pattern[str]:

@@ -167,10 +167,10 @@ def _falsifier(one: Compared, number: int, scope: Scope) -> list[str]:
 
 def _appearing(instead: dict[Point, list[Point]]) -> list[str]:
     """Say what holds in the run with faults that must not."""
-    found = dict.fromkeys(point for points in instead.values() for point in points)
-    if not found:
+    appearing = dict.fromkeys(point for points in instead.values() for point in points)
+    if not appearing:
         return []
-    listed = ", ".join(map(str, [*found][:_MOST_LISTED]))
+    listed = ", ".join(map(str, [*appearing][:_MOST_LISTED]))
     return [f"<p>It has what must be absent: {written(listed)}.</p>"]
 
 

@@ -1,4 +1,4 @@
-"""What fault injection says in the end, for people and as JSON."""
+"""The report of fault injection, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ class FaultsReport(BaseReport):
 
     def _asked_for(self) -> dict[str, Any]:
         """Return the keys of what was asked for beside the verdict."""
-        found: dict[str, Any] = {}
+        asked: dict[str, Any] = {}
         if self.swept is not None:
-            found["sweep"] = sweep_json(self.swept)
+            asked["sweep"] = sweep_json(self.swept)
         if self.frontier:
-            found["frontier"] = [edge_json(edge) for edge in self.frontier]
+            asked["frontier"] = [edge_json(edge) for edge in self.frontier]
         if self.hardening is not None:
-            found["hardening"] = list(self.hardening)
-        return found
+            asked["hardening"] = list(self.hardening)
+        return asked
 
     @property
     def because(self) -> str:
@@ -120,8 +120,8 @@ class FaultsReport(BaseReport):
         if self.unwritten:
             lines.append(f"    no trace: {self.unwritten}")
         width = max((len(p.name) for p in self.properties), default=0)
-        for known in self.properties if len(self.properties) > 1 else ():
-            lines += property_lines(known, width)[:1]
+        for row in self.properties if len(self.properties) > 1 else ():
+            lines += property_lines(row, width)[:1]
         runs = f"{self.executions:,} execution{'' if self.executions == 1 else 's'}"
         lines.append(f"  {runs}, {self.seconds:.2f} s, engine {self.engine}")
         if self.verdict is Verdict.HOLDS and self.assumptions:

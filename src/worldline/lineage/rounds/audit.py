@@ -38,13 +38,13 @@ def audit_rounds(
     """
     chosen = [NO_FAULTS, *list(falsifiers)[:_RUNS]]
     chosen += [frozenset({one}) for one in _single_faults(subject)]
-    found = []
+    trialled = []
     for faults in dict.fromkeys(chosen):
         said = ", ".join(sorted(map(str, faults))) or "no faults"
         again = functools.partial(_run, subject, faults)
-        found.append(Trialled(f"the run under {said}", again, None))
+        trialled.append(Trialled(f"the run under {said}", again, None))
     scrambler = Scrambler(reach_of(subject.system))
-    compare(found, scrambler)
+    compare(trialled, scrambler)
     _audit_ghosts(subject, chosen)
     return scrambler.notes
 
@@ -78,16 +78,16 @@ def _single_faults(subject: RoundsSubject) -> list[Fault]:
     nodes, mortal = scope.nodes, scope.may_crash
     losses = scope.eff * len(nodes) * (len(nodes) - 1)
     crashes = scope.eot * len(mortal) if scope.crashes else 0
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for number in range(0, losses + crashes, (losses + crashes) // _RUNS + 1):
         if number < losses:
             rest, dst = divmod(number, len(nodes) - 1)
             time, src = divmod(rest, len(nodes))
-            found.append(Loss(time + 1, nodes[src], nodes[dst + (dst >= src)]))
+            faults.append(Loss(time + 1, nodes[src], nodes[dst + (dst >= src)]))
         else:
             time, node = divmod(number - losses, len(mortal))
-            found.append(Crash(time + 1, mortal[node]))
-    return found
+            faults.append(Crash(time + 1, mortal[node]))
+    return faults
 
 
 def _run(subject: RoundsSubject, faults: FaultSet) -> Told:
@@ -102,7 +102,7 @@ def _run(subject: RoundsSubject, faults: FaultSet) -> Told:
             failure = rounds.world.failure
             judge = Judge(rounds)
             promised = due(subject.system, subject.scope, number)
-            kept = [] if failure else [judge.holds(known) for known in promised]
+            kept = [] if failure else [judge.holds(prop) for prop in promised]
             after = str(failure) if failure else rounds.world.snapshot()
             data.append(([event.key for event, _ in events], after, kept))
             nodes = "; ".join(map(repr, rounds.world.nodes))

@@ -63,14 +63,14 @@ class Cones:
             self._compare(before, after, number)
             before = after
             judge = Judge(rounds)
-            for known in due(self._system, scope, number):
-                judge.holds(known)
-                self._reads[Promise(number, known.name)] = list(judge.reads)
+            for prop in due(self._system, scope, number):
+                judge.holds(prop)
+                self._reads[Promise(number, prop.name)] = list(judge.reads)
 
     def past(self, goal: Promise) -> Formula:
         """Return: some loss or crash in the causal past of what the verdict read."""
         until: dict[int, int] = {}
-        found: set[Fault] = set()
+        faults: set[Fault] = set()
         for node, number in self._sources(goal):
             until[node] = max(number, until.get(node, 0))
         seen: dict[int, int] = {}
@@ -82,13 +82,13 @@ class Cones:
                 arrived = mail.arrived
                 if mail.dst == node and arrived is not None and arrived <= last:
                     if mail.src != node and not mail.silenced:
-                        found |= set(self._loss(mail.round, mail.src, node))
+                        faults |= set(self._loss(mail.round, mail.src, node))
                     until[mail.src] = max(mail.round, until.get(mail.src, 0))
             seen[node] = last
         for node, last in seen.items():
-            found |= set(self._crashes(node, last))
-        found -= self._faults
-        return Some(tuple(Injected(fault) for fault in in_order(frozenset(found))))
+            faults |= set(self._crashes(node, last))
+        faults -= self._faults
+        return Some(tuple(Injected(fault) for fault in in_order(frozenset(faults))))
 
     def light(self, goal: Promise) -> Formula:
         """Return: some loss in the light cone, some crash that matters, or less.
@@ -102,14 +102,14 @@ class Cones:
         """
         end = goal.round
         read = self._read_nodes(goal)
-        found: set[Fault] = set()
+        faults: set[Fault] = set()
         speaks: dict[int, int] = {}
         for mail in self._sent:
             if mail.src == mail.dst or mail.lost or mail.silenced:
                 continue
             far = 1 if mail.dst in read else 2
             if mail.round + far <= end or self._breaks:
-                found |= set(self._loss(mail.round, mail.src, mail.dst))
+                faults |= set(self._loss(mail.round, mail.src, mail.dst))
             if mail.round < end:
                 speaks[mail.src] = max(mail.round, speaks.get(mail.src, 0))
         for node in range(self._count):
@@ -118,9 +118,9 @@ class Cones:
                 last = end
             elif self._scope.recovery:
                 last = end - 1
-            found |= set(self._crashes(node, last))
-        found -= self._faults
-        parts: list[Formula] = [Injected(f) for f in in_order(frozenset(found))]
+            faults |= set(self._crashes(node, last))
+        faults -= self._faults
+        parts: list[Formula] = [Injected(f) for f in in_order(frozenset(faults))]
         parts += [Spared(fault) for fault in in_order(self._faults)]
         return Some(tuple(parts))
 
@@ -164,13 +164,13 @@ class Cones:
         """Return the nodes whose state a verdict read; messages are of all of them."""
         if goal.property == FAILURE:
             return set(range(self._count))
-        found: set[int] = set()
+        nodes: set[int] = set()
         for read in self._reads[goal]:
             column = self._system.layout.columns[read.column]
             if column.kind not in (ColumnKind.LOCAL, ColumnKind.HIDDEN):
                 return set(range(self._count))
-            found.add(column.index)
-        return found
+            nodes.add(column.index)
+        return nodes
 
     def _loss(self, time: int, src: int, dst: int) -> Iterator[Fault]:
         if self._scope.may_lose(time):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from worldline.injection.scope import Scope
-from worldline.lineage.rounds.fares import MUTE, Fares
+from worldline.lineage.rounds.crash_status import MUTE, CrashStatus
 from worldline.lineage.rounds.promises import due, stopped, witnesses
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
@@ -21,14 +21,14 @@ Out: TypeAlias = tuple[tuple[int, tuple[Envelope, ...], bool], ...]
 Incoming: TypeAlias = tuple[tuple[int, tuple[Envelope, ...]], ...]
 """By sender, what may arrive at a node in a round."""
 
-NodeRound: TypeAlias = tuple[int, Fares, Out]
-"""A node's core, how it fares, and what it sent in the last round."""
+NodeRound: TypeAlias = tuple[int, CrashStatus, Out]
+"""A node's core, its crash status, and what it sent in the last round."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Core:
-    """What of a node's state its next turn depends on, beside its mail.
+    """The part of a node's state that its next turn depends on, beside its mail.
 
     Attributes
     ----------
@@ -66,9 +66,7 @@ class RoundParts:
         self._scope = scope
         tables = TabulatedWorld(system)
         self.interners = tables.tables.interners
-        self._decide = {
-            known.name: tables.decision(known) for known in system.properties
-        }
+        self._decide = {prop.name: tables.decision(prop) for prop in system.properties}
         self.cores: list[Core] = []
         self._core_ids: dict[Core, int] = {}
         self.nodes: list[NodeRound] = []
@@ -77,44 +75,44 @@ class RoundParts:
 
     def core(self, core: Core) -> int:
         """Return the number of a core."""
-        known = self._core_ids.setdefault(core, len(self.cores))
-        if known == len(self.cores):
+        number = self._core_ids.setdefault(core, len(self.cores))
+        if number == len(self.cores):
             self.cores.append(core)
-        return known
+        return number
 
-    def node(self, core: int, fares: Fares, out: Out) -> int:
+    def node(self, core: int, crash_status: CrashStatus, out: Out) -> int:
         """Return the number of a node."""
-        node = core, fares, out
-        known = self._node_ids.setdefault(node, len(self.nodes))
-        if known == len(self.nodes):
+        node = core, crash_status, out
+        number = self._node_ids.setdefault(node, len(self.nodes))
+        if number == len(self.nodes):
             self.nodes.append(node)
-        return known
+        return number
 
     def stop(self, index: int, hidden: int) -> int:
         """Return what a crash makes of what a node owns beside its fields."""
-        known = self._stopped.get((index, hidden))
-        if known is None:
+        number = self._stopped.get((index, hidden))
+        if number is None:
             column = self._system.layout.hidden(index)
             interner = self.interners[column]
             frozen = stopped(self._system, column, interner.values[hidden]).freeze()
-            known = self._stopped[index, hidden] = interner.intern(frozen)
-        return known
+            number = self._stopped[index, hidden] = interner.intern(frozen)
+        return number
 
     def breaks(self, nodes: list[NodeRound], round_: int) -> bool:
         """Say whether a handler failed, or a property does not hold after a round."""
         if any(self.cores[node[0]].failed for node in nodes):
             return True
         row: Any = _Row(lambda column: self._value(nodes, column))
-        known = due(self._system, self._scope, round_)
-        return not all(self._decide[one.name](row) for one in known)
+        wanted = due(self._system, self._scope, round_)
+        return not all(self._decide[one.name](row) for one in wanted)
 
     def met(self, nodes: list[NodeRound]) -> set[str]:
         """Return the properties that must hold sometimes, and do in a state."""
         if any(self.cores[node[0]].failed for node in nodes):
             return set()
         row: Any = _Row(lambda column: self._value(nodes, column))
-        known = witnesses(self._system)
-        return {one.name for one in known if self._decide[one.name](row)}
+        wanted = witnesses(self._system)
+        return {one.name for one in wanted if self._decide[one.name](row)}
 
     def _value(self, nodes: list[NodeRound], column: int) -> int:
         """Return the interned value of a column in a state."""
@@ -123,9 +121,9 @@ class RoundParts:
         if spec.kind is ColumnKind.LOCAL:
             return self.cores[nodes[spec.index][0]].local
         if spec.kind is ColumnKind.HIDDEN:
-            core, fares, _ = nodes[spec.index]
+            core, crash_status, _ = nodes[spec.index]
             hidden = self.cores[core].hidden
-            return self.stop(spec.index, hidden) if fares == MUTE else hidden
+            return self.stop(spec.index, hidden) if crash_status == MUTE else hidden
         cell: Any = self._system.cell(column)
         if spec.kind is ColumnKind.INBOX:
             for src, (_, _, out) in enumerate(nodes):

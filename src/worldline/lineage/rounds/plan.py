@@ -1,4 +1,4 @@
-"""Which faults a run in rounds is under, and which can be asked of a system."""
+"""The faults that a run in rounds is under, and those that a system can have."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def check(system: System, scope: Scope) -> None:
             f"the system has {', '.join(names)}",
             remedy="give the nodes of the system, in its order",
         )
-    if not any(known.kind in _JUDGED for known in system.properties):
+    if not any(prop.kind in _JUDGED for prop in system.properties):
         raise UsageError(
             f"{system.name} promises nothing that a fault could break",
             remedy="give it a @wl.safety or @wl.liveness property",

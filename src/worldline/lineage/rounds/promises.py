@@ -1,4 +1,4 @@
-"""What a system promises in rounds: safety in each round, liveness at the end."""
+"""The promises of a system in rounds: safety in each round, liveness at the end."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Promise:
 def promises(system: System, scope: Scope) -> Iterator[tuple[Promise, Property]]:
     """Return all properties that must hold, and when, in the order of rounds."""
     for number in range(1, scope.eot + 1):
-        for known in due(system, scope, number):
-            yield Promise(number, known.name), known
+        for prop in due(system, scope, number):
+            yield Promise(number, prop.name), prop
 
 
 def due(system: System, scope: Scope, number: int) -> list[Property]:
@@ -49,26 +49,26 @@ def due(system: System, scope: Scope, number: int) -> list[Property]:
     kinds = {PropertyKind.SAFETY}
     if number == scope.eot:
         kinds.add(PropertyKind.LIVENESS)
-    return [known for known in system.properties if known.kind in kinds]
+    return [prop for prop in system.properties if prop.kind in kinds]
 
 
 def witnesses(system: System) -> list[Property]:
     """Return the properties that must hold sometimes."""
     kind = PropertyKind.SOMETIMES
-    return [known for known in system.properties if known.kind is kind]
+    return [prop for prop in system.properties if prop.kind is kind]
 
 
 def cases(system: System) -> list[CoverPoint]:
     """Return what has to happen in some run for a HOLDS to mean anything."""
-    found = []
+    points = []
     if any(system.scripts) or any(system.whenevers):
         why = "no call of the workload happened in any run"
         remedy = f"{_LONGER}, or see why no guard of a call is true"
-        found.append(CoverPoint(CALLS, why, remedy))
+        points.append(CoverPoint(CALLS, why, remedy))
     remedy = f"{_LONGER} or more faults, or ask 'worldline check' if it can be reached"
-    return found + [
-        CoverPoint(known.name, f"{known.name} was not reached in any run", remedy)
-        for known in witnesses(system)
+    return points + [
+        CoverPoint(prop.name, f"{prop.name} was not reached in any run", remedy)
+        for prop in witnesses(system)
     ]
 
 
@@ -86,10 +86,10 @@ class Judge:
         self._stopped = set(rounds.muted())
         self.reads: list[ColumnRead] = []
 
-    def holds(self, known: Property) -> bool:
+    def holds(self, prop: Property) -> bool:
         """Evaluate a property; `reads` is then what it looked at."""
         self.reads = []
-        return known.judge(View(self._system, self)).holds
+        return prop.judge(View(self._system, self)).holds
 
     def read(self, read: ColumnRead) -> Any:
         self.reads.append(read)

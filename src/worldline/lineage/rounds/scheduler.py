@@ -284,8 +284,8 @@ class RoundWorld:
     def _calls(self, index: int) -> list[Event]:
         system, cells, layout = self.system, self.world.cells, self.system.layout
         inbox, budget = cells[layout.inbox(index)], cells[layout.BUDGET]
-        known = own_events(system, index, self._hidden(index), inbox, budget)
-        return [event for event in known if event.kind is Kind.CALL]
+        own = own_events(system, index, self._hidden(index), inbox, budget)
+        return [event for event in own if event.kind is Kind.CALL]
 
     def _first_wait(self, index: int) -> Event | None:
         """Return a wait of a script that is over now: it takes no turn."""

@@ -1,11 +1,11 @@
-"""Which way to step through the rounds of a system."""
+"""The choice of a stepper for the rounds of a system."""
 
 from __future__ import annotations
 
 from worldline.injection.stepper import Stepper
-from worldline.lineage.rounds.nodewise import Nodewise
+from worldline.lineage.rounds.node_rounds import Nodewise
 from worldline.lineage.rounds.subject import RoundsSubject
-from worldline.lineage.rounds.whole import Roundwise
+from worldline.lineage.rounds.system_rounds import Roundwise
 from worldline.model.network import Capability
 
 

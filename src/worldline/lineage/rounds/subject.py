@@ -15,7 +15,7 @@ from worldline.injection.subject import (
     Pulse,
     Run,
     SentMessage,
-    patiently,
+    never_interrupt,
 )
 from worldline.lineage.rounds.cones import Cones
 from worldline.lineage.rounds.plan import FaultPlan, check
@@ -37,7 +37,7 @@ from worldline.runs.schedule import Steps
 
 
 class Mode(enum.StrEnum):
-    """What a support is."""
+    """The kind of support that is asked for."""
 
     FAST = "fast"
     """The causal past of what a verdict read: small, and it may miss a way."""
@@ -141,10 +141,10 @@ class RoundsSubject:
             if rounds.world.failure is not None:
                 break
             judge = Judge(rounds)
-            for known in due(self.system, self._scope, number):
-                promise = Promise(number, known.name)
+            for prop in due(self.system, self._scope, number):
+                promise = Promise(number, prop.name)
                 owed.add(promise)
-                if judge.holds(known):
+                if judge.holds(prop):
                     kept.add(promise)
             met = self._met(judge, met)
         else:
@@ -153,7 +153,7 @@ class RoundsSubject:
             met.add(CALLS)
         cones: list[Cones] = []
 
-        def support(goal: Goal, check: Pulse = patiently) -> Formula:
+        def support(goal: Goal, check: Pulse = never_interrupt) -> Formula:
             check()
             # Most runs are never asked, and watching one takes longer.
             if not cones:
@@ -162,8 +162,8 @@ class RoundsSubject:
                 raise InternalError(
                     f"there is no support for {goal}, which is not kept"
                 )
-            found = cones[0]
-            return found.light(goal) if self.complete else found.past(goal)
+            cone = cones[0]
+            return cone.light(goal) if self.complete else cone.past(goal)
 
         return Run(
             faults,
@@ -177,9 +177,9 @@ class RoundsSubject:
     def _met(self, judge: Judge, before: set[str]) -> set[str]:
         """Return what has been true by now of what must be so sometimes."""
         return before | {
-            known.name
-            for known in witnesses(self.system)
-            if known.name not in before and judge.holds(known)
+            prop.name
+            for prop in witnesses(self.system)
+            if prop.name not in before and judge.holds(prop)
         }
 
     def world(self, faults: FaultSet) -> RoundWorld:
@@ -206,14 +206,14 @@ class RoundsSubject:
                 name, kind, said = failure.kind, failure.kind, str(failure)
                 return self._falsifier(rounds, Promise(number, name), kind, said)
             judge = Judge(rounds)
-            for known in due(self.system, self._scope, number):
-                if not judge.holds(known):
+            for prop in due(self.system, self._scope, number):
+                if not judge.holds(prop):
                     # What was seen as crashed is so in the schedule.
                     for index in rounds.muted():
                         crash = Event(Kind.CRASH, self.system.ids[index])
                         rounds.run.append((crash, rounds.world.step(crash).choices))
-                    promise = Promise(number, known.name)
-                    return self._falsifier(rounds, promise, known.kind.value, None)
+                    promise = Promise(number, prop.name)
+                    return self._falsifier(rounds, promise, prop.kind.value, None)
         raise InternalError(
             f"no promise is broken under {', '.join(map(str, faults)) or 'no faults'}"
         )

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.injection.scope import Crash
 from worldline.injection.subject import Pulse
-from worldline.lineage.rounds.fares import FRESH
+from worldline.lineage.rounds.crash_status import FRESH
 from worldline.lineage.rounds.parts import Core, Incoming, Out, RoundParts
 from worldline.lineage.rounds.plan import FaultPlan
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld
@@ -98,38 +98,38 @@ class NodeTurns:
         """
         loses = self._scope.may_lose(round_ - 1)
         key = index, core, incoming, loses, again, round_ == 1, every
-        known = self._options.get(key)
-        if known is not None:
-            return known
+        options = self._options.get(key)
+        if options is not None:
+            return options
         able = [src for src, _ in incoming if src != index] if loses else []
-        found: dict[NodeTurn, list[tuple[int, ...]]] = {}
+        losses_to: dict[NodeTurn, list[tuple[int, ...]]] = {}
         for size in range(len(able) + 1):
             for lost in combinations(able, size):
                 arriving = tuple(i for i in incoming if i[0] not in lost)
                 step = self._turn(index, core, arriving, round_, again=again)
-                smaller = found.setdefault(step, [])
+                smaller = losses_to.setdefault(step, [])
                 if not smaller or (
                     every and not any(set(one) <= set(lost) for one in smaller)
                 ):
                     smaller.append(lost)
-        known = [(step, lost) for step, sets in found.items() for lost in sets]
-        self._options[key] = known
-        return known
+        options = [(step, lost) for step, sets in losses_to.items() for lost in sets]
+        self._options[key] = options
+        return options
 
     def _turn(
         self, index: int, core: int, arriving: Incoming, round_: int, *, again: bool
     ) -> NodeTurn:
         """Let a node have its turn, unless it is known how it goes."""
         key = index, core, arriving, again, round_ == 1
-        known = self._turns.get(key)
-        if known is None:
+        turn = self._turns.get(key)
+        if turn is None:
             self.pulse()
             self.executions += 1
             boot = self.boot[index] if round_ == 1 else ()
-            known = self._turns[key] = self._run(
+            turn = self._turns[key] = self._run(
                 index, self._parts.cores[core], arriving, boot, round_, again=again
             )
-        return known
+        return turn
 
     def _run(
         self,

@@ -1,1 +1,1 @@
-"""What can be asked which faults break it: Dedalus programs, systems of Python nodes."""
+"""Targets of fault injection: Dedalus programs, and systems of Python nodes."""

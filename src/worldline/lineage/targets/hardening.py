@@ -71,19 +71,19 @@ def harden(
         no single one is enough.
     """
     promised = owed(checked)
-    known = list(patches(checked))
+    candidates = list(patches(checked))
     for size in range(1, most + 1):
-        found = []
-        for some in combinations(known, size):
+        hardening = []
+        for some in combinations(candidates, size):
             patch = _joined(some)
             try:
                 changed = check(patch.applied(checked.program), checked.nodes)
             except UsageError:
                 continue  # such as a negation that now goes through a recursion
             if certify(changed).verdict is Verdict.HOLDS and owed(changed) >= promised:
-                found.append(patch)
-        if found:
-            return found
+                hardening.append(patch)
+        if hardening:
+            return hardening
     return []
 
 

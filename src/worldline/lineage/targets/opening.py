@@ -1,4 +1,4 @@
-"""What a target names: a Dedalus program, of files or of the zoo, or a Python system."""
+"""The target that a text names: a Dedalus program, or a Python system."""
 
 from __future__ import annotations
 
@@ -70,19 +70,19 @@ def open_target(
 
 def _refuse_unknown(name: str) -> None:
     """Refuse what names nothing, as `load` does, but knowing of programs too."""
-    known = sorted({*builtin.names(), *builtin.programs()})
+    names = sorted({*builtin.names(), *builtin.programs()})
     if (
         name.startswith(builtin.PREFIX)
-        and name.removeprefix(builtin.PREFIX) not in known
+        and name.removeprefix(builtin.PREFIX) not in names
     ):
         raise UsageError(
             f"the zoo has no program or system {name.removeprefix(builtin.PREFIX)!r}",
-            remedy=f"it has {', '.join(known)}",
+            remedy=f"it has {', '.join(names)}",
         )
     if name.endswith(".py") or ":" in name:
         return
-    meant = f"{builtin.PREFIX}{name}" if name in known else f"{name}{PROGRAM_SUFFIX}"
-    hint = f"did you mean {meant}? " if name in known or Path(meant).is_file() else ""
+    meant = f"{builtin.PREFIX}{name}" if name in names else f"{name}{PROGRAM_SUFFIX}"
+    hint = f"did you mean {meant}? " if name in names or Path(meant).is_file() else ""
     raise UsageError(
         f"cannot load {name!r}",
         remedy=f"{hint}TARGET is FILE{PROGRAM_SUFFIX}, zoo:NAME, FILE.py[:function] or "

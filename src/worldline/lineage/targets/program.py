@@ -197,23 +197,23 @@ def _solved(
 
     try:
         with heard():
-            found = search(
+            solution = search(
                 checked, scope, every=every, look=_look(budget), progress=tell
             )
-        if found.bound == "interrupted":
+        if solution.bound == "interrupted":
             pending()  # it is heeded now
     except (KeyboardInterrupt, MemoryError, OutOfTime) as end:
         # Before there was a question to be asked of the solver.
         pending()
         return SearchResult(verdict=Verdict.UNKNOWN, bound=_bound_of(end))
     return SearchResult(
-        verdict=found.verdict,
-        falsifiers=found.falsifiers,
-        executions=found.executions,
-        seconds=found.seconds,
-        bound=found.bound,
-        unmet=(OWED,) if found.vacuous else (),
-        notes=found.notes,
+        verdict=solution.verdict,
+        falsifiers=solution.falsifiers,
+        executions=solution.executions,
+        seconds=solution.seconds,
+        bound=solution.bound,
+        unmet=(OWED,) if solution.vacuous else (),
+        notes=solution.notes,
     )
 
 
@@ -238,11 +238,11 @@ def _bound_of(end: BaseException) -> str:
 
 def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage:
     """Return the derivations of a row of `post`, as a graph."""
-    found = subject.derivations(faults, [goal])
-    points = [Point(fact.time, fact.node, fact.label) for fact in found.facts]
-    (post,) = (n for n, fact in enumerate(found.facts) if is_goal(fact, subject))
+    derivations = subject.derivations(faults, [goal])
+    points = [Point(fact.time, fact.node, fact.label) for fact in derivations.facts]
+    (post,) = (n for n, fact in enumerate(derivations.facts) if is_goal(fact, subject))
     arcs = []
-    for number, firing in enumerate(found.firings):
+    for number, firing in enumerate(derivations.firings):
         target = points[firing.fact]
         for premise in firing.premises:
             sent = firing.message is not None

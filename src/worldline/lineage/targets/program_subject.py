@@ -19,7 +19,7 @@ from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import POST, PRE
 from worldline.injection.formula import Formula
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.injection.subject import CoverPoint, Goal, Pulse, Run, patiently
+from worldline.injection.subject import CoverPoint, Goal, Pulse, Run, never_interrupt
 from worldline.model.errors import UsageError
 
 NOTHING_ELSE = "nothing else is owed"
@@ -37,7 +37,7 @@ Item = TypeVar("Item")
 
 
 class Goals(StrEnum):
-    """Which rows must be kept."""
+    """The rows that must be kept."""
 
     ALL = "all"
     """Every row of `pre`."""
@@ -146,9 +146,9 @@ class DedalusSubject:
         """Return the permutations of nodes that change nothing, without the identity."""
         mortal = set(self._scope.may_crash)
         return [
-            known
-            for known in renamings(self.checked)
-            if all(known.get(node, node) in mortal for node in mortal)
+            renaming
+            for renaming in renamings(self.checked)
+            if all(renaming.get(node, node) in mortal for node in mortal)
         ]
 
     @cached_property
@@ -179,7 +179,7 @@ class _Support:
     def _lineage(self) -> RunLineage:
         return self._make()
 
-    def __call__(self, goal: Goal, check: Pulse = patiently) -> Formula:
+    def __call__(self, goal: Goal, check: Pulse = never_interrupt) -> Formula:
         lineage = self._lineage
         if goal == NOTHING_ELSE:
             anything = (None,) * self._arity

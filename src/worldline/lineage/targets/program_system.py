@@ -167,11 +167,11 @@ class ProgramRun:
         """
         if not self._halting:
             return {}
-        found = {}
+        ends = {}
         for name in filter(self._crashes, self.scope.nodes):
             last = self._states.get((name, self.scope.eot), {})
-            found[name] = {one: last.get(one, frozenset()) for one in (PRE, POST)}
-        return found
+            ends[name] = {one: last.get(one, frozenset()) for one in (PRE, POST)}
+        return ends
 
     @property
     def _halting(self) -> bool:
@@ -205,12 +205,12 @@ class ProgramRun:
         sending: dict[tuple[str, int], list[ProgramMessage]] = {}
         for envelope in self._envelopes:
             sending.setdefault((envelope.src, envelope.time), []).append(envelope)
-        known, ends = self._states, self._ends
-        held = {name for rows in known.values() for name in rows}
+        rows_at, ends = self._states, self._ends
+        held = {name for rows in rows_at.values() for name in rows}
         fields = sorted(held | {PRE, POST})
 
         def round_(self: Any, ctx: Any, time: int) -> None:
-            here = known.get((ctx.me.name, time), {}) | ends.get(ctx.me.name, {})
+            here = rows_at.get((ctx.me.name, time), {}) | ends.get(ctx.me.name, {})
             for name in fields:
                 setattr(self, name, here.get(name, frozenset()))
             for envelope in sending.get((ctx.me.name, time), ()):
@@ -305,14 +305,14 @@ def states(
     execution: Execution,
 ) -> dict[tuple[str, int], dict[str, frozenset[FactRow]]]:
     """Return what each node holds in each round: rows without their first column."""
-    found: dict[tuple[str, int], dict[str, set[FactRow]]] = {}
+    held_at: dict[tuple[str, int], dict[str, set[FactRow]]] = {}
     for relation, row, time in execution.tuples():
         if relation != CRASH:  # it holds everywhere, always
-            held = found.setdefault((str(row[0]), time), {})
+            held = held_at.setdefault((str(row[0]), time), {})
             held.setdefault(identifier(relation), set()).add(row[1:])
     return {
         key: {name: frozenset(rows) for name, rows in held.items()}
-        for key, held in found.items()
+        for key, held in held_at.items()
     }
 
 

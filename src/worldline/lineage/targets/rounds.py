@@ -63,7 +63,7 @@ class RoundsTarget:
     @property
     def properties(self) -> tuple[tuple[str, str], ...]:
         """Its properties, as it declares them."""
-        return tuple((known.name, known.kind.value) for known in self.system.properties)
+        return tuple((prop.name, prop.kind.value) for prop in self.system.properties)
 
     def promised(self, goal: Goal) -> str:
         """Return the property that a goal is about, in whichever round."""
@@ -79,11 +79,11 @@ class RoundsTarget:
 
     def assumptions(self, scope: Scope) -> tuple[str, ...]:
         """Return under what a system holds."""
-        found = ["messages arrive in the next round, in one order"]
+        lines = ["messages arrive in the next round, in one order"]
         halts = scope.crashes > 0 and scope.semantics is not CrashSemantics.MUTE
         if halts and not permits(self.system.network, "connection_errors"):
-            found.append("at a node that is down they are lost")
-        return (*found, FIXED_CHOICES)
+            lines.append("at a node that is down they are lost")
+        return (*lines, FIXED_CHOICES)
 
     def subject(self, scope: Scope, negation: str) -> RoundsSubject:
         """Return what the searches run; to ignore negation is to look at the past only."""
@@ -105,15 +105,18 @@ class RoundsTarget:
 
     def trace(self, scope: Scope, faults: FaultSet, engine: str, seed: int) -> Trace:
         """Return the run up to the first promise that it breaks, as a schedule."""
-        found = self.subject(scope, IGNORE).falsifier(faults)
+        falsifier = self.subject(scope, IGNORE).falsifier(faults)
         ending = Ending(
-            found.promise.property, found.kind, Verdict.VIOLATED, found.failure
+            falsifier.promise.property,
+            falsifier.kind,
+            Verdict.VIOLATED,
+            falsifier.failure,
         )
         return record(
-            DirectWorld(found.system),
-            found.boot,
-            found.prologue,
-            found.run,
+            DirectWorld(falsifier.system),
+            falsifier.boot,
+            falsifier.prologue,
+            falsifier.run,
             ending=ending,
             engine=engine,
             seed=seed,
@@ -139,21 +142,23 @@ class RoundsTarget:
 
 def _judging(system: System, names: Sequence[str]) -> System:
     """Return a system with only some of its properties."""
-    known = {declared.name: declared for declared in system.properties}
+    by_name = {declared.name: declared for declared in system.properties}
     for name in names:
-        if name not in known:
+        if name not in by_name:
             raise UsageError(
                 f"{system.name} has no property {name!r}",
-                remedy=f"its properties are {', '.join(known) or 'none'}",
+                remedy=f"its properties are {', '.join(by_name) or 'none'}",
             )
-    if all(known[name].kind is PropertyKind.SOMETIMES for name in names):
+    if all(by_name[name].kind is PropertyKind.SOMETIMES for name in names):
         promised = [
-            one.name for one in known.values() if one.kind is not PropertyKind.SOMETIMES
+            one.name
+            for one in by_name.values()
+            if one.kind is not PropertyKind.SOMETIMES
         ]
         raise UsageError(
             f"{', '.join(names) or 'nothing'} is no promise that a fault could break",
             remedy=f"{system.name} promises {', '.join(promised) or 'nothing'}",
         )
     changed = copy.copy(system)
-    changed.properties = tuple(known[name] for name in dict.fromkeys(names))
+    changed.properties = tuple(by_name[name] for name in dict.fromkeys(names))
     return changed

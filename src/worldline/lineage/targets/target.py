@@ -1,4 +1,4 @@
-"""What can be asked which faults break it: the part that depends on what it is.
+"""A target of fault injection: all that differs between a program and a system.
 
 `program` and `rounds` are the two kinds; everything else about faults
 knows a subject only.
@@ -27,7 +27,7 @@ SEARCHES = ("ldfi", "random", "exhaustive")
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultQuery:
-    """What is asked of a target: as the user does, or of one of several scopes.
+    """A question to a target: as the user asks it, or of one of several scopes.
 
     Attributes
     ----------

@@ -38,12 +38,12 @@ V = TypeVar("V")
 
 def in_order(values: Iterable[T]) -> list[T]:
     """Return `values` as a list in canonical order: by type, then naturally."""
-    found = list(values)
-    if len(found) < 2:
-        return found
-    if set(map(type, found)) <= ITSELF:
-        return sort(found)
-    return sorted(found, key=lambda value: order_key(freeze(value)))
+    items = list(values)
+    if len(items) < 2:
+        return items
+    if set(map(type, items)) <= ITSELF:
+        return sort(items)
+    return sorted(items, key=lambda value: order_key(freeze(value)))
 
 
 @final
@@ -324,10 +324,10 @@ def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
     if ITSELF.issuperset(map(type, set.__iter__(value))):
         return value
     before = list(set.__iter__(value))
-    found = all_settled(before)
-    if not all(map(is_, found, before)):
+    items = all_settled(before)
+    if not all(map(is_, items, before)):
         value.clear()
-        value.update(found)
+        value.update(items)
     return value
 
 

@@ -145,12 +145,12 @@ def _of_tuple(frozen: tuple[Any, ...]) -> bytes:
 
 def _of_part(frozen: tuple[Any, ...]) -> bytes:
     """Encode a tuple inside another: few of them make up very many values."""
-    known = _parts.get(frozen)
-    if known is None:
+    part = _parts.get(frozen)
+    if part is None:
         if len(_parts) >= _MOST_PARTS:
             _parts.clear()
-        known = _parts[frozen] = _of_tuple(frozen)
-    return known
+        part = _parts[frozen] = _of_tuple(frozen)
+    return part
 
 
 _parts: dict[Frozen, bytes] = {}

@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 @final
 class Memory(Generic[T]):
-    """What was worked out for frozen values, or tuples of them.
+    """A memo table for frozen values, or tuples of them.
 
     Ids of nodes are equal by name, also those of two systems, though their order may
-    differ there. So what is remembered holds for a key with the very same ids only; one
-    of them tells, since a value is of one system.
+    differ there. So an entry is valid only for keys with the very same `NodeId` objects.
+    To compare one of them is enough, since a value belongs to one system.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ class Memory(Generic[T]):
         entry = self._entries.get(key)
         if entry is None:
             return None
-        found, path, node = entry
+        value, path, node = entry
         for position in path:
             key = key[position]
-        return found if node is None or key is node else None
+        return value if node is None or key is node else None
 
     def put(self, key: Any, value: T) -> T:
         """Remember a value for a key, and return it."""

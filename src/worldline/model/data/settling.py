@@ -43,8 +43,8 @@ def settled(value: Any) -> Any:
 
 def all_settled(values: Iterable[Any]) -> list[Any]:
     """Return values, each of them settled."""
-    found = list(values)
-    return found if ITSELF.issuperset(map(type, found)) else list(map(settled, found))
+    items = list(values)
+    return items if ITSELF.issuperset(map(type, items)) else list(map(settled, items))
 
 
 def settle_fields(values: dict[str, Any]) -> None:
@@ -76,14 +76,14 @@ def settle_live(value: Any) -> Any:
 
 
 def _settle_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    found = all_settled(value)
-    return value if all(map(is_, found, value)) else tuple(found)
+    items = all_settled(value)
+    return value if all(map(is_, items, value)) else tuple(items)
 
 
 def _settle_list(value: list[Any]) -> list[Any]:
-    found = all_settled(value)
-    if not all(map(is_, found, value)):
-        value[:] = found
+    items = all_settled(value)
+    if not all(map(is_, items, value)):
+        value[:] = items
     return value
 
 

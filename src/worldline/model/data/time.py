@@ -34,7 +34,7 @@ def _refuse(what: str) -> NoReturn:
 
 
 class _Opaque:
-    """What `Time` and `Duration` share: ordering asks the world, equality refuses."""
+    """The base of `Time` and `Duration`: ordering asks the world, equality refuses."""
 
     __slots__ = ("seconds",)
 

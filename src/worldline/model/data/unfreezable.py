@@ -1,4 +1,4 @@
-"""What is said of values that cannot be part of a state: which one, and where it is."""
+"""The error for a value that cannot be part of a state: which one, and where it is."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ _members: dict[Frozen, enum.Enum] = {}
 
 
 class _Nesting:
-    """How deep `freeze` is in a value now."""
+    """The depth at which `freeze` is in a value now."""
 
     __slots__ = ("level",)
 
@@ -162,12 +162,12 @@ def _adopt_type(value: Any) -> Callable[[Any], Frozen]:
 
 def _register_enum(cls: Any) -> None:
     # By name: the hash of a member would be computed by Python code.
-    known = {member.name: (ENUM, cls, member.name) for member in cls}
-    _members.update({frozen: cls[name] for name, frozen in known.items()})
+    members = {member.name: (ENUM, cls, member.name) for member in cls}
+    _members.update({frozen: cls[name] for name, frozen in members.items()})
 
     def freezer(member: Any) -> Frozen:
         # A combination of flags is no member.
-        return known.get(member._name_) or (ENUM, cls, member.name)
+        return members.get(member._name_) or (ENUM, cls, member.name)
 
     register_type(cls, freezer)
 
@@ -203,8 +203,8 @@ def register_shared(
     _constant.add(cls)
 
     def freeze_known(value: Any) -> Frozen:
-        known = _frozen_by_id.get(id(value))
-        return freezer(value) if known is None else known[1]
+        entry = _frozen_by_id.get(id(value))
+        return freezer(value) if entry is None else entry[1]
 
     register_type(cls, freeze_known)
     register_tag(cls, lambda frozen: thaw_shared(frozen, thawer))
@@ -255,8 +255,8 @@ def record_freezer(cls: type, names: tuple[str, ...]) -> Callable[[Any], Frozen]
         try:
             return (cls, *freeze_all(fields(value)))
         except Unfreezable as error:
-            found = zip(names, fields(value), strict=True)
-            raise error.inside(value, cls, found) from None
+            pairs = zip(names, fields(value), strict=True)
+            raise error.inside(value, cls, pairs) from None
 
     return freezer
 

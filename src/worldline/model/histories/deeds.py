@@ -1,4 +1,4 @@
-"""What clients did: operations that they invoked, and what came back.
+"""Records of clients: operations that they invoked, and what came back.
 
 A history is a record for each client. It says which operations had come back when
 another was invoked and nothing more of time, so that runs which differ in nothing else
@@ -26,7 +26,7 @@ InFlight: TypeAlias = tuple[LastCompleted, Any]
 class ClientRecord(  # noqa: SLOT001 - a tuple has no room for slots of its own
     tuple[Client, tuple[Completed, ...], InFlight | None]
 ):
-    """What one client did: who it is, what came back, and what it waits for.
+    """The record of one client: who it is, what came back, and what it waits for.
 
     An operation is preceded by what had completed when it was invoked, and followed by
     its result. Few such records make up very many histories, so each is `Sealed` in all
@@ -76,12 +76,12 @@ def arranged(history: History) -> History:
     def by_client(last: LastCompleted) -> LastCompleted:
         return tuple(in_order(last))
 
-    found: dict[Client, ClientRecord] = {}
+    arranged_records: dict[Client, ClientRecord] = {}
     for client, completed, flying in history:
         records = tuple([(by_client(done[0]), *done[1:]) for done in completed])
         now = None if flying is None else (by_client(flying[0]), flying[1])
-        found[client] = ClientRecord.of(client, records, now)
-    return tuple([found[client] for client in in_order(found)])
+        arranged_records[client] = ClientRecord.of(client, records, now)
+    return tuple([arranged_records[client] for client in in_order(arranged_records)])
 
 
 def position(history: History, client: Client) -> int:
@@ -117,16 +117,16 @@ def moments(history: History) -> list[Moment]:
     end = [(who, len(completed)) for who, completed, _ in history]
     results = {who: [entry[2] for entry in done] for who, done, _ in history}
     arrived = dict.fromkeys(results, 0)
-    found: list[Moment] = []
+    sequence: list[Moment] = []
 
     def await_responses(counts: list[tuple[Client, int]]) -> None:
         for who, count in counts:
             for index in range(arrived[who], count):
-                found.append(Moment(who, True, results[who][index]))
+                sequence.append(Moment(who, True, results[who][index]))
             arrived[who] = count
 
     for counts, invocation in invocations:
         await_responses(counts)
-        found.append(invocation)
+        sequence.append(invocation)
     await_responses(end)
-    return found
+    return sequence

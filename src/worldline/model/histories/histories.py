@@ -167,9 +167,9 @@ def linearizable(
     )
 
 
-def _pairs(found: object, function: str, pair: str) -> Pairs:
+def _pairs(answer: object, function: str, pair: str) -> Pairs:
     """Check what the caller's function gave, and put it in order of clients."""
-    pairs = tuple(found) if isinstance(found, Iterable) else (found,)
+    pairs = tuple(answer) if isinstance(answer, Iterable) else (answer,)
     if not pairs:
         return ()
     try:
@@ -276,24 +276,24 @@ class Linearizer:
 
     def explain(self, history: History) -> tuple[str, ...]:
         """Return why `history` is not linearizable, as time lines of its clients."""
-        found: Configurations = frozenset({(self._spec.initial, frozenset())})
+        configurations: Configurations = frozenset({(self._spec.initial, frozenset())})
         for number, response in enumerate(_responses(history)):
-            found = self._respond(found, *response)
-            if not found:
+            configurations = self._respond(configurations, *response)
+            if not configurations:
                 return explained(history, number)
         return ()
 
     def configurations(self, history: History) -> Configurations:
         """Return the configurations of `history`, remembered or replayed."""
-        found = self._known.get(history)
-        if found is None:
-            found = self._older.get(history)
-        if found is None:
-            found = frozenset({(self._spec.initial, frozenset())})
+        configurations = self._known.get(history)
+        if configurations is None:
+            configurations = self._older.get(history)
+        if configurations is None:
+            configurations = frozenset({(self._spec.initial, frozenset())})
             for waiting, client, result in _responses(history):
-                found = self._respond(found, waiting, client, result)
-            self._remember(history, found)
-        return found
+                configurations = self._respond(configurations, waiting, client, result)
+            self._remember(history, configurations)
+        return configurations
 
     def _remember(self, history: History, configurations: Configurations) -> None:
         if len(self._known) >= self._generation:
@@ -312,12 +312,12 @@ class Linearizer:
                 self._explained.clear()
             # One configuration is part of many sets of them.
             each = self._explained.setdefault(key[1:], {})
-            found: set[Configuration] = set()
+            responded: set[Configuration] = set()
             for one in before:
                 if one not in each:
                     each[one] = tuple(self._explain(one, *key[1:]))
-                found.update(each[one])
-            after = self._responses[key] = frozenset(found)
+                responded.update(each[one])
+            after = self._responses[key] = frozenset(responded)
         return after
 
     def _explain(

@@ -55,9 +55,9 @@ def explained(history: History, misfit: int) -> tuple[str, ...]:
         The first response along `moments` that no order of operations explains,
         counted from 0.
     """
-    found = moments(history)
-    intervals = _intervals(found)
-    ends = [at for at, moment in enumerate(found) if moment.back]
+    points = moments(history)
+    intervals = _intervals(points)
+    ends = [at for at, moment in enumerate(points) if moment.back]
     marked = next(one for one in intervals if one.end == ends[misfit])
     said = (
         f"not linearizable: {marked.label} of {spelt(marked.client)}, drawn with =, has "
@@ -66,15 +66,15 @@ def explained(history: History, misfit: int) -> tuple[str, ...]:
     )
     return (
         *textwrap.wrap(said, WIDTH),
-        *_Drawing(found, intervals, marked).lines(),
-        *textwrap.wrap(_unordered(found, ends[misfit]), WIDTH),
+        *_Drawing(points, intervals, marked).lines(),
+        *textwrap.wrap(_unordered(points, ends[misfit]), WIDTH),
     )
 
 
-def _intervals(found: Sequence[Moment]) -> list[_Interval]:
+def _intervals(points: Sequence[Moment]) -> list[_Interval]:
     intervals: list[_Interval] = []
     waiting: dict[Any, _Interval] = {}
-    for at, (client, back, what) in enumerate(found):
+    for at, (client, back, what) in enumerate(points):
         if back:
             waiting[client].end, waiting[client].result = at, spelt(what)
         else:
@@ -83,14 +83,14 @@ def _intervals(found: Sequence[Moment]) -> list[_Interval]:
     return intervals
 
 
-def _unordered(found: Sequence[Moment], marked: int) -> str:
+def _unordered(points: Sequence[Moment], marked: int) -> str:
     """Say with which other responses the marked one may have changed places."""
     first = last = marked
-    while first and found[first - 1].back:
+    while first and points[first - 1].back:
         first -= 1
-    while last + 1 < len(found) and found[last + 1].back:
+    while last + 1 < len(points) and points[last + 1].back:
         last += 1
-    clients = in_order({one.client for one in found[first : last + 1]})
+    clients = in_order({one.client for one in points[first : last + 1]})
     if len(clients) < 2:
         return ""
     names = ", ".join(map(spelt, clients))
@@ -102,7 +102,7 @@ class _Drawing:
     """The part of a history that fits, from the moment `first` to the moment `last`."""
 
     def __init__(
-        self, found: Sequence[Moment], intervals: list[_Interval], marked: _Interval
+        self, points: Sequence[Moment], intervals: list[_Interval], marked: _Interval
     ) -> None:
         self._intervals = intervals
         self._marked = marked
@@ -111,7 +111,7 @@ class _Drawing:
             client: shorten(spelt(client), _LONGEST_NAME) for client in clients
         }
         self._room = WIDTH - 4 - max(map(len, self._names.values()))
-        self._first, self._last = 0, len(found) - 1
+        self._first, self._last = 0, len(points) - 1
         assert marked.end is not None
         self._columns = self._placed()
         if self._width() > self._room:
@@ -133,13 +133,13 @@ class _Drawing:
         if self._marked.client not in kept:
             kept[-1] = self._marked.client
         wide = max(len(self._names[client]) for client in kept)
-        found = []
+        rows = []
         for client in kept:
             mine = [one for one in shown if one.client == client]
-            found.append(f"  {self._names[client]:<{wide}}  {self._line(mine)}")
+            rows.append(f"  {self._names[client]:<{wide}}  {self._line(mine)}")
         if any(one.end is None and one.client in kept for one in shown):
-            found.append(_OPEN)
-        return found + self._left_out(len(clients) - len(kept))
+            rows.append(_OPEN)
+        return rows + self._left_out(len(clients) - len(kept))
 
     def _left_out(self, clients: int) -> list[str]:
         ends = [one.end for one in self._intervals if one.end is not None]

@@ -18,7 +18,7 @@ def check_keys(network: Networks, types: Iterable[NodeType]) -> None:
     ModelError
         It names what is wrong among the keys of the network.
     """
-    services = [known for kind in types for known in _services(kind, "")]
+    services = [key for kind in types for key in _services(kind, "")]
     travelling = _travelling(services)
     for keys, _ in network.carried:
         for key in keys:
@@ -43,13 +43,13 @@ def _travelling(services: list[tuple[str, NodeType]]) -> dict[str, set[type]]:
     What a service above a router sends is given to that part, and does not travel
     itself. What travels is taken by some part of the same path.
     """
-    found: dict[str, set[type]] = {
+    classes: dict[str, set[type]] = {
         path: set() for path, kind in services if kind.router is None
     }
     for path, kind in services:
-        if path in found:
-            found[path] |= kind.on.keys() | kind.ignores
-    return found
+        if path in classes:
+            classes[path] |= kind.on.keys() | kind.ignores
+    return classes
 
 
 def _check_class(

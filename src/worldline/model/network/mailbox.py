@@ -1,4 +1,4 @@
-"""What a network offers to the rest of the model.
+"""The interface of networks to the rest of the model.
 
 All that is under way to one node, with the state of its connections, sits in that
 node's *mailbox*: a cell with named operations. What two mailboxes must both know is
@@ -25,7 +25,7 @@ MailOperation: TypeAlias = tuple[NodeId, tuple[Any, ...]]
 
 
 class Capability(enum.Enum):
-    """What a network may do to messages, or knows about nodes."""
+    """A capability of a network: what it may do to messages, or knows about nodes."""
 
     DROP = "drops"
     DUPLICATE = "duplicates"
@@ -124,7 +124,7 @@ class Mailbox(Protocol):
 
 
 class Unconnected:
-    """What mailboxes without connections have in common."""
+    """The base of mailboxes without connections."""
 
     __slots__ = ()
 

@@ -76,8 +76,8 @@ class Networks:
 
     def number(self, part: str, message: type) -> int:
         """Return which member carries a class of messages that a part sends."""
-        known = self._numbers
-        return known.get(message, known.get(part, len(self.carried)))
+        numbers = self._numbers
+        return numbers.get(message, numbers.get(part, len(self.carried)))
 
     def mailbox(self, node: NodeId, nodes: tuple[NodeId, ...]) -> Compartments:
         boxes = [member.mailbox(node, nodes) for member in self.members]
@@ -135,7 +135,7 @@ def networks(
     for given, network in carried.items():
         keys = given if isinstance(given, tuple) else (given,)
         for key in keys:
-            _check_key(key, [known for one, _ in entries for known in one])
+            _check_key(key, [key for one, _ in entries for key in one])
         if len(set(keys)) < max(len(keys), 1):
             raise ModelError(
                 f"wl.networks(...) has the entry ({', '.join(map(label, keys))})",
@@ -179,13 +179,13 @@ def _check_carried(carried: object) -> None:
         )
 
 
-def _check_key(key: object, known: list[NetworkKey]) -> None:
+def _check_key(key: object, keys: list[NetworkKey]) -> None:
     if not (isinstance(key, str) or is_message_class(key)):
         raise ModelError(
             f"wl.networks(...) names {named(key)}, which is no message class",
             remedy="name classes made with @wl.message, or parts by their paths",
         )
-    if key in known:
+    if key in keys:
         raise ModelError(
             f"wl.networks(...) names {label(key)} twice",
             remedy="leave it in one of its entries",
@@ -284,8 +284,8 @@ class Compartments:
         }
 
     def connection(self, peer: NodeId) -> Link | None:
-        known = (box.connection(peer) for box in self.boxes)
-        return next((link for link in known if link is not None), None)
+        connections = (box.connection(peer) for box in self.boxes)
+        return next((link for link in connections if link is not None), None)
 
     def freeze(self) -> Frozen:
         return (Compartments, *[box.freeze() for box in self.boxes])

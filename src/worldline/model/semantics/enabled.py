@@ -1,4 +1,4 @@
-"""Whether one event can happen, found without listing all that can.
+"""A test whether one event can happen, without listing all that can.
 
 The answer is always that of the lists in `transitions`: an event is in one of them. What
 a guard says, or whether a delivery would change anything, is up to whoever runs handlers.

@@ -1,4 +1,4 @@
-"""What an event does to the node it happens at: the meaning of handlers.
+"""The meaning of handlers: what an event does to the node it happens at.
 
 `find` decides which handler takes an event, `perform` runs it. Both worlds call
 these, so that there is one answer to both questions.
@@ -29,7 +29,7 @@ from worldline.model.usercode.user_functions import check_ran
 
 
 class Result(enum.Enum):
-    """What became of an event."""
+    """The result of an event."""
 
     HANDLED = "handled"
     UNHANDLED = "unhandled"

@@ -1,4 +1,4 @@
-"""What a node owns beside its fields: whether it is up, timers, script positions.
+"""The hidden state of a node: whether it is up, timers, script positions.
 
 `Hidden` is a cell: a small mutable piece of the global state with named operations,
 which can be frozen and restored. The direct world keeps cells; the tabulated world
@@ -19,7 +19,7 @@ from worldline.model.workload import Invocation, Script
 
 
 class Status(enum.Enum):
-    """Whether a node takes part."""
+    """The status of a node: whether it takes part."""
 
     NEW = "new"
     UP = "up"

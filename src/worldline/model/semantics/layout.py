@@ -9,7 +9,7 @@ from typing import final
 
 
 class ColumnKind(enum.Enum):
-    """What a column holds. Columns of one kind share their interned values."""
+    """The kind of a column. Columns of one kind share their interned values."""
 
     BUDGET = "budget"
     PARTITION = "partition"
@@ -30,7 +30,7 @@ class Column:
 
 @final
 class Layout:
-    """Where each piece of the state is: environment first, then node by node.
+    """The place of each piece of the state: environment first, then node by node.
 
     Parameters
     ----------
@@ -50,15 +50,15 @@ class Layout:
     @functools.cached_property
     def columns(self) -> list[Column]:
         """All columns, in order."""
-        found = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
-        found += [Column(ColumnKind.OBSERVER, k) for k in range(self.first - 2)]
+        columns = [Column(ColumnKind.BUDGET, 0), Column(ColumnKind.PARTITION, 0)]
+        columns += [Column(ColumnKind.OBSERVER, k) for k in range(self.first - 2)]
         for index in range(self.nodes):
-            found += [
+            columns += [
                 Column(ColumnKind.LOCAL, index),
                 Column(ColumnKind.HIDDEN, index),
                 Column(ColumnKind.INBOX, index),
             ]
-        return found
+        return columns
 
     def observer(self, index: int) -> int:
         """Return the column of an observer."""

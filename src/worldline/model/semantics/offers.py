@@ -1,4 +1,4 @@
-"""Which calls a workload offers in a state: the guards it adds to those of handlers."""
+"""The calls that a workload offers in a state: guards added to those of handlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened in one event, as every world reports it."""
+"""The outcome of one event, as every world reports it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TimerChange:
 @final
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an event led to, beside the new state.
+    """The result of an event, beside the new state.
 
     Attributes
     ----------

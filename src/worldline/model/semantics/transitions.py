@@ -1,4 +1,4 @@
-"""What can happen in a state, and what an event does to it beside its handler.
+"""The events of a state, and what an event does to it beside its handler.
 
 A state is a row of columns (`layout`); each but the local ones is a cell. An event
 is given as operations on cells, which depend on the event alone; what a handler adds

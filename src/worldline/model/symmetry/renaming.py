@@ -122,8 +122,8 @@ def outlines(
     Returns
     -------
     tuple
-        The outline with no id told apart, and for each id of `words` that occurs, the
-        one with that told apart.
+        The outline with all ids anonymous, and for each id of `words` that occurs, the
+        outline with that id alone marked.
     """
     if type(frozen) is NodeId:
         word = words.get(frozen)
@@ -144,12 +144,12 @@ def outlines(
     is_ordered = tag not in UNORDERED
     for place, (part, told) in enumerate(parts):
         for node, apart in told.items():
-            found = (place if is_ordered else 0, part, apart)
-            places.setdefault(node, []).append(found)
+            spot = (place if is_ordered else 0, part, apart)
+            places.setdefault(node, []).append(spot)
     joined: dict[tuple[tuple[int, bytes, bytes], ...], bytes] = {}
     result = {}
-    for node, known in places.items():
-        key = tuple(known if is_ordered else sorted(known))
+    for node, spots in places.items():
+        key = tuple(spots if is_ordered else sorted(spots))
         if key not in joined:
             items = [told.get(node, part) for part, told in parts]
             joined[key] = _joined(tag, items, loose=loose)
@@ -201,8 +201,8 @@ class Renamer:
         """Return an event as it is called after a renaming."""
         if event.kind is Kind.PARTITION:
             return Event(event.kind, payload=self._cut(event.payload, names))
-        found: Event = thaw(renamed(freeze(event), names))
-        return found
+        renamed_event: Event = thaw(renamed(freeze(event), names))
+        return renamed_event
 
     def _cut(self, number: int, names: Renaming) -> int:
         return self._numbers[renamed(self._cuts[number], names)]

@@ -2,7 +2,7 @@
 
 Nodes are symmetric if exchanging their names turns every run into a run. What is
 declared as data (prototypes, workload, faults) is compared as soon as a system is
-made; handlers and properties are sampled while it is searched (`worlds/alike.py`).
+made; handlers and properties are sampled while it is searched (`worlds/symmetry_check.py`).
 
 Where a run begins need not be symmetric: neither what start handlers choose nor a
 prologue has to treat the nodes alike.
@@ -63,7 +63,7 @@ def groups_of(
     ModelError
         If one names something that is no node, or a node that another names too.
     """
-    found: list[tuple[NodeId, ...]] = []
+    groups: list[tuple[NodeId, ...]] = []
     seen: set[NodeId] = set()
     for given in declared:
         group: Any = given
@@ -90,8 +90,8 @@ def groups_of(
                 )
             seen.add(node)
         if len(nodes) > 1:
-            found.append(tuple(sorted(nodes, key=index.__getitem__)))
-    return tuple(found)
+            groups.append(tuple(sorted(nodes, key=index.__getitem__)))
+    return tuple(groups)
 
 
 def check_symmetry(system: Declared) -> None:

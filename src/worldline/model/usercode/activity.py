@@ -1,4 +1,4 @@
-"""What is running now: the door of the handler in progress, if there is one.
+"""The handler in progress, if there is one, by its door.
 
 A stored `Time` must know whether a handler is looking at it, and a ghost field whether
 a guard is, and neither can hold a reference to a context. One module-level variable is enough
@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What a stored time asks of the door of the handler that compares it."""
+    """The part of a door that a stored time asks, of the handler that compares it."""
 
     def compare(
         self, value: float, other: float | None, *, less: bool, equal: bool

@@ -1,4 +1,4 @@
-"""Which execution of user code runs, written where another thread or process can read it.
+"""The execution of user code that runs, written where another process can read it.
 
 One long call into C, such as ``sum(itertools.count())``, stops for no signal and lets
 no other thread run Python. Only who needs no Python can see that it does not end; so

@@ -66,7 +66,7 @@ BY_THE_CLOCK = "by the clock"
 
 
 class _Clock:
-    """Which execution of user code is running, and which the clock saw last.
+    """The execution of user code that is running, and the one that the clock saw last.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ def _raise() -> None:
 
 
 class _Keys:
-    """What was pressed, and who is to know."""
+    """The keys that were pressed, and who is to know."""
 
     held = False
     heard = False

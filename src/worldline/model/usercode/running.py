@@ -119,13 +119,13 @@ def _once(run: Callable[[], T], mark: int, *, repeatable: bool) -> T:
     entered = enter(mark, repeatable=repeatable)
     try:
         check()
-        found = run()
+        answer = run()
         check()
     except BaseException as error:
         raise cause(error) from None
     finally:
         leave(entered)
-    return found
+    return answer
 
 
 def text_of(error: BaseException) -> str:
@@ -178,7 +178,7 @@ def refuse(
 
 
 class _Stack:
-    """How deep the stack is, by Python's own count.
+    """The depth of the stack, by Python's own count.
 
     Only an error tells it, which takes long. Where as many frames are below as the last
     time that the same code was entered, the depth is that of the last time.
@@ -190,11 +190,11 @@ class _Stack:
     @classmethod
     def depth(cls, mark: int) -> int:
         """Return how deep the stack is where user code is entered."""
-        known = cls.known.get(mark)
-        if known is not None:
+        measured = cls.known.get(mark)
+        if measured is not None:
             try:
-                if id(sys._getframe(known[0])) == known[1]:
-                    return known[2]
+                if id(sys._getframe(measured[0])) == measured[1]:
+                    return measured[2]
             except ValueError:
                 pass
         frames, bottom = -1, 0

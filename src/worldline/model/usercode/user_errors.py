@@ -1,4 +1,4 @@
-"""What to say when a user's module or function fails: its words, and the line.
+"""The message when a user's module or function fails: its words, and the line.
 
 Knows exceptions and their tracebacks only; `loader` catches them.
 """

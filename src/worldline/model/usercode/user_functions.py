@@ -1,4 +1,4 @@
-"""What is asked of the functions that a user gives: to answer, and to run to their end.
+"""Checks of the functions that a user gives: they answer, and run to their end.
 
 A forgotten ``return`` gives None, which Python takes for false, and a generator that
 nobody iterates does nothing: a system would pass for one without the bug.
@@ -185,12 +185,12 @@ def _shown(value: Any) -> str:
 
 def defined_at(function: Any) -> str:
     """Return where a function is defined, to stand behind a sentence about it."""
-    found = ""
+    place = ""
     for layer in _layers(function):
         code = getattr(layer, "__code__", None)
         if isinstance(code, types.CodeType):
-            found = f" ({PurePath(code.co_filename).name}:{code.co_firstlineno})"
-    return found
+            place = f" ({PurePath(code.co_filename).name}:{code.co_firstlineno})"
+    return place
 
 
 def _layers(function: Any) -> Iterator[Any]:

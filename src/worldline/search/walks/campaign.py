@@ -44,20 +44,20 @@ _PATIENCE = 100
 """Walks in a row without a new live run after which no more are looked for."""
 
 
-def again(spots: list[Spot], found: Callable[[], int]) -> Iterator[Spot]:
+def again(spots: list[Spot], count: Callable[[], int]) -> Iterator[Spot]:
     """Yield the spots in turn, with other walks, until many in a row find nothing.
 
     Parameters
     ----------
-    found
+    count
         Says how much was found.
     """
     patience = max(len(spots), _PATIENCE)
-    before, since = found(), 0
+    before, since = count(), 0
     for number in itertools.count(len(spots)):
         yield dataclasses.replace(spots[number % len(spots)], number=number)
-        since = since + 1 if found() == before else 0
-        before = found()
+        since = since + 1 if count() == before else 0
+        before = count()
         if since == patience:
             return
 
@@ -105,8 +105,8 @@ class Search(WalkSearch[LivePlan]):
                 "--probes and --certify say how much each may take"
             )
         tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
-        found = self._exploration, tally
-        report = answer(*found, plan.wanted, writer, self._engine)
+        work = self._exploration, tally
+        report = answer(*work, plan.wanted, writer, self._engine)
         pace = self._walkers.pace
         return dataclasses.replace(
             report,
@@ -159,9 +159,9 @@ class Search(WalkSearch[LivePlan]):
         """Whether a budget is left that was given, and more can be walked from."""
         plan, tally = self._plan, self._tally
         budgets = plan.options.walks, plan.events, plan.bounds.seconds
-        found = tally.dead or tally.unsafe or tally.bound
+        ending = tally.dead or tally.unsafe or tally.bound
         is_larger = self._exploration.bound == "depth" and tally.periphery > 0
-        return any(budgets) and not found and is_larger and not plan.emit_live
+        return any(budgets) and not ending and is_larger and not plan.emit_live
 
     def _explore_to(self, starts: list[Start], goal: StateCheck) -> Exploration:
         """Search for a state in which a goal is true."""
@@ -174,8 +174,8 @@ class Search(WalkSearch[LivePlan]):
         bounds = Bounds(depth=depth or self._plan.bounds.depth)
         options = Options(periphery=True, threads=self._plan.threads)
         sometimes = [
-            StateCheck(self._world.decision(known), target=True, fatal=False)
-            for known in witnesses(self._plan.wanted)
+            StateCheck(self._world.decision(prop), target=True, fatal=False)
+            for prop in witnesses(self._plan.wanted)
         ]
         checks = [*self._checks(), *sometimes]
         return self._exploring(staged.beginning.starts, checks, bounds, options)
@@ -217,11 +217,11 @@ class Search(WalkSearch[LivePlan]):
                 self._count(spot, ended, suspects)
                 if ended.end is not WalkEnd.GOAL:
                     root = self._exploration.roots[spot.root]
-                    found = suspects.examine(spot, root, ended)
-                    if isinstance(found, Dead):
-                        tally.dead = spot, found
+                    suspect = suspects.examine(spot, root, ended)
+                    if isinstance(suspect, Dead):
+                        tally.dead = spot, suspect
                         return
-                    tally.unresolved += isinstance(found, Unresolved)
+                    tally.unresolved += isinstance(suspect, Unresolved)
                 tally.bound = self._plan.spent(tally.walks, tally.steps)
                 if wanted and len(tally.live_runs) == wanted:
                     tally.bound = LIVE_RUNS
@@ -233,8 +233,8 @@ class Search(WalkSearch[LivePlan]):
                 if len(tally.live_runs) == wanted:
                     return
             if wanted:
-                known = len(tally.live_runs)
-                tally.notes.append(f"only {known} live runs were found, not {wanted}")
+                total = len(tally.live_runs)
+                tally.notes.append(f"only {total} live runs were found, not {wanted}")
         except UnsafeWalk as met:
             assert spot is not None
             tally.unsafe = self._unsafe(met, spot)
@@ -266,7 +266,7 @@ class Search(WalkSearch[LivePlan]):
 
     def _spots(self) -> list[Spot]:
         """Return where to walk from: what differs in faults left only is one."""
-        found: list[Spot] = []
+        spots: list[Spot] = []
         seen: set[int] = set()
         for row, locate in self._exploration.periphery:
             start = self._as_walked(row)
@@ -274,9 +274,9 @@ class Search(WalkSearch[LivePlan]):
             if fingerprint not in seen:
                 seen.add(fingerprint)
                 hit = locate(None)
-                found.append(Spot(len(found), hit.root, hit.path, start))
-        self._tally.periphery = len(found)
-        return found
+                spots.append(Spot(len(spots), hit.root, hit.path, start))
+        self._tally.periphery = len(spots)
+        return spots
 
     def _as_walked(self, row: Row) -> Row:
         return row if self._plan.faults else without_faults(self._world, row)

@@ -19,7 +19,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 
 
 class Fate(enum.Enum):
-    """What can become of a state."""
+    """The fate of a state."""
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -27,7 +27,7 @@ class Fate(enum.Enum):
 
 
 class Certificate(NamedTuple):
-    """What an exhaustive search from a state has shown.
+    """The result of an exhaustive search from a state.
 
     Attributes
     ----------

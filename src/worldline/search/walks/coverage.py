@@ -1,4 +1,4 @@
-"""What random runs came by: a measure of how much was tried, and a proof of nothing."""
+"""Coverage of random runs: a measure of how much was tried, and a proof of nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What the steps over tables came by; those in the direct world are not counted.
+    """Coverage of the steps over tables; those in the direct world are not counted.
 
     Attributes
     ----------
@@ -50,12 +50,12 @@ class Coverage:
         """Return it in words."""
         ran = f"{len(self.handlers)} handlers ran"
         states = f"{sum(self.handlers.values()):,} states of their nodes"
-        found = [f"{self.local_states:,} states of single nodes; {ran}, in {states}"]
+        lines = [f"{self.local_states:,} states of single nodes; {ran}, in {states}"]
         if self.never_ran:
-            found.append(f"never ran: {', '.join(self.never_ran)}")
+            lines.append(f"never ran: {', '.join(self.never_ran)}")
         if self.faults:
-            found.append(f"faults on some of these runs: {', '.join(self.faults)}")
-        return found
+            lines.append(f"faults on some of these runs: {', '.join(self.faults)}")
+        return lines
 
 
 @final
@@ -108,12 +108,12 @@ class Covering:
             Whether there were steps in the direct world, which are not counted here:
             then nobody knows what never ran.
         """
-        known = sorted(self._handlers)
+        labels = sorted(self._handlers)
         idle = () if moved else declared_labels(world)
         return Coverage(
             local_states=len(self._local),
-            handlers={label: len(self._handlers[label]) for label in known},
-            never_ran=tuple(one for one in idle if one not in known),
+            handlers={label: len(self._handlers[label]) for label in labels},
+            never_ran=tuple(one for one in idle if one not in labels),
             faults=tuple(sorted(self._faults)),
         )
 

@@ -1,4 +1,4 @@
-"""Where a run becomes dead: the critical transition.
+"""The critical transition: the step at which a run becomes dead.
 
 Positions are numbers of events from state 0 on: position i is the state after event i.
 Nothing here knows what a state is; whether one recovers is asked.

@@ -1,4 +1,4 @@
-"""What a walk that did not become live shows: a dead state, and where it began.
+"""Dead states, shown by walks that did not become live, and where they began.
 
 MaceMC (NSDI 2007), section 4.1: either the path hit a dead state (C1), or the walk was
 too short (C2). In the second case the walk goes on to a higher bound, and the question
@@ -28,7 +28,7 @@ AHEAD = 64
 @final
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where walks begin.
+    """A state in which walks begin.
 
     Attributes
     ----------
@@ -137,8 +137,8 @@ class Suspects:
     def walk_each(self, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Ended]]:
         """Walk from each spot in turn; their numbers follow one upon the other.
 
-        Some walks are ahead of what was asked for, so that all threads have work. A
-        walk that meets a safety violation is no error here.
+        Walks are made ahead in batches, to keep all threads busy. A walk that meets a
+        safety violation is no error here.
         """
         at = 0
         while at < len(spots):
@@ -185,14 +185,14 @@ class Suspects:
             ) -> bool:
                 return stuck or self._prober.certificate(run.rows[last]).is_dead
 
-            found = find_critical(run.recovers, first, last, end_is_dead=end_is_dead)
-            if found.case is Case.DEAD:
-                return run.dead_at(found.position)
-            dead_at_first = found.position == first
+            critical = find_critical(run.recovers, first, last, end_is_dead=end_is_dead)
+            if critical.case is Case.DEAD:
+                return run.dead_at(critical.position)
+            dead_at_first = critical.position == first
             if dead_at_first and run.probe(first).certified:
                 return run.dead_at(find_earlier(run.recovers, first))
             if ended.end is WalkEnd.STUCK or not self._raise(
-                found.position, first, last
+                critical.position, first, last
             ):
                 if dead_at_first:
                     return run.dead_at(find_earlier(run.recovers, first))
@@ -216,13 +216,13 @@ class Suspects:
 
     def rows(self, root: Row, path: Path, first: int) -> list[Row]:
         """Return all states on a run, as walks see them; faults end at `first`."""
-        found, row = [self._as_walked(root)], root
+        rows, row = [self._as_walked(root)], root
         for number, (entry, leaf) in enumerate(path, 1):
             row = self._expander.after(row, entry, leaf)
             if number == first:
                 row = self._as_walked(row)
-            found.append(row if number >= first else self._as_walked(row))
-        return found
+            rows.append(row if number >= first else self._as_walked(row))
+        return rows
 
     def path(self, spot: Spot) -> Path:
         """Return the walk from a spot, with the present bound."""
@@ -256,10 +256,10 @@ class _Run:
     def probe(self, position: int) -> Probe:
         if position not in self._probes:
             try:
-                found = self._suspects.probe(self.rows[position])
+                probe = self._suspects.probe(self.rows[position])
             except UnsafeWalk as met:
                 raise self._whole(met, position) from None
-            self._probes[position] = found
+            self._probes[position] = probe
         return self._probes[position]
 
     def recovers(self, position: int) -> bool:
@@ -269,10 +269,10 @@ class _Run:
         recovered, total, live = 0, 0, None
         if position:
             try:
-                found = self._suspects.nearest_live(self.rows[position - 1])
+                nearest = self._suspects.nearest_live(self.rows[position - 1])
             except UnsafeWalk as met:
                 raise self._whole(met, position - 1) from None
-            recovered, total, rest = found
+            recovered, total, rest = nearest
             live = [*self.path[: position - 1], *rest]
         probe = self.probe(position)
         return Dead(self.path, position, probe, recovered, total, live)

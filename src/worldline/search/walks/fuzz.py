@@ -52,14 +52,14 @@ def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
     refuse_no_asserts()
     made = injected(open_system(system, options.parameters), options.inject)
     wanted = chosen_properties(made, options.properties)
-    judged = [known for known in wanted if known.kind is not PropertyKind.LIVENESS]
+    judged = [prop for prop in wanted if prop.kind is not PropertyKind.LIVENESS]
     if options.properties is not None and len(judged) < len(wanted):
         raise UsageError(
             "a fuzzed run says nothing of liveness properties",
             remedy="use 'worldline walk' for them, or name others",
         )
     report = random_runs(made, judged, options)
-    left = [known.name for known in wanted if known not in judged]
+    left = [prop.name for prop in wanted if prop not in judged]
     if not left:
         return report
     note = f"not judged, for liveness is what walk looks for: {', '.join(left)}"

@@ -65,9 +65,9 @@ class Counted:
         return self._service.answer(ask, value)
 
     def leaves(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
-        found = self._service.leaves(entry, row)
-        self.misses += max(1, len(found))
-        return found
+        leaves = self._service.leaves(entry, row)
+        self.misses += max(1, len(leaves))
+        return leaves
 
 
 @final
@@ -210,10 +210,10 @@ class Moving:
     @property
     def reached(self) -> dict[int, Reached]:
         """Where each watched predicate was true first, by its number, if it was."""
-        found = self._tabled.reached
+        reached = self._tabled.reached
         for number, other in self._direct.reached.items():
-            found[number] = min(other, found.get(number, other))
-        return found
+            reached[number] = min(other, reached.get(number, other))
+        return reached
 
     def taken(self, walks: int) -> list[Leaf]:
         """Return the outcomes that were taken over tables on the first so many walks."""

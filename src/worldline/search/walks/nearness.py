@@ -1,4 +1,4 @@
-"""How near random runs came to what they did not reach."""
+"""The nearness of random runs to what they did not reach."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STRIDE = 5
 @final
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """Where most parts of a predicate held.
+    """The state in which most parts of a predicate held.
 
     Attributes
     ----------
@@ -54,21 +54,21 @@ def nearest(
     runs
         By their numbers: where each began, and its path.
     """
-    found: dict[str, Nearest] = {}
+    nearest_of: dict[str, Nearest] = {}
     direct, expander = DirectWorld(world.system), Expander(world.tables, world)
     for number, (row, path) in runs.items():
         steps = sum(not leaf.failed for _, leaf in path)
         for step in range(steps + 1):
             if step % _STRIDE == 0 or step == steps:
                 direct.restore(world.decode(row))
-                for known in wanted:
-                    parts = parts_of(known.predicate, (direct.view,))
-                    before = found.get(known.name)
+                for prop in wanted:
+                    parts = parts_of(prop.predicate, (direct.view,))
+                    before = nearest_of.get(prop.name)
                     if parts is None or (
                         before is not None and parts.holding <= before.parts.holding
                     ):
                         continue
-                    found[known.name] = Nearest(parts, number, step)
+                    nearest_of[prop.name] = Nearest(parts, number, step)
             if step < steps:
                 row = expander.after(row, *path[step])
-    return found
+    return nearest_of

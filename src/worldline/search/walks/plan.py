@@ -1,4 +1,4 @@
-"""What searches with random walks are told: options, with what a system makes of them."""
+"""The plan of a search with random walks: options, and what a system makes of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worldline.search.options import RunsOptions
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be searched, and how.
+    """The subject of a search, and its settings.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which scheduler walks when: shares of all steps, the same for every seed and machine."""
+"""A portfolio of schedulers: shares of all steps, the same for every seed."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def turns(
     if scheduler is not None:
         steps = USUAL_STEPS if max_steps is None else max_steps
         yield from itertools.repeat(_turn(scheduler, steps))
-    for known, steps in itertools.cycle(_portfolio()):
-        yield _turn(known, steps if max_steps is None else max_steps)
+    for member, steps in itertools.cycle(_portfolio()):
+        yield _turn(member, steps if max_steps is None else max_steps)
 
 
 def _turn(scheduler: Scheduler, max_steps: int) -> PortfolioTurn:

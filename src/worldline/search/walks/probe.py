@@ -1,4 +1,4 @@
-"""Whether a state can still become live: by random walks, and by proof.
+"""A test whether a state can still become live: by random walks, and by proof.
 
 A state that one walk leads to a live one is alive, for certain. That one is dead is
 proved where everything that can follow can be visited; else it is probable, because no
@@ -53,7 +53,7 @@ class UnsafeWalk(Exception):
 
 
 class Probe(NamedTuple):
-    """What is known of a state.
+    """The result of a probe of a state.
 
     Attributes
     ----------

@@ -180,7 +180,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
     def _explore_to(self, starts: list[Start], goal: StateCheck) -> Exploration:
         """Search for a state in which a goal is true."""
         world, cut = self._world, self._cut.predicate
-        decisions = [world.decision(known) for known in self._safety]
+        decisions = [world.decision(prop) for prop in self._safety]
         checks = [StateCheck(one, target=False, fatal=True) for one in decisions]
         options = Options(prune=None if cut is None else world.decision(cut))
         search = self._exploring(starts, [*checks, goal], Bounds(), options)
@@ -251,8 +251,8 @@ class RandomRuns(WalkSearch[RunsPlan]):
         if ended.end in (WalkEnd.HIT, WalkEnd.FAILED):
             root = ended.walk % len(roots)
             path = self._walker.path(roots[root], ended.walk)
-            known = self._safety[ended.what] if ended.end is WalkEnd.HIT else None
-            runs.found = Unsafe(Hit(root, path), known)
+            prop = self._safety[ended.what] if ended.end is WalkEnd.HIT else None
+            runs.found = Unsafe(Hit(root, path), prop)
             runs.found_by = turn.scheduler.name
         runs.walks += 1
         runs.steps += ended.steps
@@ -265,8 +265,8 @@ class RandomRuns(WalkSearch[RunsPlan]):
         """Return how many states of single nodes are known."""
         layout, interners = self._world.system.layout, self._world.tables.interners
         nodes = range(len(self._world.system.ids))
-        known = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
-        return sum(map(len, known.values()))
+        distinct = {id(one): one for n in nodes for one in [interners[layout.local(n)]]}
+        return sum(map(len, distinct.values()))
 
     def _is_over(self) -> bool:
         return self._runs.found is not None or self._runs.budget is not None

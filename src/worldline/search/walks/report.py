@@ -1,4 +1,4 @@
-"""What a search with random walks says in the end."""
+"""The report of a search with random walks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worldline.search.walks.probe import CONFIDENCE, missed_share
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticalTransition:
-    """Where a run becomes dead, and how sure that is.
+    """The step at which a run becomes dead, and how sure that is.
 
     Attributes
     ----------
@@ -48,23 +48,23 @@ class CriticalTransition:
     def lines(self) -> list[str]:
         """Return it in words."""
         place = f"{self.step}, {self.event}" if self.step else "0: all is dead"
-        found = [f"critical step {place}"]
+        lines = [f"critical step {place}"]
         if self.certified:
-            found.append(
+            lines.append(
                 f"certified: of all {self.states:,} states that can follow none is live"
             )
         else:
             share = 100 * missed_share(self.walks)
-            found.append(
+            lines.append(
                 f"probable: none of {self.walks} walks from there became live; if "
                 f"{share:.1f} % did, one would have with {CONFIDENCE:.0%} probability"
             )
         if self.step:
-            found.append(
+            lines.append(
                 f"of {self.recovery_walks} walks from the step before "
                 f"{self.recovered} became live"
             )
-        return found
+        return lines
 
 
 @final
@@ -185,9 +185,9 @@ class WalkReport(BaseReport):
     def __str__(self) -> str:
         lines = [self.head()]
         width = max((len(p.name) for p in self.properties), default=0)
-        for known in self.properties:
-            lines += property_lines(known, width)
-            if self.critical is not None and known is self.violated:
+        for row in self.properties:
+            lines += property_lines(row, width)
+            if self.critical is not None and row is self.violated:
                 lines += [f"    {line}" for line in self.critical.lines()]
                 if self.live_trace is not None:
                     lines.append(f"    closest live run  {self.live_trace}")
@@ -211,15 +211,15 @@ class WalkReport(BaseReport):
     def _ran(self, coverage: Coverage) -> list[str]:
         """Say what random runs did, and that they prove nothing."""
         rate = self.steps / self.seconds if self.seconds > 0 else 0.0
-        found = f", found by {self.found_by}" if self.found_by else ""
+        outcome = f", found by {self.found_by}" if self.found_by else ""
         if self.verdict is not Verdict.VIOLATED:
-            found = ": no violation met, which proves nothing"
+            outcome = ": no violation met, which proves nothing"
         runs = f"{self.walks:,} random runs of {self.steps:,} steps ({rate:,.0f}/s)"
-        return [f"  {runs}{found}", *(f"  {line}" for line in coverage.lines())]
+        return [f"  {runs}{outcome}", *(f"  {line}" for line in coverage.lines())]
 
     def _hits(self) -> str:
-        found = "" if self.hit_rate is None else f", {self.misses:,} misses"
+        text = "" if self.hit_rate is None else f", {self.misses:,} misses"
         if self.hit_rate:
-            found = f", hit rate {self.hit_rate:.1%}"
+            text = f", hit rate {self.hit_rate:.1%}"
         moved = f", {self.direct_steps:,} steps in the direct world"
-        return found + moved * bool(self.direct_steps)
+        return text + moved * bool(self.direct_steps)

@@ -24,7 +24,7 @@ from worldline.search.walks.verdict import Unsafe, found_by_search, found_on_wal
 @final
 @dataclass(slots=True)
 class Runs:
-    """What random runs did and found so far.
+    """The tally of random runs so far.
 
     Attributes
     ----------

@@ -29,18 +29,18 @@ class Unsafe:
 
     Attributes
     ----------
-    known
+    prop
         The property; None if a handler failed.
     """
 
     hit: Hit
-    known: Property | None
+    prop: Property | None
 
 
 @final
 @dataclass(slots=True)
 class Tally:
-    """What the walks did and found so far; see `WalkReport` for the numbers.
+    """The tally of the walks so far; see `WalkReport` for the numbers.
 
     Attributes
     ----------
@@ -127,10 +127,10 @@ def _unsafe(
     failed = [start for start in writer.starts if start.failure is not None]
     if failed:
         return boot_failure(writer, failed[0])
-    found = found_by_search(search, wanted, writer)
-    if found is None and tally.unsafe is not None:
-        found = found_on_walk(tally.unsafe, writer)
-    return found
+    report = found_by_search(search, wanted, writer)
+    if report is None and tally.unsafe is not None:
+        report = found_on_walk(tally.unsafe, writer)
+    return report
 
 
 def found_by_search(
@@ -140,8 +140,8 @@ def found_by_search(
     safety = [p for p in wanted if p.kind is PropertyKind.SAFETY]
     unsafe = [number for number in sorted(search.hits) if number < len(safety)]
     for number in unsafe:
-        known, hit = safety[number], search.hits[number]
-        return writer.violated(Finding(known.name, known.kind.value, "", hit, known))
+        prop, hit = safety[number], search.hits[number]
+        return writer.violated(Finding(prop.name, prop.kind.value, "", hit, prop))
     for kind, hit in search.failures.items():
         return failed_outcome(writer, kind, hit)
     return None
@@ -149,7 +149,7 @@ def found_by_search(
 
 def found_on_walk(unsafe: Unsafe, writer: Counterexamples) -> PropertyReport:
     """Report a safety violation that was met on a walk."""
-    hit, met = unsafe.hit, unsafe.known
+    hit, met = unsafe.hit, unsafe.prop
     if met is not None:
         return writer.violated(Finding(met.name, met.kind.value, "", hit, met))
     return failed_outcome(writer, hit.path[-1][1].detail.failure.kind, hit)
@@ -192,28 +192,28 @@ def rows(
     near
         How near the others were, in words.
     """
-    found = [_row(known, reached, (near or {}).get(known.name)) for known in wanted]
+    reports = [_row(prop, reached, (near or {}).get(prop.name)) for prop in wanted]
     if violated is None:
-        return found
-    if all(row.name != violated.name for row in found):
-        return [violated, *found]
-    return [violated if row.name == violated.name else row for row in found]
+        return reports
+    if all(row.name != violated.name for row in reports):
+        return [violated, *reports]
+    return [violated if row.name == violated.name else row for row in reports]
 
 
 def _row(
-    known: Property, reached: dict[str, int], near: object = None
+    prop: Property, reached: dict[str, int], near: object = None
 ) -> PropertyReport:
     """Return what walks say of a property that they do not violate."""
     verdict, said = Verdict.UNKNOWN, ""
-    if known.kind is PropertyKind.SOMETIMES:
+    if prop.kind is PropertyKind.SOMETIMES:
         said = "not reached on these walks; 'worldline check' says if it can be"
         said += "" if near is None else f"\n{near}"
-        if known.name in reached:
+        if prop.name in reached:
             verdict, said = Verdict.HOLDS, "reached"
     return PropertyReport(
-        name=known.name,
-        kind=known.kind.value,
+        name=prop.name,
+        kind=prop.kind.value,
         verdict=verdict,
-        steps=reached.get(known.name),
+        steps=reached.get(prop.name),
         explanation=said,
     )

@@ -68,7 +68,7 @@ def walk(system: SystemTarget, options: WalkOptions) -> WalkReport:
     refuse_no_asserts()
     made = open_system(system, options.parameters)
     wanted = chosen_properties(made, options.properties)
-    if PropertyKind.LIVENESS not in [known.kind for known in wanted]:
+    if PropertyKind.LIVENESS not in [prop.kind for prop in wanted]:
         why = f"has no meaning here: no liveness property of {made.name} is judged"
         remedy = "declare one with @wl.liveness, or leave it out"
         options.refuse_given(FOR_LIVENESS, why, remedy=remedy)

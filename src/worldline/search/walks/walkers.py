@@ -1,4 +1,4 @@
-"""Who walks: what a search with walks is told, and the walkers that it needs."""
+"""The walkers of a search with random walks, one for each bound on steps."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 def all_of(wanted: list[Property]) -> Property:
     """Return the property that all of some properties hold."""
-    name = " and ".join(known.name for known in wanted)
+    name = " and ".join(prop.name for prop in wanted)
     return Property(
         name,
         PropertyKind.LIVENESS,
-        lambda view: all(known.judge(view).holds for known in wanted),
+        lambda view: all(prop.judge(view).holds for prop in wanted),
     )
 
 
@@ -78,10 +78,10 @@ class Walkers:
 
     def of(self, most_steps: int) -> Walker:
         """Return who walks with a bound."""
-        known = self._known.get(most_steps)
-        if known is None:
-            known = self._known[most_steps] = self._new(most_steps)
-        return known
+        cached = self._known.get(most_steps)
+        if cached is None:
+            cached = self._known[most_steps] = self._new(most_steps)
+        return cached
 
     def close(self) -> None:
         """Free what they hold."""
@@ -143,9 +143,9 @@ def walker(
         most_steps=most_steps,
         scheduler=scheduler,
         traits=lambda entry: describe(entry.event),
-        checks=tuple((world.decision(known), False) for known in checks),
+        checks=tuple((world.decision(prop), False) for prop in checks),
         goal=None if goal is None else world.decision(goal),
-        watches=tuple(world.decision(known) for known in watches or ()),
+        watches=tuple(world.decision(prop) for prop in watches or ()),
         threads=threads,
         gives_up=pace.gives_up,
     )

@@ -1,4 +1,4 @@
-"""What schedulers are told of events: above all, how likely these are.
+"""The properties of events that schedulers are told: above all, how likely these are.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""What must be true sometimes: whether the walks of a search came by it.
+"""Witnesses: properties that must be true sometimes, looked for on the walks.
 
 Walks are the same whoever looks on, so those of a search are made once more, with one
 more thing to stop at: that costs as much again, over tables that are filled already, and
@@ -22,7 +22,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 
 def witnesses(wanted: list[Property]) -> list[Property]:
     """Return the properties that must hold sometimes."""
-    return [known for known in wanted if known.kind is PropertyKind.SOMETIMES]
+    return [prop for prop in wanted if prop.kind is PropertyKind.SOMETIMES]
 
 
 def reached_before(
@@ -36,8 +36,8 @@ def reached_before(
         The number of the check that is about the first of them.
     """
     return {
-        known.name: len(search.hits[number].path)
-        for number, known in enumerate(witnesses(wanted), first)
+        prop.name: len(search.hits[number].path)
+        for number, prop in enumerate(witnesses(wanted), first)
         if number in search.hits
     }
 
@@ -59,7 +59,7 @@ def reached_on_walks(
     meter
         Watches time and memory; raises if either is used up.
     """
-    left = [known for known in witnesses(plan.wanted) if known.name not in reached]
+    left = [prop for prop in witnesses(plan.wanted) if prop.name not in reached]
     begin = 0
     while left and begin < len(spots):
         asked = [p for p in plan.wanted if p.kind is not PropertyKind.SOMETIMES]
@@ -73,14 +73,14 @@ def reached_on_walks(
             for spot, ended in zip(spots[begin:], walks, strict=True):
                 meter.check()
                 if ended.end is WalkEnd.HIT and ended.what >= safe:
-                    known = left.pop(ended.what - safe)
-                    reached[known.name] = len(spot.path) + ended.steps
+                    prop = left.pop(ended.what - safe)
+                    reached[prop.name] = len(spot.path) + ended.steps
                     break
                 begin += 1
 
 
-def _never(known: Property) -> Property:
+def _never(prop: Property) -> Property:
     """Return the property that is false where another one is true."""
     return Property(
-        known.name, PropertyKind.SAFETY, lambda view: not known.judge(view).holds
+        prop.name, PropertyKind.SAFETY, lambda view: not prop.judge(view).holds
     )

@@ -15,9 +15,9 @@ from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.user_errors import spelt
 from worldline.worlds.door import Query
+from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath
 from worldline.worlds.purity.sample import RememberedExecution
 from worldline.worlds.tabulated import TabulatedWorld
-from worldline.worlds.trial import DryRuns, QueryPath, Trial
 
 Told = tuple[Any, str]
 """What came of something: as data to compare, and in words."""
@@ -36,7 +36,7 @@ class Again:
     def __init__(self, world: TabulatedWorld) -> None:
         self._world = world
         self._system = world.system
-        self._trials = DryRuns(world.system)
+        self._dry_runs = DryRuns(world.system)
         layout = world.system.layout
         self._observed = {
             layout.observer(number): observer
@@ -48,10 +48,10 @@ class Again:
         event = Event(Kind.START, self._system.ids[index])
         mould = NodeTemplate(self._system.types[index], self._system.initial[index])
         try:
-            trials = self._trials.all_choices(index, mould, event, self._at_first)
+            dry_runs = self._dry_runs.all_choices(index, mould, event, self._at_first)
         except ModelError as error:
             return _refused(error)
-        return told([self._of_trial(event, trial) for trial in trials])
+        return told([self._of_dry_run(event, dry_run) for dry_run in dry_runs])
 
     def known(self, execution: RememberedExecution) -> Told:
         """Return what the tables remember of an execution."""
@@ -75,15 +75,17 @@ class Again:
         try:
             if execution.branches is None:
                 refuse = _refusing(event)
-                trials = self._trials.all_choices(index, mould, event, refuse)
-                if self._world.is_no_transition(event, trials, mould.frozen):
-                    trials = []
-                return told([self._of_trial(event, trial) for trial in trials])
-            found = []
+                dry_runs = self._dry_runs.all_choices(index, mould, event, refuse)
+                if self._world.is_no_transition(event, dry_runs, mould.frozen):
+                    dry_runs = []
+                return told([self._of_dry_run(event, dry_run) for dry_run in dry_runs])
+            branches = []
             for path, _ in execution.branches:
-                trial = self._trials.run(index, mould, event, path, _refusing(event))
-                found.append(self._of_trial(event, trial, trial.path))
-            return told(found)
+                dry_run = self._dry_runs.run(
+                    index, mould, event, path, _refusing(event)
+                )
+                branches.append(self._of_dry_run(event, dry_run, dry_run.path))
+            return told(branches)
         except ModelError as error:
             return _refused(error)
 
@@ -92,26 +94,26 @@ class Again:
         cell = self._world.cell(column, value)
         try:
             cell.fold(*operation[1:])
-            found = cell.freeze()
+            frozen = cell.freeze()
         except ModelError as error:
             return _refused(error)
-        return found, spelt(cell.value)
+        return frozen, spelt(cell.value)
 
     def _at_first(self, query: Query) -> int:
         full = query[0] == "full" and query[2] >= (self._system.network.buffer or 0)
         return int(full)
 
-    def _of_trial(
-        self, event: Event, trial: Trial, path: QueryPath | None = None
+    def _of_dry_run(
+        self, event: Event, dry_run: DryRun, path: QueryPath | None = None
     ) -> Told:
         projected: list[Any] = []
-        if trial.outcome.failure is None:
-            step = trial.outcome.as_step(event)
+        if dry_run.outcome.failure is None:
+            step = dry_run.outcome.as_step(event)
             for column, observer in self._observed.items():
                 seen = observer.look(step)
                 if seen is not None:
                     projected.append((column, freeze(seen)))
-        return _seen(path or [], trial.local, trial.outcome, projected)
+        return _seen(path or [], dry_run.local, dry_run.outcome, projected)
 
     def _of_leaf(self, path: QueryPath, local: Frozen, leaf: Leaf) -> Told:
         folds: list[Any] = [

@@ -86,16 +86,16 @@ def audit(
         depend on a ghost.
     """
     again = Again(world)
-    found = [
+    trialled = [
         *[_started(again, index, str(n)) for index, n in enumerate(world.system.ids)],
         *[_executed(again, execution) for execution in executions(world.tables)],
         *_folded(world, again),
         *_judged(world),
     ]
     if look is not None:
-        found = [_looked_at(one, look) for one in found]
+        trialled = [_looked_at(one, look) for one in trialled]
     scrambler = _scrambler(world, predicates)
-    compare(found, scrambler)
+    compare(trialled, scrambler)
     audit_ghosts(world, look=look)
     return scrambler.notes
 
@@ -111,12 +111,12 @@ def _looked_at(one: Trialled, look: Callable[[], None]) -> Trialled:
 
 
 def audit_predicates(
-    world: TabulatedWorld, known: Iterable[Property]
+    world: TabulatedWorld, predicates: Iterable[Property]
 ) -> tuple[str, ...]:
     """Evaluate properties again that were not evaluated before the audit."""
-    found = [one for key in known for one in _judged(world, key)]
+    trialled = [one for key in predicates for one in _judged(world, key)]
     scrambler = _scrambler(world, ())
-    compare(found, scrambler)
+    compare(trialled, scrambler)
     return scrambler.notes
 
 
@@ -126,7 +126,7 @@ def _scrambler(world: TabulatedWorld, predicates: Iterable[Any]) -> Scrambler:
     return Scrambler(reach_of(world.system, [*predicates, *judging]))
 
 
-def compare(found: list[Trialled], scrambler: Scrambler) -> None:
+def compare(trialled: list[Trialled], scrambler: Scrambler) -> None:
     """Do everything again, in every order of sets, and as it was done before.
 
     Raises
@@ -135,7 +135,7 @@ def compare(found: list[Trialled], scrambler: Scrambler) -> None:
         At the first difference.
     """
     if scrambler.needed:
-        looking = _looking(found, scrambler)
+        looking = _looking(trialled, scrambler)
         outcomes = [[told for _, told in looking]]
         for order in ORDERS[1:] if looking else ():
             with scrambler.active(order):
@@ -145,21 +145,21 @@ def compare(found: list[Trialled], scrambler: Scrambler) -> None:
             if other is not None:
                 where = f"{one.what}, which {_culprit(one, scrambler)},"
                 raise Nondeterminism(where, *_apart(seen[0][1], other[1]))
-    for one in found:
+    for one in trialled:
         before = one.again() if one.before is None else one.before
-        for _ in range(1 + _MOST_REPEATS // len(found)):
+        for _ in range(1 + _MOST_REPEATS // len(trialled)):
             now = one.again()
             if before[0] != now[0]:
                 raise Nondeterminism(one.what, *_apart(before[1], now[1]))
 
 
 def _looking(
-    found: list[Trialled], scrambler: Scrambler
+    trialled: list[Trialled], scrambler: Scrambler
 ) -> list[tuple[Trialled, Told]]:
     """Return what looks at an order, with what comes of the first one."""
     looking = []
     with scrambler.active(ORDERS[0]):
-        for one in found:
+        for one in trialled:
             Scrambling.sites = {}
             told = one.again()
             if Scrambling.sites:
@@ -200,7 +200,7 @@ def _executed(again: Again, execution: RememberedExecution) -> Trialled:
 
 def _folded(world: TabulatedWorld, again: Again) -> list[Trialled]:
     """Return some of the steps that observers made."""
-    layout, found = world.system.layout, []
+    layout, folds = world.system.layout, []
     for number, observer in enumerate(world.system.observers):
         column = layout.observer(number)
         values = world.tables.interners[column].values
@@ -210,13 +210,13 @@ def _folded(world: TabulatedWorld, again: Again) -> list[Trialled]:
                 fold = functools.partial(again.fold, column, value, table.operation)
                 before = values[after], spelt(thaw(values[after]))
                 what = f"the fold of observer {observer.name!r}"
-                found.append(Trialled(what, fold, before))
-    return found[:: max(1, len(found) // _MOST_FOLDS)]
+                folds.append(Trialled(what, fold, before))
+    return folds[:: max(1, len(folds) // _MOST_FOLDS)]
 
 
 def _judged(world: TabulatedWorld, only: Property | None = None) -> list[Trialled]:
     """Return some of the evaluations of predicates, or of one; of each about as many."""
-    found: list[Trialled] = []
+    trialled: list[Trialled] = []
     for key, one in world.recall.evaluations.items():
         if only is not None and key is not only:
             continue
@@ -227,8 +227,8 @@ def _judged(world: TabulatedWorld, only: Property | None = None) -> list[Trialle
             for row, verdict in one.kept()
         ]
         # Some read little, and so were evaluated in few states or one.
-        found += kept * (1 + _MOST_REPEATS // (1 + len(kept)))
-    return found
+        trialled += kept * (1 + _MOST_REPEATS // (1 + len(kept)))
+    return trialled
 
 
 def _judge(world: TabulatedWorld, one: Evaluations, row: Row) -> Told:

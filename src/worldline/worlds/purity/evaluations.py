@@ -63,8 +63,8 @@ class Evaluations:
 
     def kept(self) -> list[tuple[Row, bool]]:
         """Return what is remembered, the first evaluations first."""
-        found = {id(one): one for one in (*self._first, *self._others, *self._last)}
-        return list(found.values())
+        distinct = {id(one): one for one in (*self._first, *self._others, *self._last)}
+        return list(distinct.values())
 
 
 @final

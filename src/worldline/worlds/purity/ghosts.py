@@ -1,4 +1,4 @@
-"""Whether only ghosts depend on ghosts: handlers run again with all of them at first.
+"""A check that only ghosts depend on ghosts: handlers run again with other ones.
 
 A handler may read a ghost field to go on from what it holds. So it is run from the same
 local state twice, the second time with every ghost as the node was declared with it; all
@@ -23,14 +23,14 @@ from worldline.model.system import System
 from worldline.model.usercode.user_errors import shorten, spelt
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.door import Query
+from worldline.worlds.dry_run import DryRun, DryRuns
 from worldline.worlds.purity.sample import RememberedExecution, executions
 from worldline.worlds.tabulated import TabulatedWorld
-from worldline.worlds.trial import DryRuns, Trial
 
 Aspect: TypeAlias = tuple[str, Any, str]
 """Something that a handler does: what it is, as data to compare, and in words."""
 
-Runner: TypeAlias = Callable[[DryRuns, int, NodeTemplate, Event], list[Trial]]
+Runner: TypeAlias = Callable[[DryRuns, int, NodeTemplate, Event], list[DryRun]]
 """Runs the handler of an event from a mould, in one way or in several."""
 
 _WIDEST = 120
@@ -75,11 +75,13 @@ def _runner(execution: RememberedExecution) -> Runner:
     branches = execution.branches
 
     def run(
-        trials: DryRuns, index: int, mould: NodeTemplate, event: Event
-    ) -> list[Trial]:
+        dry_runs: DryRuns, index: int, mould: NodeTemplate, event: Event
+    ) -> list[DryRun]:
         if branches is None:
-            return trials.all_choices(index, mould, event, _refuse)
-        return [trials.run(index, mould, event, path, _refuse) for path, _ in branches]
+            return dry_runs.all_choices(index, mould, event, _refuse)
+        return [
+            dry_runs.run(index, mould, event, path, _refuse) for path, _ in branches
+        ]
 
     return run
 
@@ -106,7 +108,7 @@ class Ghosts:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._trials = DryRuns(system)
+        self._dry_runs = DryRuns(system)
         self._names = [list(_ghosts(kind)) for kind in system.types]
         self.declared = any(self._names)
 
@@ -156,10 +158,10 @@ class Ghosts:
             return
 
         def run(
-            trials: DryRuns, index: int, mould: NodeTemplate, event: Event
-        ) -> list[Trial]:
+            dry_runs: DryRuns, index: int, mould: NodeTemplate, event: Event
+        ) -> list[DryRun]:
             environment = functools.partial(world.door.look_up, index)
-            return [trials.run(index, mould, event, [], environment)]
+            return [dry_runs.run(index, mould, event, [], environment)]
 
         self.check(index, local, event, run)
 
@@ -168,12 +170,12 @@ class Ghosts:
     ) -> list[list[Aspect]]:
         kind = self._system.types[index]
         try:
-            trials = run(self._trials, index, NodeTemplate(kind, local), event)
+            dry_runs = run(self._dry_runs, index, NodeTemplate(kind, local), event)
         except Nondeterminism as error:
             return [[("asks", error.second, f"it {error.second}")]]
         except ModelError as error:
             return [[("fails", error.what, f"it fails: {error.what}")]]
-        return [list(_aspects(kind, trial)) for trial in trials]
+        return [list(_aspects(kind, dry_run)) for dry_run in dry_runs]
 
 
 def _ghosts(kind: NodeType, path: str = "") -> Iterator[str]:
@@ -188,15 +190,15 @@ def _ghosts(kind: NodeType, path: str = "") -> Iterator[str]:
 def _defaulted(
     kind: NodeType, local: Frozen, first: Frozen, only: str, path: str = ""
 ) -> Frozen:
-    found = []
+    items = []
     for name, value, default in zip(kind.identity, local[1:], first[1:], strict=True):
         here, item = f"{path}{name}", value
         if kind.roles[name] is Role.PART:
             item = _defaulted(kind.parts[name], value, default, only, f"{here}.")
         elif kind.roles[name] is Role.GHOST and only in ("", here):
             item = default
-        found.append(item)
-    return (local[0], *found)
+        items.append(item)
+    return (local[0], *items)
 
 
 def _first_difference(
@@ -212,27 +214,27 @@ def _first_difference(
     return f"it comes out in {len(one)} ways", f"in {len(other)}"
 
 
-def _aspects(kind: NodeType, trial: Trial) -> Iterator[Aspect]:
+def _aspects(kind: NodeType, dry_run: DryRun) -> Iterator[Aspect]:
     """Yield what a handler did to anything but ghosts, in the order of importance.
 
     What it logs, and the text of an exception, may tell of ghosts.
     """
-    outcome = trial.outcome
+    outcome = dry_run.outcome
     failure = outcome.failure
     if failure is not None:
         data: Any = (failure.kind, failure.name, failure.where)
         yield "result", data, f"it fails with {failure}"
         return
     yield "result", outcome.result.value, f"it is {outcome.result.value}"
-    asked = "; ".join(_query_words(query) for query, _ in trial.path) or "nothing"
-    yield "asks", list(trial.path), f"it asks {asked}"
+    asked = "; ".join(_query_words(query) for query, _ in dry_run.path) or "nothing"
+    yield "asks", list(dry_run.path), f"it asks {asked}"
     sends = [f"{spelt(sent.message)} to {sent.dst}" for sent in outcome.sends]
     yield "sends", freeze(outcome.sends), f"it sends {', '.join(sends) or 'nothing'}"
     timers = [_timer_words(change) for change in outcome.timers]
     yield "timers", freeze(outcome.timers), f"it sets {', '.join(timers) or 'no timer'}"
-    count = sum(operation[0] == "count" for _, operation in trial.changes)
+    count = sum(operation[0] == "count" for _, operation in dry_run.changes)
     yield "sequence", count, f"it calls ctx.sequence() {count} times"
-    yield from _fields(kind, trial.local, "")
+    yield from _fields(kind, dry_run.local, "")
 
 
 def _fields(kind: NodeType, local: Frozen, path: str) -> Iterator[Aspect]:

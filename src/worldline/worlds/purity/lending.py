@@ -94,10 +94,10 @@ class _StandIns:
             return _STANDS_FOR.get(value, value)
         if not (_has_order(value) or _makes_sets(value)):
             return value
-        known = self._known.get(id(value))
-        if known is None:
-            known = self._known[id(value)] = self._made(value)
-        return known
+        standin = self._known.get(id(value))
+        if standin is None:
+            standin = self._known[id(value)] = self._made(value)
+        return standin
 
     def _made(self, value: Any) -> Any:
         kind, inside = type(value), map(self.of, value)

@@ -1,4 +1,4 @@
-"""Which code is the user's, and which was written by a library."""
+"""The owner of code: the user, or a library that wrote it."""
 
 from __future__ import annotations
 

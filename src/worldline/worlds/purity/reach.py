@@ -1,4 +1,4 @@
-"""Which functions of the user's a search may call: handlers, predicates, their helpers."""
+"""The user's functions that a search may call: handlers, predicates, their helpers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def reach_of(system: System, more: Iterable[Any] = ()) -> Reach:
     for scripts in system.scripts:
         for call in (call for script in scripts for call in script.calls):
             reach.visit(call.until)
-    for known in system.properties:
-        reach.visit(known)
+    for prop in system.properties:
+        reach.visit(prop)
     for observer in system.observers:
         parts = (observer.project, observer.fold, observer.decide, observer.arrange)
         for part in parts:
@@ -95,19 +95,19 @@ class Reach:
 
     def _of_function(self, function: FunctionType) -> list[Any]:
         wrapped = getattr(function, "__wrapped__", None)
-        found: list[Any] = [wrapped] if wrapped is not None else []
+        values: list[Any] = [wrapped] if wrapped is not None else []
         for cell in function.__closure__ or ():
             try:
-                found.append(cell.cell_contents)
+                values.append(cell.cell_contents)
             except ValueError:  # not bound yet
                 continue
         if not is_users_function(function):
-            return found
+            return values
         self.functions.append(function)
         names = {name for code in codes(function.__code__) for name in code.co_names}
         space = function.__globals__
         return [
-            *found,
+            *values,
             *[space[name] for name in sorted(names) if name in space],
             sys.modules.get(function.__module__),
         ]

@@ -95,11 +95,11 @@ def _rewritten(
     except (SyntaxError, ValueError, RecursionError):
         return {}
     one, other = list(codes(before)), list(codes(after))
-    found: dict[tuple[Any, ...], list[tuple[bytes, CodeType]]] = {}
+    rewritten: dict[tuple[Any, ...], list[tuple[bytes, CodeType]]] = {}
     if len(one) == len(other):
         for old, new in zip(one, other, strict=True):
-            found.setdefault(_key(old), []).append((old.co_code, new))
-    return found
+            rewritten.setdefault(_key(old), []).append((old.co_code, new))
+    return rewritten
 
 
 def _source(filename: str) -> str:
@@ -111,12 +111,12 @@ def _source(filename: str) -> str:
 def _code_for(function: FunctionType, source: str) -> CodeType | None:
     """Return the code that a function is to run; None without its source."""
     code = function.__code__
-    known = _rewritten(code.co_filename, source).get(_key(code), [])
+    candidates = _rewritten(code.co_filename, source).get(_key(code), [])
     # Those that begin on one line are told apart by what they do, and so is a file that
     # was edited since; pytest, though, rewrites asserts.
-    if len(known) > 1 or _PYTEST not in function.__globals__:
-        known = [pair for pair in known if pair[0] == code.co_code]
-    return known[0][1] if len(known) == 1 else None
+    if len(candidates) > 1 or _PYTEST not in function.__globals__:
+        candidates = [pair for pair in candidates if pair[0] == code.co_code]
+    return candidates[0][1] if len(candidates) == 1 else None
 
 
 def touches_order(function: FunctionType) -> bool:
@@ -160,7 +160,7 @@ class Scrambler:
     """
 
     def __init__(self, reach: Reach) -> None:
-        found = [one for one in reach.functions if not is_generated(one)]
+        functions = [one for one in reach.functions if not is_generated(one)]
         self._holdings = Holdings(reach)
         self._caches = [
             cache
@@ -168,18 +168,18 @@ class Scrambler:
             if isinstance(cache.__wrapped__, FunctionType)
             and is_users_function(cache.__wrapped__)
         ]
-        touching = [function for function in found if touches_order(function)]
+        touching = [function for function in functions if touches_order(function)]
         self.needed = bool(touching or self._holdings)
         self._codes: list[tuple[FunctionType, CodeType]] = []
         if self.needed:
-            files = {function.__code__.co_filename for function in found}
+            files = {function.__code__.co_filename for function in functions}
             sources = {name: _source(name) for name in sorted(files)}
-            for function in found:
+            for function in functions:
                 code = _code_for(function, sources[function.__code__.co_filename])
                 if code is not None:
                     self._codes.append((function, code))
-        known = {id(function) for function, _ in self._codes}
-        self.unknown = [f.__qualname__ for f in touching if id(f) not in known]
+        rewritten = {id(function) for function, _ in self._codes}
+        self.unknown = [f.__qualname__ for f in touching if id(f) not in rewritten]
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Which executions of handlers are run again: some of each handler, from all of a search.
+"""A sample of executions to run again: some of each handler, from all of a search.
 
 Chosen by content alone, so that neither threads nor the order of the search matter: of
 each handler those that were possible first, those that came last, and others between.
@@ -16,7 +16,7 @@ from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Ask, Entry, Fork, Leaf, Tables
 from worldline.model.data.content import fingerprint
 from worldline.model.events import Event
-from worldline.worlds.trial import QueryPath
+from worldline.worlds.dry_run import QueryPath
 
 SAMPLE = 240
 """Executions that are run again, if no handler needs a share of its own beyond that."""
@@ -29,7 +29,7 @@ _MOST_BRANCHES = 4
 @final
 @dataclass(frozen=True, slots=True)
 class RememberedExecution:
-    """What the tables remember of an event in a local state.
+    """The executions of an event in a local state that the tables remember.
 
     Attributes
     ----------
@@ -90,12 +90,12 @@ def executions(
     for entries in groups.values():
         for item in _of_handler(tables, entries, share, wanted):
             chosen[item[1].number, item[2]] = item
-    found = []
+    sample = []
     for _, entry, number in sorted(chosen.values(), key=itemgetter(0)):
         execution = _execution(entry, number)
         if execution is not None:
-            found.append(execution)
-    return found
+            sample.append(execution)
+    return sample
 
 
 def _handler(event: Event) -> tuple[Any, ...]:
@@ -122,12 +122,12 @@ def _of_handler(
             first.offer((birth, key), entry, number)
             last.offer((-birth, key), entry, number)
             others.offer(key, entry, number)
-    found = list(first.items)
-    found += [((-key[0], key[1]), entry, n) for key, entry, n in last.items]
+    items = list(first.items)
+    items += [((-key[0], key[1]), entry, n) for key, entry, n in last.items]
     for key, entry, number in others.items:
         birth = tables.interners[entry.column].births[number]
-        found.append(((birth, key), entry, number))
-    return found
+        items.append(((birth, key), entry, number))
+    return items
 
 
 def _execution(entry: Entry, number: int) -> RememberedExecution | None:
@@ -136,16 +136,16 @@ def _execution(entry: Entry, number: int) -> RememberedExecution | None:
         if any(_diverged(leaf) for leaf in outcomes):
             return None
         return RememberedExecution(entry, number, None, outcomes)
-    found = []
+    branches = []
     for branch in _branches(outcomes, []):
         if not _diverged(branch[1]):
-            found.append(branch)
-        if len(found) == _MOST_BRANCHES:
+            branches.append(branch)
+        if len(branches) == _MOST_BRANCHES:
             break
-    if not found:
+    if not branches:
         return None
     return RememberedExecution(
-        entry, number, tuple(found), tuple(leaf for _, leaf in found)
+        entry, number, tuple(branches), tuple(leaf for _, leaf in branches)
     )
 
 

@@ -36,7 +36,7 @@ SetSite = str
 
 @final
 class Scrambling:
-    """How sets iterate now, and who has looked.
+    """The order in which sets iterate now, and who has looked.
 
     Attributes
     ----------
@@ -103,19 +103,19 @@ def _arranged(values: list[Any]) -> list[Any]:
         return values
     before = activity.stop
     try:
-        found = in_order(values)
+        arranged = in_order(values)
     except (ModelError, TypeError):
         activity.stop = before  # it is not the user's error
         return values
     order = _shown()
     if order == 1:
-        found.reverse()
+        arranged.reverse()
     elif order <= _LAST_TURN:
-        turn = max(order - 1, 0) % len(found)
-        found = found[turn:] + found[:turn]
+        turn = max(order - 1, 0) % len(arranged)
+        arranged = arranged[turn:] + arranged[:turn]
     else:
-        found.sort(key=lambda value: splitmix(fingerprint(freeze(value)) ^ order))
-    return found
+        arranged.sort(key=lambda value: splitmix(fingerprint(freeze(value)) ^ order))
+    return arranged
 
 
 class _Like(type):
@@ -204,10 +204,10 @@ def scrambled_hash(value: Any) -> int:
 
     Not inside ``__hash__``: what was put into a dict before must be found again.
     """
-    found = hash(value)
+    plain = hash(value)
     if is_fixed(value) or sys._getframe(1).f_code.co_name == "__hash__":
-        return found
-    return found ^ (_shown() * 0x5DEECE66D1)
+        return plain
+    return plain ^ (_shown() * 0x5DEECE66D1)
 
 
 def scrambled_id(value: Any) -> int:

@@ -15,7 +15,14 @@ from worldline.injection.scope import Crash, CrashSemantics, Fault, Loss, Scope
 from worldline.injection.stepper import Injection
 from worldline.injection.subject import CoverPoint, Pulse
 from worldline.lineage.rounds.cones import crashes_of
-from worldline.lineage.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, after_crash
+from worldline.lineage.rounds.crash_status import (
+    BACK,
+    DOWN,
+    FRESH,
+    MUTE,
+    CrashStatus,
+    after_crash,
+)
 from worldline.lineage.rounds.plan import FaultPlan
 from worldline.lineage.rounds.promises import CALLS, Judge, due, witnesses
 from worldline.lineage.rounds.scheduler import Mail, RoundWorld
@@ -33,7 +40,7 @@ Waiting: TypeAlias = tuple[tuple[int, int, Envelope, int, bool], ...]
 Timers: TypeAlias = tuple[tuple[tuple[PendingTimer, int], ...], ...]
 """For each node its timers in the order of setting, and in how many rounds they are due."""
 
-SystemState: TypeAlias = tuple[Snapshot, Waiting, Timers, tuple[Fares, ...], bool]
+SystemState: TypeAlias = tuple[Snapshot, Waiting, Timers, tuple[CrashStatus, ...], bool]
 """A state; at last whether a handler failed."""
 
 
@@ -96,8 +103,8 @@ class Roundwise:
         if state[-1]:
             return True
         judge = self._judge(state, round_)
-        known = due(self._system, self._scope, round_)
-        return not all(judge.holds(one) for one in known)
+        wanted = due(self._system, self._scope, round_)
+        return not all(judge.holds(one) for one in wanted)
 
     def met(self, state: Any, round_: int) -> set[str]:
         """Return what has happened of what must happen sometimes."""
@@ -116,8 +123,8 @@ class Roundwise:
         self, state: SystemState, round_: int, room: int | None
     ) -> Iterator[tuple[Fault, ...]]:
         """Return all sets of crashes in a round."""
-        fares = state[3]
-        fresh = [i for i, one in enumerate(fares) if one == FRESH]
+        crash_statuses = state[3]
+        fresh = [i for i, one in enumerate(crash_statuses) if one == FRESH]
         left = self._scope.crashes - (self._count - len(fresh))
         most = left if room is None else min(left, room)
         able = [i for i in fresh if self._scope.nodes[i] in self._scope.may_crash]
@@ -193,21 +200,25 @@ class Roundwise:
                 f"{self._system.name} reads the time, so no two of its rounds are alike",
                 remedy="use timers, or another engine",
             )
-        fares = list(state[3])
-        for index, (kind, until) in enumerate(fares):
+        crash_statuses = list(state[3])
+        for index, (kind, until) in enumerate(crash_statuses):
             if kind == DOWN and until == round_:
-                fares[index] = BACK
+                crash_statuses[index] = BACK
         for fault in faults:
             if isinstance(fault, Crash):
                 index = self._scope.nodes.index(fault.node)
-                fares[index] = after_crash(self._scope.semantics, fault)
-        return self._lift(round_, tuple(fares))
+                crash_statuses[index] = after_crash(self._scope.semantics, fault)
+        return self._lift(round_, tuple(crash_statuses))
 
-    def _plan(self, fares: tuple[Fares, ...], faults: tuple[Fault, ...]) -> FaultPlan:
+    def _plan(
+        self, crash_statuses: tuple[CrashStatus, ...], faults: tuple[Fault, ...]
+    ) -> FaultPlan:
         """Return a plan of what is injected now, and of the crashes of old."""
         old = [
             Crash(0, name, until or None)
-            for name, (kind, until) in zip(self._scope.nodes, fares, strict=True)
+            for name, (kind, until) in zip(
+                self._scope.nodes, crash_statuses, strict=True
+            )
             if kind == DOWN or (kind, until) == MUTE
         ]
         return FaultPlan(self._scope, frozenset((*old, *faults)))
@@ -231,7 +242,9 @@ class Roundwise:
         for index, timers in enumerate(pending):
             rounds.timers[index] = {timer: round_ - 1 + left for timer, left in timers}
 
-    def _lift(self, round_: int, fares: tuple[Fares, ...]) -> SystemState:
+    def _lift(
+        self, round_: int, crash_statuses: tuple[CrashStatus, ...]
+    ) -> SystemState:
         """Return the state after a round."""
         rounds = self._rounds
         waiting = tuple(
@@ -245,7 +258,7 @@ class Roundwise:
             for timers in rounds.timers
         )
         failed = rounds.world.failure is not None
-        return rounds.world.snapshot(), waiting, pending, fares, failed
+        return rounds.world.snapshot(), waiting, pending, crash_statuses, failed
 
 
 def _some(

@@ -27,17 +27,17 @@ def state(session: Session, rest: str) -> Answer:
     """
     steps, nodes, fields = sorted_out(session, words_of(rest)[0])
     at = one_step(session, steps)
-    found = session.state(at, nodes)
-    known = {name for node in found for name in (*node.fields, *node.owns)}
+    states = session.state(at, nodes)
+    names = {name for node in states for name in (*node.fields, *node.owns)}
     for name in fields:
-        if name not in known:
+        if name not in names:
             raise UsageError(
                 f"{name!r} is no node, field or step",
-                remedy=f"fields are {', '.join(sorted(known))}",
+                remedy=f"fields are {', '.join(sorted(names))}",
             )
-    lines = list(text.states(session, at, found, fields))
+    lines = list(text.states(session, at, states, fields))
     return Answer(
-        {"step": at, "nodes": [_state(node, fields) for node in found]}, lines
+        {"step": at, "nodes": [_state(node, fields) for node in states]}, lines
     )
 
 
@@ -58,8 +58,8 @@ def print_value(session: Session, rest: str) -> Answer:
     """
     if not rest:
         raise UsageError("print what?", remedy="give an expression, such as view[n1]")
-    found = session.evaluate(rest, session.position)
-    return Answer({"step": session.position, **asdict(found)}, [found.text])
+    answer = session.evaluate(rest, session.position)
+    return Answer({"step": session.position, **asdict(answer)}, [answer.text])
 
 
 def track(session: Session, rest: str) -> Answer:
@@ -67,9 +67,9 @@ def track(session: Session, rest: str) -> Answer:
     if not rest:
         raise UsageError("track what?", remedy="give an expression, such as view[n1]")
     whole = rest.endswith(f" {WHOLE}")
-    found = session.track(rest.removesuffix(WHOLE))
-    data = {"spans": [asdict(span) for span in found]}
-    return Answer(data, list(text.tracked(found, whole=whole)))
+    spans = session.track(rest.removesuffix(WHOLE))
+    data = {"spans": [asdict(span) for span in spans]}
+    return Answer(data, list(text.tracked(spans, whole=whole)))
 
 
 def status(session: Session, rest: str) -> Answer:
@@ -78,9 +78,9 @@ def status(session: Session, rest: str) -> Answer:
     Of a liveness property, at which steps its predicate is.
     """
     words, whole = words_of(rest)
-    found = session.status(words)
-    data = {"properties": [asdict(known) for known in found]}
-    return Answer(data, list(text.statuses(found, session.position, whole=whole)))
+    statuses = session.status(words)
+    data = {"properties": [asdict(each) for each in statuses]}
+    return Answer(data, list(text.statuses(statuses, session.position, whole=whole)))
 
 
 def explain(session: Session, rest: str) -> Answer:
@@ -92,10 +92,10 @@ def explain(session: Session, rest: str) -> Answer:
     name = rest or (None if end is None else end.property)
     if name is None:
         raise UsageError("explain which property?", remedy="status lists them")
-    found = session.explain(session.position, name)
-    data = None if found is None else dump(found)
-    lines = list(text.explanation(name, found))
-    return Answer({"property": name, "holds": found is None, "why": data}, lines)
+    explanation = session.explain(session.position, name)
+    data = None if explanation is None else dump(explanation)
+    lines = list(text.explanation(name, explanation))
+    return Answer({"property": name, "holds": explanation is None, "why": data}, lines)
 
 
 def possible(session: Session, rest: str) -> Answer:
@@ -104,9 +104,9 @@ def possible(session: Session, rest: str) -> Answer:
     A > marks the one that did.
     """
     at = one_step(session, words_of(rest)[0])
-    found = session.possible(at)
-    data = {"step": at, "events": [asdict(event) for event in found]}
-    return Answer(data, list(text.possible(found)))
+    events = session.possible(at)
+    data = {"step": at, "events": [asdict(event) for event in events]}
+    return Answer(data, list(text.possible(events)))
 
 
 # ---------------------------------------------------------------------------- two states
@@ -128,20 +128,23 @@ def diff(session: Session, rest: str) -> Answer:
     data: dict[str, Any]
     if session.other is not None and len(at) < 2:
         step = at[0] if at else session.position
-        found = session.diff_other(step, nodes)
+        differences = session.diff_other(step, nodes)
         data = {"from": step, "to": step, "other": True}
         title = f"after step {step}, - here, + in the other trace:"
     else:
         before, after = ([*at, session.position] if at else session.last_two)[:2]
-        found = session.diff(before, after, nodes)
+        differences = session.diff(before, after, nodes)
         data = {"from": before, "to": after, "other": False}
         title = f"from step {before} to step {after}:"
-    data["nodes"] = [asdict(node) for node in found]
-    return Answer(data, [title, *text.differences(found)])
+    data["nodes"] = [asdict(node) for node in differences]
+    return Answer(data, [title, *text.differences(differences)])
 
 
 def compare(session: Session, rest: str) -> Answer:
     """Find the step at which this trace and the other part."""
-    found = session.compare()
-    data = {"equal": found is None, "first": None if found is None else asdict(found)}
-    return Answer(data, list(text.comparison(found)))
+    difference = session.compare()
+    data = {
+        "equal": difference is None,
+        "first": None if difference is None else asdict(difference),
+    }
+    return Answer(data, list(text.comparison(difference)))

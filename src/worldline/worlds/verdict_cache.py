@@ -53,9 +53,9 @@ class Answers:
 
     def number(self, value: int, distinct: Hashable) -> int:
         """Return the integer of the answer that a column's value gives."""
-        found = self.numbers.setdefault(distinct, len(self.numbers))
-        self.question.answers[value] = found
-        return found
+        number = self.numbers.setdefault(distinct, len(self.numbers))
+        self.question.answers[value] = number
+        return number
 
 
 @final
@@ -94,7 +94,7 @@ class Recall:
 
     def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
         """Return a decision that remembers the verdicts of a predicate."""
-        known = (
+        prop = (
             predicate
             if isinstance(predicate, Property)
             else Property(
@@ -106,13 +106,13 @@ class Recall:
         )
 
         def holds(view: View) -> bool:
-            return known.judge(view).holds
+            return prop.judge(view).holds
 
-        evaluations = self._evaluations(known, f"{known.role} {known.name}", holds)
+        evaluations = self._evaluations(prop, f"{prop.role} {prop.name}", holds)
 
         def evaluate(decision: Decision, row: Row) -> bool:
             reader = _Recorder(self, row)
-            verdict = known.judge(View(self.system, reader)).holds
+            verdict = prop.judge(View(self.system, reader)).holds
             evaluations.note(row, verdict)
             decision.learn(reader.path, verdict)
             return verdict
@@ -123,8 +123,8 @@ class Recall:
 
     def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
         """Return the decision for one element of a ``for_each`` form."""
-        known = self._inner.get((function, nodes))
-        if known is None:
+        inner = self._inner.get((function, nodes))
+        if inner is None:
             name = f"{function.function.__qualname__} for {', '.join(map(str, nodes))}"
             evaluations = self._evaluations(
                 (function, nodes), name, lambda view: holds_for(function, view, nodes)
@@ -137,8 +137,8 @@ class Recall:
                 decision.learn(reader.path, verdict)
                 return verdict
 
-            known = self._inner[function, nodes] = Decision(evaluate, self.resolve)
-        return known
+            inner = self._inner[function, nodes] = Decision(evaluate, self.resolve)
+        return inner
 
     def _element(self, function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
         """Evaluate one element, perhaps for the kernel: then no property is running."""
@@ -192,22 +192,22 @@ class Recall:
 
     def answers(self, read: ColumnRead) -> Answers:
         """Return what is known about a read."""
-        known = self._answers.get(read)
-        if known is None:
-            known = self._answers[read] = Answers(read)
-        return known
+        answers = self._answers.get(read)
+        if answers is None:
+            answers = self._answers[read] = Answers(read)
+        return answers
 
     def look(self, read: ColumnRead, value: int, answers: Answers) -> tuple[Any, int]:
         """Work out the answer to a read, and its integer."""
-        found, distinct = self.ask(read, value)
+        answered, distinct = self.ask(read, value)
         number = answers.number(value, distinct)
         # A field's answer is distinguished by its frozen value; a history might be a
         # list; all other answers are tuples of what is sealed, or of no parts.
         if is_constant(distinct) if read.what == "field" else read.what != "history":
             if len(answers.known) >= _MOST_KNOWN:
                 answers.known.clear()
-            answers.known[value] = found, number
-        return found, number
+            answers.known[value] = answered, number
+        return answered, number
 
     def ask(self, read: ColumnRead, value: int) -> tuple[Any, Hashable]:
         """Return the answer to a read, and what distinguishes it from others."""
@@ -218,8 +218,8 @@ class Recall:
                 frozen = frozen[1 + kind.identity.index(name)]
                 kind = kind.parts.get(name, kind)
             return thaw(frozen), frozen
-        found = answer(read, self._cell_of(read.column, value))
-        return found, value if read.what == "history" else found
+        answered = answer(read, self._cell_of(read.column, value))
+        return answered, value if read.what == "history" else answered
 
 
 @final
@@ -235,17 +235,19 @@ class _Recorder:
     def read(self, read: ColumnRead) -> Any:
         value = self._row[read.column]
         answers = self._recall.answers(read)
-        known = answers.known.get(value)
+        answered = answers.known.get(value)
         try:
-            found, number = (
-                self._recall.look(read, value, answers) if known is None else known
+            given, number = (
+                self._recall.look(read, value, answers)
+                if answered is None
+                else answered
             )
         except AssertionError:
             # What is asked of a message or a history may fail as the property may.
             self._note(read, answers.question, answers.number(value, AssertionError))
             raise
         self._note(read, answers.question, number)
-        return found
+        return given
 
     def _note(self, asked: Hashable, question: ColumnQuestion, answer: int) -> None:
         if asked not in self._seen:

@@ -70,20 +70,20 @@ def decide(
                 f"the engine {engine} knows all goals only",
                 remedy=f"choose one of {', '.join(SEARCHES)}, or --goals all",
             )
-        found = _in_time(lambda: target.solve(scope, question, progress), question)
+        result = _in_time(lambda: target.solve(scope, question, progress), question)
     else:
-        found = _in_time(
+        result = _in_time(
             lambda: _search(target, scope, engine, question, progress), question
         )
     ordered = sorted(
-        found.falsifiers,
+        result.falsifiers,
         key=lambda one: (
             len(one),
             scope.ends_in_crash(one),
             [(f.time, str(f)) for f in in_order(one)],
         ),
     )
-    return replace(found, falsifiers=tuple(ordered))
+    return replace(result, falsifiers=tuple(ordered))
 
 
 def _in_time(search: Callable[[], SearchResult], question: FaultQuery) -> SearchResult:
@@ -107,7 +107,7 @@ def _search(
     subject = target.subject(scope, question.options.negation)
     goals, budget = question.failure_free_goals, question.budget
     if engine == "ldfi":
-        found = loop(
+        result = loop(
             subject,
             every=question.every,
             failure_free_goals=goals,
@@ -120,7 +120,7 @@ def _search(
                 "random search cannot tell that it found all falsifiers",
                 remedy="choose another engine, or leave --all out",
             )
-        found = randomly(
+        result = randomly(
             subject,
             Random(question.options.seed),
             failure_free_goals=goals,
@@ -140,21 +140,21 @@ def _search(
             f"{target.name} cannot be searched by the engine {engine!r}",
             remedy=f"choose one of {', '.join((target.engine, *SEARCHES))}",
         )
-    if question.every or not found.falsifiers:
-        return found
-    return _smaller(subject, found, budget)
+    if question.every or not result.falsifiers:
+        return result
+    return _smaller(subject, result, budget)
 
 
 def _smaller(
-    subject: Subject, found: SearchResult, budget: SearchBudget
+    subject: Subject, result: SearchResult, budget: SearchBudget
 ) -> SearchResult:
     """Leave out of a falsifier what it does not need, as far as time allows.
 
     What then crashes in the last round crashes earlier, if that breaks it as well.
     """
     meter, began = _meter(budget), time.monotonic()
-    least, bound = found.falsifiers[0], found.bound
-    notes = found.notes
+    least, bound = result.falsifiers[0], result.bound
+    notes = result.notes
 
     def falls(faults: FaultSet) -> bool:
         nonlocal least
@@ -170,14 +170,14 @@ def _smaller(
         least = earlier(falls, least, subject.scope.eot)
 
     bound = bound_that_ended(shrink) or bound
-    if bound != found.bound:
+    if bound != result.bound:
         notes += ("fewer faults may do: the search ended before that was known",)
     return replace(
-        found,
+        result,
         falsifiers=(least,),
         bound=bound,
         notes=notes,
-        seconds=found.seconds + time.monotonic() - began,
+        seconds=result.seconds + time.monotonic() - began,
     )
 
 

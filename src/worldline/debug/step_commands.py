@@ -39,9 +39,9 @@ def _at(session: Session, step: int) -> Answer:
     return Answer(data, list(text.place(session, step)))
 
 
-def _steps(session: Session, found: Sequence[StepRecord], *, whole: bool) -> Answer:
-    lines = [asdict(step_line(step, session.trace.header)) for step in found]
-    return Answer({"steps": lines}, list(text.rows(session, found, whole=whole)))
+def _steps(session: Session, steps: Sequence[StepRecord], *, whole: bool) -> Answer:
+    lines = [asdict(step_line(step, session.trace.header)) for step in steps]
+    return Answer({"steps": lines}, list(text.rows(session, steps, whole=whole)))
 
 
 def step(session: Session, rest: str) -> Answer:
@@ -137,9 +137,9 @@ def why(session: Session, rest: str) -> Answer:
     one might not have happened (Lamport's happens-before).
     """
     words, whole = words_of(rest)
-    found = session.why(one_step(session, words))
-    lines = text.past(found) if whole else text.chain(found)
-    return Answer(asdict(found), list(lines))
+    chain = session.why(one_step(session, words))
+    lines = text.past(chain) if whole else text.chain(chain)
+    return Answer(asdict(chain), list(lines))
 
 
 def diagram(session: Session, rest: str) -> Answer:

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from worldline.engine.bounds import Bounds, Meter
-from worldline.lineage import deciding
-from worldline.lineage.deciding import decide, scope_of
+from worldline.lineage import dispatch
+from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.trials import SearchResult
 from worldline.lineage.options import FaultOptions
 from worldline.lineage.targets.opening import open_target
@@ -30,7 +30,7 @@ def test_a_falsifier_that_time_did_not_allow_to_make_smaller_says_so(
 ):
     whole, _ = asked("simple-deliv", engine="random", eot=8, eff=7, seed=3)
     spent = Meter(Bounds(seconds=-1.0))
-    monkeypatch.setattr(deciding, "_meter", lambda budget: spent)
+    monkeypatch.setattr(dispatch, "_meter", lambda budget: spent)
     found, _ = asked("simple-deliv", engine="random", eot=8, eff=7, seed=3)
     (faults,), (fewest,) = found.falsifiers, whole.falsifiers
     assert (found.verdict, found.bound) == (Verdict.VIOLATED, "seconds")

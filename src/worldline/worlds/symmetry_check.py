@@ -77,10 +77,10 @@ class SymmetryCheck:
 
     def item_outlines(self, column: int, item: Any) -> tuple[int, dict[int, int]]:
         """Return the outlines of an item of a collection."""
-        known = self._items.get(item)
-        if known is None:
-            known = self._items[item] = self._outlined(column, item)
-        return known
+        outlines = self._items.get(item)
+        if outlines is None:
+            outlines = self._items[item] = self._outlined(column, item)
+        return outlines
 
     def exchanged(self, column: int, value: int, member: int) -> int:
         """Return what a value becomes if a member and the next exchange names."""
@@ -116,11 +116,11 @@ class SymmetryCheck:
             here = self._expander.successors(row, 0)
             there = self._expander.successors(other, 0)
             images = [self._essence(step, (row, other), exchanges) for step in here]
-            known = [self._essence(step, (other, other), []) for step in there]
+            essences = [self._essence(step, (other, other), []) for step in there]
             for image, step in zip(images, here, strict=True):
-                if image not in known:
+                if image not in essences:
                     raise self._difference(step, image, there, exchanges)
-            for image, step in zip(known, there, strict=True):
+            for image, step in zip(essences, there, strict=True):
                 if image not in images:
                     back = exchanges[::-1]
                     image = self._essence(step, (other, row), back)
@@ -185,13 +185,13 @@ class SymmetryCheck:
         return {node: name for node, name in names.items() if node != name}
 
     def _essence(
-        self, step: Successor, known: tuple[Row, Row], exchanges: list[int]
+        self, step: Successor, outlines: tuple[Row, Row], exchanges: list[int]
     ) -> tuple[Any, ...]:
         """Return what must be the same of a step after exchanges.
 
         Parameters
         ----------
-        known
+        outlines
             Where the step began, and that after the exchanges.
         """
         _, row, entry, leaf = step
@@ -199,7 +199,7 @@ class SymmetryCheck:
         if leaf.failed:
             failure = leaf.detail.failure
             return (event.kind, failure.kind, failure.name, failure.where)
-        return (event.kind, tuple(self.symmetry.renamed_like(row, known, exchanges)))
+        return (event.kind, tuple(self.symmetry.renamed_like(row, outlines, exchanges)))
 
     def _difference(
         self,
@@ -217,11 +217,11 @@ class SymmetryCheck:
         if event.node is not None:
             kind = system.types[system.index[event.node]].cls.__name__
             where += f" ({kind})"
-        found = f"{expected!r} is not possible"
+        reason = f"{expected!r} is not possible"
         if twin is not None:
-            found = self._apart(image, twin)
+            reason = self._apart(image, twin)
         return Asymmetry(
-            f"{where} is not the same with {_describe(names)}: there, {found}"
+            f"{where} is not the same with {_describe(names)}: there, {reason}"
         )
 
     def _apart(self, image: tuple[Any, ...], twin: Successor) -> str:

@@ -16,7 +16,14 @@ from typing import Any, final
 from worldline.injection.scope import Crash, CrashSemantics, Loss, Scope
 from worldline.injection.stepper import Injection
 from worldline.injection.subject import CoverPoint, Pulse
-from worldline.lineage.rounds.fares import BACK, DOWN, FRESH, MUTE, Fares, is_down
+from worldline.lineage.rounds.crash_status import (
+    BACK,
+    DOWN,
+    FRESH,
+    MUTE,
+    CrashStatus,
+    is_down,
+)
 from worldline.lineage.rounds.parts import Core, Incoming, NodeRound, Out, RoundParts
 from worldline.lineage.rounds.promises import CALLS
 from worldline.lineage.rounds.subject import RoundsSubject
@@ -96,8 +103,8 @@ class Nodewise:
         if round_ == 0:
             # What a node sent at its start is under way, though it belongs to round 1.
             nodes = [
-                (core, fares, (*out, *boot))
-                for (core, fares, out), boot in zip(
+                (core, crash_status, (*out, *boot))
+                for (core, crash_status, out), boot in zip(
                     nodes, self._turns.boot, strict=True
                 )
             ]
@@ -109,26 +116,26 @@ class Nodewise:
     ) -> list[tuple[int, Injection]]:
         """Return what can become of a node in the present round."""
         key = index, number, incoming, crashes
-        known = self._choices.get(key)
-        if known is None:
+        choices = self._choices.get(key)
+        if choices is None:
             round_ = self._at[0]
-            core, fares, _ = self._parts.nodes[number]
-            found: Iterator[tuple[int, Injection]]
+            core, crash_status, _ = self._parts.nodes[number]
+            becoming: Iterator[tuple[int, Injection]]
             if crashes:
-                found = self._crashing(index, core, incoming)
-            elif is_down(fares, round_):
-                found = iter([(self._lie(index, core, fares, incoming), ())])
+                becoming = self._crashing(index, core, incoming)
+            elif is_down(crash_status, round_):
+                becoming = iter([(self._lie(index, core, crash_status, incoming), ())])
             else:
-                found = self._living(index, core, fares, incoming)
-            known = self._choices[key] = list(found)
-        return known
+                becoming = self._living(index, core, crash_status, incoming)
+            choices = self._choices[key] = list(becoming)
+        return choices
 
     def _living(
-        self, index: int, core: int, fares: Fares, incoming: Incoming
+        self, index: int, core: int, crash_status: CrashStatus, incoming: Incoming
     ) -> Iterator[tuple[int, Injection]]:
-        again = fares[0] == DOWN
+        again = crash_status[0] == DOWN
         for (after, out), lost in self._ways(index, core, incoming, again=again):
-            now = BACK if again else fares
+            now = BACK if again else crash_status
             if now == MUTE:
                 out = _silenced(out, {index})
             yield self._parts.node(after, now, out), self._losses(index, lost)
@@ -149,8 +156,8 @@ class Nodewise:
         if self._turns.loses:
             sent = _silenced(sent, set())
         for until in ends:
-            fares = DOWN, until or 0
-            lying = self._lie(index, core, fares, incoming, sent)
+            crash_status = DOWN, until or 0
+            lying = self._lie(index, core, crash_status, incoming, sent)
             yield lying, (Crash(round_, name, until),)
             if self._scope.semantics is CrashSemantics.PARTIAL:
                 yield from self._last_round(index, core, incoming, until)
@@ -186,7 +193,7 @@ class Nodewise:
         self,
         index: int,
         core: int,
-        fares: Fares,
+        crash_status: CrashStatus,
         incoming: Incoming,
         out: Out = (),
     ) -> int:
@@ -200,7 +207,7 @@ class Nodewise:
         lying = Core(
             old.local, self._parts.stop(index, old.hidden), (), kept, old.failed
         )
-        return self._parts.node(self._parts.core(lying), fares, out)
+        return self._parts.node(self._parts.core(lying), crash_status, out)
 
     def _incoming(self, nodes: list[NodeRound], index: int) -> Incoming:
         return tuple(
@@ -233,12 +240,12 @@ def _product(
                 for state, more in _product(choices[1:], left):
                     yield (number, *state), (*faults, *more)
         return
-    found: list[tuple[tuple[int, ...], Injection]] = [((), ())]
+    products: list[tuple[tuple[int, ...], Injection]] = [((), ())]
     for options in choices:
-        found = [
+        products = [
             ((*state, number), (*faults, *more))
-            for state, faults in found
+            for state, faults in products
             for number, more in options
             if room is None or len(faults) + len(more) <= room
         ]
-    yield from found
+    yield from products

@@ -1,4 +1,4 @@
-"""Trying a handler without doing anything: its operations are only collected."""
+"""Dry runs of handlers: their operations are collected, not applied."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ class DryRunDoor(HandlerDoor):
     def ask(self, query: Query) -> int:
         position = len(self.path)
         if position < len(self._given):
-            expected, known = self._given[position]
+            expected, number = self._given[position]
             if expected != query:
                 raise Nondeterminism(
                     f"a handler at {self.me}", f"asked {expected}", f"asked {query}"
                 )
         else:
-            known = 0 if query[0] == "choose" else self._environment(query)
-        self.path.append((query, known))
-        return known
+            number = 0 if query[0] == "choose" else self._environment(query)
+        self.path.append((query, number))
+        return number
 
     def emit(self, column: int, operation: Operation) -> None:
         self.changes.append((column, operation))
 
 
 @final
-class Trial:
-    """What one trial execution gave.
+class DryRun:
+    """The result of one dry run.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class DryRuns:
         event: Event,
         given: QueryPath,
         env: Environment,
-    ) -> Trial:
+    ) -> DryRun:
         """Execute the handler that takes `event`, once."""
         door = self.door
         try:
@@ -150,7 +150,7 @@ class DryRuns:
         after = mould.frozen if stays else self._freeze(mould, node)
         outcome = door.outcome(result)
         stuck.note(self.system, index, mould.frozen, event, outcome)
-        return Trial(after, door.changes, door.path, outcome)
+        return DryRun(after, door.changes, door.path, outcome)
 
     def _execute(
         self,
@@ -168,17 +168,17 @@ class DryRuns:
 
     def all_choices(
         self, index: int, mould: NodeTemplate, event: Event, env: Environment
-    ) -> list[Trial]:
+    ) -> list[DryRun]:
         """Execute it for every combination of choices, first options first."""
-        found: list[Trial] = []
+        dry_runs: list[DryRun] = []
         given: QueryPath | None = []
         while given is not None:
-            trial = self.run(index, mould, event, given, env)
-            found.append(trial)
-            if len(found) > LARGEST_FAN:
+            dry_run = self.run(index, mould, event, given, env)
+            dry_runs.append(dry_run)
+            if len(dry_runs) > LARGEST_FAN:
                 raise too_many_leaves(self.system, index, event)
-            given = next_path(trial.path)
-        return found
+            given = next_path(dry_run.path)
+        return dry_runs
 
 
 def next_path(path: QueryPath) -> QueryPath | None:
@@ -202,23 +202,23 @@ def too_many_leaves(system: System, index: int, event: Event) -> ModelError:
     )
 
 
-def changes_nothing(trial: Trial, local: Frozen) -> bool:
+def changes_nothing(dry_run: DryRun, local: Frozen) -> bool:
     """Say whether an execution did nothing that the state would show."""
-    outcome = trial.outcome
+    outcome = dry_run.outcome
     return (
         outcome.failure is None
-        and trial.local == local
-        and not trial.changes
+        and dry_run.local == local
+        and not dry_run.changes
         and not outcome.sends
         and not outcome.choices
     )
 
 
 def is_noop(
-    trials: DryRuns, index: int, node: Any, event: Event, environment: Environment
+    dry_runs: DryRuns, index: int, node: Any, event: Event, environment: Environment
 ) -> bool:
     """Say whether delivering a message to a live node would do nothing at all."""
-    kind = trials.system.types[index]
+    kind = dry_runs.system.types[index]
     mould = NodeTemplate(kind, kind.freeze(node))
-    trial = trials.run(index, mould, event, [], environment)
-    return changes_nothing(trial, mould.frozen)
+    dry_run = dry_runs.run(index, mould, event, [], environment)
+    return changes_nothing(dry_run, mould.frozen)
