@@ -54,6 +54,51 @@ def test_a_reset_that_somebody_misses_draws_on_a_budget_of_its_own():
     assert Kind.DELIVER.budget("whatever") is None
 
 
+STALL: dict[str, Any] = {
+    "value": "stall",
+    "origin": wl.Origin.FAULT,
+    "weight": "fault",
+    "budgets": ("stalls",),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        # `Kind.DELIVER` would be another one from then on.
+        ({"value": "DELIVER"}, "has the name 'DELIVER'; name it and its budgets in"),
+        ({"value": ""}, "has the name ''"),
+        ({"value": None}, "has the name None"),
+        ({"value": "a\nb"}, "has the name 'a"),
+        ({"value": "deliver"}, "has a name that is taken: deliver"),
+        ({"budgets": ("drops",)}, "has a name that is taken: drops"),
+        ({"budgets": "stalls"}, "draws on 'stalls'; give one budget, as in"),
+        ({"budgets": None}, "has the name None"),
+        ({"budgets": ("one", "one")}, r"draws on \('one', 'one'\)"),
+        ({"budgets": ("one", "two", "three")}, "draws on"),
+        ({"budgets": (3,)}, "has the name 3"),
+        ({"origin": "fault"}, "has the origin 'fault'; use one of Origin.APPLICATION"),
+        ({"origin": None}, "has the origin None"),
+        ({"weight": "heavy"}, "has the weight 'heavy'; use one of application, "),
+        ({"breaks": "all"}, "has the breaks 'all'; use one of none, of node, "),
+    ],
+)
+def test_what_is_no_row_is_refused_and_leaves_no_mark(
+    change: dict[str, Any], message: str
+):
+    before = (dict(KINDS), dict(Kind.__members__), [*RANKED], [*BUDGETS])
+    with pytest.raises(wl.ModelError, match=message):
+        register_kind(Kind(**{**STALL, **change}))
+    assert before == (dict(KINDS), dict(Kind.__members__), [*RANKED], [*BUDGETS])
+    assert Kind.DELIVER is KINDS["deliver"]
+
+
+@pytest.mark.parametrize("given", [None, "stall", Kind, STALL])
+def test_only_a_kind_can_be_registered(given: Any):
+    with pytest.raises(wl.ModelError, match="is no kind of event; register a Kind"):
+        register_kind(given)
+
+
 def test_there_is_one_object_of_a_kind_even_in_copies_and_in_states():
     for kind in RANKED:
         assert copy.deepcopy(kind) is kind

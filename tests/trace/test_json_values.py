@@ -202,6 +202,20 @@ def test_nothing_but_the_system_s_own_names_is_followed(tree: Any, message: str)
         decode(check(tree), CLASSES)
 
 
+@pytest.mark.parametrize("key", ["$is", "$node"])
+def test_a_name_of_any_length_makes_a_short_message(key: str):
+    with pytest.raises(wl.InputError) as error:
+        decode(check({key: "x" * 5000}), CLASSES)
+    assert len(str(error.value)) < 500
+
+
+def test_a_node_that_is_missing_among_very_many_makes_a_short_message():
+    nodes = {one.name: one for one in wl.ids(*(f"n{i}" for i in range(1000)))}
+    with pytest.raises(wl.InputError, match="its nodes are n0, n1, ") as error:
+        ClassTable(nodes, {}).node("z")
+    assert len(str(error.value)) < 500
+
+
 def test_no_constructor_runs_while_decoding():
     seen = []
 

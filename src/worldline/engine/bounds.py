@@ -120,7 +120,7 @@ class Meter:
     def spent_words(self) -> str:
         """Say what a search that ran out of memory had, and how it can have more."""
         most = self.ceiling or resident()
-        remedy = "give more (--max-memory MB, max_memory_mb=), or search less"
+        remedy = "give more (--max-memory MB, max_memory=), or search less"
         if (peak := peak_memory_mb() * MIB) < most * _REFUSED:
             return (
                 f"the system refused more than {peak / MIB:,.0f} MiB: lift its limit "

@@ -12,6 +12,7 @@ from worldline.options.declaring import Group, option
 from worldline.options.values import (
     Choice,
     File,
+    Function,
     InPython,
     NameList,
     Seconds,
@@ -160,5 +161,7 @@ class FaultOptions(SystemOptions):
         File(folder=True, metavar="DIR"),
     )
     progress: Callable[[FaultsProgress], None] | None = option(
-        None, "is called now and then with how far the search has come", InPython()
+        None,
+        "is called now and then with how far the search has come",
+        InPython(Function()),
     )

@@ -46,7 +46,7 @@ def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> Syst
     -----
     What a function raises is passed on: its caller knows its lines.
     """
-    texts = _texts(parameters)
+    texts = texts_of(parameters)
     if isinstance(given, System):
         if texts:
             raise UsageError(
@@ -71,7 +71,19 @@ def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> Syst
     return system
 
 
-def _texts(parameters: Mapping[str, str] | None) -> dict[str, str]:
+def texts_of(parameters: Mapping[str, str] | None) -> dict[str, str]:
+    """Return parameters as they are given to a function that makes a system.
+
+    Raises
+    ------
+    UsageError
+        If they are no mapping of texts.
+    """
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise UsageError(
+            f"parameters is {named(parameters)}, which maps no names to texts",
+            remedy="write parameters={'name': 'text'}",
+        )
     given = dict(parameters or {})
     for name, text in given.items():
         if not isinstance(text, str):

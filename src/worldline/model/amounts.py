@@ -21,7 +21,10 @@ def short(value: object) -> str:
         digits = value.bit_length() * math.log10(2)
         if digits > _SHOWN:
             return f"{'-' * (value < 0)}10^{int(digits)}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}..."
 
 

@@ -9,9 +9,11 @@ state in `semantics`, to a connection in `network.streams`, which handler takes 
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, final, get_args
 
+from worldline.model.arguments import named
 from worldline.model.data.content import ENUM
 from worldline.model.data.values import register_type
 from worldline.model.errors import ModelError
@@ -177,9 +179,10 @@ def register_kind(kind: Kind) -> None:
     Raises
     ------
     ModelError
-        If its name, or that of a budget, is taken, or if what it says of itself does
-        not go together.
+        If it is no row, its name, or that of a budget, is taken, or what it says of
+        itself does not go together.
     """
+    _check_row(kind)
     _refuse_contradictions(kind)
     taken = {kind.value, *kind.budgets} & {*KINDS, *BUDGETS}
     if taken:
@@ -218,6 +221,41 @@ def _refuse_contradictions(kind: Kind) -> None:
     else:
         return
     raise ModelError(f"the kind of event {kind.value!r} {what}", remedy=remedy)
+
+
+_NAME = re.compile("[a-z][a-z0-9_]*")
+
+
+def _check_row(kind: Any) -> None:
+    """Refuse what is no kind, before anything of it is in the table."""
+    if not isinstance(kind, Kind):
+        raise ModelError(
+            f"{named(kind)} is no kind of event", remedy="register a Kind(...)"
+        )
+    budgets: Any = kind.budgets
+    several = budgets if isinstance(budgets, tuple) else (budgets,)
+    for name in (kind.value, *several):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ModelError(
+                f"a kind of event has the name {named(name)}",
+                remedy="name it and its budgets in small letters: stall, ('stalls',)",
+            )
+    if several is not budgets or len(set(budgets)) < len(budgets) or len(budgets) > 2:
+        raise ModelError(
+            f"the kind of event {kind.value!r} draws on {named(budgets)}",
+            remedy="give one budget, as in ('stalls',), two others, or none: ()",
+        )
+    for what, words in (
+        ("origin", tuple(Origin)),
+        ("weight", get_args(WeightClass)),
+        ("breaks", get_args(Breaks)),
+    ):
+        if getattr(kind, what) not in words:
+            raise ModelError(
+                f"the kind of event {kind.value!r} has the {what} "
+                f"{named(getattr(kind, what))}",
+                remedy=f"use one of {', '.join(map(str, words))}",
+            )
 
 
 for _kind in (

@@ -15,6 +15,7 @@ from worldline.options.values import (
     NameList,
     Seconds,
     Seed,
+    Switch,
     Whole,
 )
 
@@ -52,4 +53,4 @@ class SystemOptions(VerbOptions):
         "where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
         File(),
     )
-    traces: bool = option(True, "whether a trace is written", InPython())
+    traces: bool = option(True, "whether a trace is written", InPython(Switch()))

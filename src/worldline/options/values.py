@@ -5,7 +5,7 @@ A kind knows nothing of texts: `worldline.cli.options` reads them, one way for e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from worldline.model.amounts import (
@@ -83,10 +83,12 @@ class Choice:
         self.words = words
 
     def refuse(self, name: str, given: Any) -> None:
-        if given is not None and given not in self.words:
+        if given is None:
+            return
+        if not isinstance(given, str) or given not in self.words:
             *some, last = map(repr, self.words)
             raise UsageError(
-                f"{name} {given!r} is unknown",
+                f"{name} {named(given)} is unknown",
                 remedy=f"use {', '.join(some)} or {last}",
             )
 
@@ -127,7 +129,8 @@ class NameList(NamedTuple):
     def refuse(self, name: str, given: Any) -> None:
         if given is None:
             return
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        # What can be gone through once only would be empty for who uses it.
+        if isinstance(given, str | bytes) or not isinstance(given, Collection):
             raise UsageError(
                 f"{name} is {named(given)}, which is no list",
                 remedy=f"give names: {name}=['...']",
@@ -188,10 +191,27 @@ class ViewFunctions:
 
 
 @final
-class InPython:
-    """A value that no command line can say."""
+class Function:
+    """Functions, or whatever can be called."""
 
     metavar: ClassVar[None] = None
 
     def refuse(self, name: str, given: Any) -> None:
-        """Refuse nothing: who uses the value knows what it may be."""
+        if given is not None and not callable(given):
+            raise UsageError(
+                f"{name} is {named(given)}, which cannot be called",
+                remedy="give a function, or leave it out",
+            )
+
+
+@final
+class InPython:
+    """What no command line can say, of some kind."""
+
+    metavar: ClassVar[None] = None
+
+    def __init__(self, of: OptionKind) -> None:
+        self.of = of
+
+    def refuse(self, name: str, given: Any) -> None:
+        self.of.refuse(name, given)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from worldline.loading import builtin
 from worldline.loading.loader import load
 from worldline.loading.opening import SystemTarget as Given
-from worldline.loading.opening import open_system
+from worldline.loading.opening import open_system, texts_of
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
 from worldline.model.printable import one_line
@@ -98,7 +98,7 @@ def system_of(
         If the system is of nowhere or not of the zoo, and was not given; or there is
         no such system.
     """
-    parameters = parameters or {}
+    parameters = texts_of(parameters)
     if isinstance(given, os.PathLike):
         given = os.fspath(given)
     if given is not None and not isinstance(given, str | Sequence):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
@@ -14,6 +14,7 @@ from worldline.options.values import (
     Assignments,
     Choice,
     File,
+    Function,
     InPython,
     NameList,
     Switch,
@@ -70,7 +71,9 @@ class SearchOptions(SystemOptions):
         Whole(),
     )
     progress: Callable[[Progress], None] | None = option(
-        None, "is called now and then with how far the search has come", InPython()
+        None,
+        "is called now and then with how far the search has come",
+        InPython(Function()),
     )
 
 
@@ -268,7 +271,7 @@ FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
 class FuzzOptions(RunsOptions):
     """Options of `fuzz`."""
 
-    inject: Iterable[str] = option(
+    inject: Collection[str] = option(
         (),
         "faults that may happen without limit: crashes, restarts, drops, duplicates, "
         "partitions, resets, silent_resets or connection_errors, as far as the network "

@@ -23,6 +23,7 @@ from worldline.model.errors import InputError
 from worldline.model.node import NodeType
 from worldline.model.system import System
 from worldline.model.workload import Script
+from worldline.trace.json_text import shorten
 from worldline.trace.json_values import field_names
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -94,8 +95,9 @@ class ClassTable:
             return self._nodes[name]
         except KeyError:
             raise InputError(
-                f"the trace names the node {name!r}, which the system does not have",
-                remedy=f"its nodes are {', '.join(self._nodes)}",
+                f"the trace names the node {shorten(name, 200)!r}, which the system "
+                "does not have",
+                remedy=f"its nodes are {shorten(', '.join(self._nodes), 200)}",
             ) from None
 
     def record(self, name: str, fields: frozenset[str]) -> type:
@@ -144,7 +146,7 @@ class ClassTable:
 
 def _unknown(name: str) -> InputError:
     return InputError(
-        f"the trace names {name}, which the system does not use",
+        f"the trace names {shorten(name, 200)}, which the system does not use",
         remedy="replay it with the source that it was recorded with; if it is, "
         "annotate the field that holds it",
     )

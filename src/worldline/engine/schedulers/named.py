@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 
 from worldline.engine.schedulers.delay_bounded import DelayBounded
@@ -41,7 +42,7 @@ def scheduler_named(text: str) -> Scheduler:
     name, colon, number = text.partition(":")
     if name not in PLAIN:
         raise UsageError(
-            f"there is no scheduler {name!r}",
+            f"there is no scheduler {reprlib.repr(name)}",
             remedy=f"name one of {', '.join(PLAIN)}; pct and delay may have a number: "
             "pct:3",
         )
@@ -52,7 +53,7 @@ def scheduler_named(text: str) -> Scheduler:
     digits = number.isascii() and number.isdigit() and len(number) <= len(str(_MOST))
     if not digits or not 1 <= int(number) <= _MOST:
         raise UsageError(
-            f"{text!r} is no scheduler",
+            f"{reprlib.repr(text)} is no scheduler",
             remedy=f"give a whole number from 1 to {_MOST:,}: {name}:3",
         )
     return _NUMBERED[name](int(number))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from itertools import permutations
 
 from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Loss
 from worldline.lineage.rounds.promises import Judge, due
@@ -37,9 +36,8 @@ def audit_rounds(
     ModelError
         If a handler lets more than ghosts depend on a ghost.
     """
-    singles = _single_faults(subject)
     chosen = [NO_FAULTS, *list(falsifiers)[:_RUNS]]
-    chosen += [frozenset({one}) for one in singles[:: len(singles) // _RUNS + 1]]
+    chosen += [frozenset({one}) for one in _single_faults(subject)]
     trialled = []
     for faults in dict.fromkeys(chosen):
         said = ", ".join(sorted(map(str, faults))) or "no faults"
@@ -72,18 +70,23 @@ def _audit_ghosts(subject: RoundsSubject, chosen: Iterable[FaultSet]) -> None:
 
 
 def _single_faults(subject: RoundsSubject) -> list[Fault]:
+    """Return some of the faults of a scope, from all over it.
+
+    Of very many nodes there are too many pairs to list them.
+    """
     scope = subject.scope
-    faults: list[Fault] = [
-        Loss(time, src, dst)
-        for time in range(1, scope.eff + 1)
-        for src, dst in permutations(scope.nodes, 2)
-    ]
-    if scope.crashes:
-        faults += [
-            Crash(time, node)
-            for time in range(1, scope.eot + 1)
-            for node in scope.may_crash
-        ]
+    nodes, mortal = scope.nodes, scope.may_crash
+    losses = scope.eff * len(nodes) * (len(nodes) - 1)
+    crashes = scope.eot * len(mortal) if scope.crashes else 0
+    faults: list[Fault] = []
+    for number in range(0, losses + crashes, (losses + crashes) // _RUNS + 1):
+        if number < losses:
+            rest, dst = divmod(number, len(nodes) - 1)
+            time, src = divmod(rest, len(nodes))
+            faults.append(Loss(time + 1, nodes[src], nodes[dst + (dst >= src)]))
+        else:
+            time, node = divmod(number - losses, len(mortal))
+            faults.append(Crash(time + 1, mortal[node]))
     return faults
 
 

@@ -174,10 +174,11 @@ def check(system: System, scope: Scope) -> None:
 def _check_crashes(system: System, scope: Scope) -> None:
     if not scope.crashes:
         return
+    may_crash = frozenset(scope.may_crash)
     spared = [
         node.name
         for node in system.ids
-        if node.name in scope.may_crash and not system.faults.strikes(node)
+        if node.name in may_crash and not system.faults.strikes(node)
     ]
     if spared:
         left = [node.name for node in system.ids if system.faults.strikes(node)]
