@@ -213,7 +213,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: wl_.check(made(), from_=5), f"from_ is 5, {PATH}"),
     (
         lambda: wl_.check(made(), progress=True),
-        "progress is True, which is no function; write a function of (progress)",
+        "progress is True, which cannot be called; give a function, or leave it out",
     ),
     (
         lambda: wl_.check(made(properties=[fine])).expect_violated(fine),
