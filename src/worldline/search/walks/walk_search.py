@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.exploration import Exploration, Options, StateCheck, Statistics
 from worldline.model.system import System
-from worldline.model.usercode.user_functions import check_function
 from worldline.runs.start import Start
 from worldline.search.engines import choose
 from worldline.search.question import begun, progress_of, reporter
@@ -21,12 +20,12 @@ PlanT = TypeVar("PlanT", bound=Plan)
 
 
 class WalkSearch(Generic[PlanT]):
-    """Its world, its beginning and the stages from there, its meter and its audit."""
+    """The world of a search with walks, its beginning and stages, its meter and audit."""
 
     def __init__(self, system: System, plan: PlanT) -> None:
-        if plan.options.progress is not None:
-            like = "a function of (progress)"
-            check_function(plan.options.progress, "progress", arguments=1, like=like)
+        # Before anything runs: what is wrong with it has nothing to do with the search.
+        progress = plan.options.progress
+        self._report = None if progress is None else reporter(progress)
         self._plan = plan
         self._meter = Meter(plan.bounds)
         self._staged = Staged(begun(system, plan.options.from_))
@@ -49,7 +48,7 @@ class WalkSearch(Generic[PlanT]):
         options: Options,
     ) -> Exploration:
         """Return a search of every run from some states."""
-        world, progress = self._world, self._plan.options.progress
+        world = self._world
         roots = [start.snapshot for start in starts if start.snapshot is not None]
         return Exploration(
             world.tables,
@@ -58,7 +57,7 @@ class WalkSearch(Generic[PlanT]):
             checks,
             bounds=bounds,
             options=options,
-            progress=None if progress is None else reporter(progress),
+            progress=self._report,
             meter=self._meter,
         )
 
