@@ -99,7 +99,9 @@ def test_the_questions_of_the_programs_are_those_of_the_figures():
     for program in PROGRAMS.values():
         asked = f"faults zoo:{program.name} --eot {program.eot} --eff {program.eff} "
         asked += f"--crashes {program.crashes}"
-        has_it = [case.command for case in (controls if program.holds else bugs).values()]
+        has_it = [
+            case.command for case in (controls if program.holds else bugs).values()
+        ]
         assert has_it.count(asked) == 1
 
 

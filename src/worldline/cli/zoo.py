@@ -215,7 +215,9 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Case]:
             of = "" if arguments.paper is None else f" of {arguments.paper}"
             remedy = f"it has {', '.join(cases) or 'none'}"
             if name in others and arguments.paper in (None, others[name].paper):
-                swap = "leave --controls out" if arguments.controls else "add --controls"
+                swap = (
+                    "leave --controls out" if arguments.controls else "add --controls"
+                )
                 remedy = f"it is a {other}: {swap}"
             raise UsageError(f"the zoo has no {kind} {name!r}{of}", remedy=remedy)
     return {name: cases[name] for name in arguments.cases or cases}

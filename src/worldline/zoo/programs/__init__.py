@@ -88,7 +88,9 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
 _FOUND = ("simple", "retry", "classic", "2pc", "2pc-ctp", "3pc", "kafka")
 _CERTIFIED = ("redun", "ack", "paxos-synod", "bully", "flux")
 _FULL = {
-    **{name: f"{name}-deliv" for name in ("simple", "retry", "classic", "redun", "ack")},
+    **{
+        name: f"{name}-deliv" for name in ("simple", "retry", "classic", "redun", "ack")
+    },
     "bully": "bully-le",
 }
 """The programs whose cases have shorter names."""
