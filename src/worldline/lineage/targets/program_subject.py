@@ -12,6 +12,7 @@ from worldline.dedalus.compile import compile_program
 from worldline.dedalus.derivations import Derivations, derivations
 from worldline.dedalus.evaluate import Execution, evaluate
 from worldline.dedalus.lineage import Negation, RunLineage
+from worldline.dedalus.possible import Possible
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.symmetry import renamings
 from worldline.dedalus.syntax import Program
@@ -86,6 +87,7 @@ class DedalusSubject:
         self.checked = check(program, scope.nodes)
         self._scope = scope
         self._compiled = compile_program(self.checked)
+        self._possible = Possible(self.checked, scope)
         self._negation = Negation(negation)
         self._goals = Goals(goals)
 
@@ -119,7 +121,10 @@ class DedalusSubject:
             owed, kept = owed & self._failure_free, kept & self._failure_free
         if self.complete:
             kept |= {NOTHING_ELSE}
-        support = _Support(execution, faults, self._scope, self._negation)
+        lineage: Callable[[], RunLineage] = lambda: RunLineage(
+            execution, faults, self._scope, self._negation, self._possible
+        )
+        support = _Support(execution, self._scope, self._negation, lineage)
         met = frozenset({PRE}) if owed else frozenset()
         return Run(faults, owed, kept, _Later(execution.messages), support, met)
 
@@ -162,18 +167,16 @@ class _Support:
     def __init__(
         self,
         execution: Execution,
-        faults: FaultSet,
         scope: Scope,
         negation: Negation,
+        make: Callable[[], RunLineage],
     ) -> None:
         self._eot = scope.eot
         self._negation = negation
         self._arity = execution.compiled.checked.columns.arity[PRE]
         self._pre = execution.rows(PRE, scope.eot)
         self._post = execution.rows(POST, scope.eot)
-        self._make: Callable[[], RunLineage] = lambda: RunLineage(
-            execution, faults, scope, negation
-        )
+        self._make = make
 
     @cached_property
     def _lineage(self) -> RunLineage:
