@@ -7,7 +7,7 @@ from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import Crash, Loss, Scope
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.loop import loop
-from worldline.lineage.engines.sweep import Standing, Swept, Tried, sweep
+from worldline.lineage.engines.sweep import ScopeAnswer, Swept, Tried, sweep
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.targets.program_subject import OWED
 from worldline.model.verdicts import Verdict
@@ -63,7 +63,7 @@ def test_runs_that_are_too_short_are_no_failure():
     found = swept("redundant", 6)
     first, second, *_ = found.tried
     assert (first.verdict, first.falsifier) == (Verdict.VIOLATED, frozenset())
-    assert first.standing is Standing.SHORT
+    assert first.answer is ScopeAnswer.SHORT
     assert second.verdict is Verdict.HOLDS
     assert found.failing is None
     assert parameters(found.passing) == (6, 5)

@@ -21,7 +21,7 @@ from worldline.dedalus.matching import (
     unified,
 )
 from worldline.dedalus.parts import All, Appearing, Part
-from worldline.dedalus.possible import Possible
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.syntax import Literal, When
 from worldline.dedalus.templates import FactRow, RowPattern, matches
@@ -51,7 +51,7 @@ class Appearances:
         circuit: Circuit,
         faults: FaultSet,
         scope: Scope,
-        possible: Possible | None = None,
+        possible: PossibleFacts | None = None,
     ) -> None:
         self._provenance = provenance
         self._execution = provenance.execution

@@ -31,7 +31,7 @@ from worldline.dedalus.circuit import Circuit
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.matching import unified
 from worldline.dedalus.parts import All, AnyOf, Appearing, Part, SupportNode
-from worldline.dedalus.possible import Possible
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.strata import components
 from worldline.dedalus.syntax import Aggregator
@@ -74,7 +74,7 @@ class RunLineage:
         faults: FaultSet,
         scope: Scope,
         negation: Negation,
-        possible: Possible | None = None,
+        possible: PossibleFacts | None = None,
     ) -> None:
         self.provenance = Provenance(execution)
         self.circuit = Circuit(scope)

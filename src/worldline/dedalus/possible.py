@@ -25,7 +25,7 @@ from worldline.model.errors import UsageError
 
 
 @final
-class Possible:
+class PossibleFacts:
     """The rows that a relation may hold in a round of a scope."""
 
     def __init__(self, checked: CheckedProgram, scope: Scope) -> None:

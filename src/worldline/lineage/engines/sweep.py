@@ -29,7 +29,7 @@ _ENDS = ("seconds", "memory", "interrupted")
 """What ends a search and leaves nothing for the next one."""
 
 
-class Standing(StrEnum):
+class ScopeAnswer(StrEnum):
     """What is known of one scope, or of all scopes of one EOT."""
 
     HOLDS = "holds"
@@ -56,7 +56,7 @@ class Tried:
 
     eot: int
     eff: int
-    standing: Standing
+    answer: ScopeAnswer
     verdict: Verdict
     falsifier: FaultSet | None = None
     executions: int = 0
@@ -66,7 +66,7 @@ class Tried:
     @property
     def vacuous(self) -> bool:
         """Whether nothing was put to the test."""
-        return self.standing is Standing.VACUOUS
+        return self.answer is ScopeAnswer.VACUOUS
 
 
 @final
@@ -87,7 +87,7 @@ class Swept:
     @property
     def failing(self) -> Tried | None:
         """The first scope, in their order, that was seen to fail."""
-        broken = [one for one in self.tried if one.standing is Standing.FAILS]
+        broken = [one for one in self.tried if one.answer is ScopeAnswer.FAILS]
         return min(broken, key=lambda one: (one.eot, one.eff), default=None)
 
     @property
@@ -102,7 +102,7 @@ class Swept:
         return tuple(
             one
             for one in self.tried
-            if one.standing is Standing.UNDECIDED
+            if one.answer is ScopeAnswer.UNDECIDED
             and (failing is None or (one.eot, one.eff) < (failing.eot, failing.eff))
         )
 
@@ -114,16 +114,16 @@ class Swept:
         """
         holding = None
         for one in self.widest():
-            if one.standing in (Standing.FAILS, Standing.UNDECIDED):
+            if one.answer in (ScopeAnswer.FAILS, ScopeAnswer.UNDECIDED):
                 break
-            if one.standing is Standing.HOLDS:
+            if one.answer is ScopeAnswer.HOLDS:
                 holding = one
         return holding
 
     @property
     def untested(self) -> tuple[CoverPoint, ...]:
         """Why nothing was shown, if the longest runs were decided and are vacuous."""
-        last = [one for one in self.widest() if one.standing is not Standing.UNDECIDED]
+        last = [one for one in self.widest() if one.answer is not ScopeAnswer.UNDECIDED]
         return last[-1].unmet if last and self.passing is None else ()
 
     @property
@@ -190,10 +190,10 @@ class _Sweep:
 
     def run(self, eot: int, most_rounds: int) -> Swept:
         while eot <= most_rounds:
-            standing = self._try(eot, widest_eff(eot))
-            if standing is Standing.FAILS:
+            answer = self._try(eot, widest_eff(eot))
+            if answer is ScopeAnswer.FAILS:
                 self._narrow(eot)
-            if self._bound is not None or standing is Standing.FAILS:
+            if self._bound is not None or answer is ScopeAnswer.FAILS:
                 return Swept(tuple(self._tried), self._bound)
             eot += 1
         return Swept(tuple(self._tried), "rounds")
@@ -202,48 +202,48 @@ class _Sweep:
         """Find the smallest EFF that fails, where the widest one does."""
         widest = widest_eff(eot)
         for eff in (0, *range(2, widest)) if widest else ():
-            if self._try(eot, eff) is Standing.FAILS or self._bound is not None:
+            if self._try(eot, eff) is ScopeAnswer.FAILS or self._bound is not None:
                 return
 
-    def _try(self, eot: int, eff: int) -> Standing:
+    def _try(self, eot: int, eff: int) -> ScopeAnswer:
         """Decide one scope; say what ended the sweep if something did."""
         left = self._ends - time.monotonic()
         if left <= 0:
             self._bound = "seconds"
-            return Standing.UNDECIDED
+            return ScopeAnswer.UNDECIDED
         try:
             with heard():
                 result = self._decide(eot, eff, left)
-                standing = self._standing(eot, result)
+                answer = self._answer(eot, result)
         except KeyboardInterrupt:
             pending()  # it is heeded now
             self._bound = "interrupted"
-            return Standing.UNDECIDED
-        self._tried.append(_tried(eot, eff, standing, result))
+            return ScopeAnswer.UNDECIDED
+        self._tried.append(_tried(eot, eff, answer, result))
         if self._report is not None:
             self._report(self._tried[-1])
         if result.bound in _ENDS:
             self._bound = result.bound
-        return standing
+        return answer
 
-    def _standing(self, eot: int, result: SearchResult) -> Standing:
+    def _answer(self, eot: int, result: SearchResult) -> ScopeAnswer:
         if result.verdict is Verdict.HOLDS:
-            return Standing.HOLDS
+            return ScopeAnswer.HOLDS
         if result.verdict is Verdict.VIOLATED:
             if all(result.falsifiers) or self._lasts(eot):
-                return Standing.FAILS
-            return Standing.SHORT
-        return Standing.VACUOUS if result.vacuous else Standing.UNDECIDED
+                return ScopeAnswer.FAILS
+            return ScopeAnswer.SHORT
+        return ScopeAnswer.VACUOUS if result.vacuous else ScopeAnswer.UNDECIDED
 
 
-def _tried(eot: int, eff: int, standing: Standing, result: SearchResult) -> Tried:
+def _tried(eot: int, eff: int, answer: ScopeAnswer, result: SearchResult) -> Tried:
     return Tried(
         eot,
         eff,
-        standing,
+        answer,
         result.verdict,
         min(result.falsifiers, key=len, default=None),
         result.executions,
-        result.unmet if standing is Standing.VACUOUS else (),
+        result.unmet if answer is ScopeAnswer.VACUOUS else (),
         result.seconds,
     )

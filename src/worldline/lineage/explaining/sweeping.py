@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from worldline.injection.scope import Scope
-from worldline.lineage.engines.sweep import Standing, Swept, Tried
+from worldline.lineage.engines.sweep import ScopeAnswer, Swept, Tried
 from worldline.lineage.explaining.words import names
 
 _OTHERS = {
-    Standing.SHORT: "broken even without faults: too short, or wrong",
-    Standing.VACUOUS: "vacuous: nothing was put to the test",
-    Standing.UNDECIDED: "not decided",
+    ScopeAnswer.SHORT: "broken even without faults: too short, or wrong",
+    ScopeAnswer.VACUOUS: "vacuous: nothing was put to the test",
+    ScopeAnswer.UNDECIDED: "not decided",
 }
 """What is said of runs of which it is not known whether faults break them."""
 
@@ -38,12 +38,12 @@ def sweep_lines(swept: Swept, scope: Scope) -> list[str]:
 
 def _gaps(swept: Swept) -> Iterator[str]:
     """Yield the lengths of runs of which nothing is known, by reason."""
-    eots: dict[Standing, list[int]] = {}
+    eots: dict[ScopeAnswer, list[int]] = {}
     for one in swept.widest():
-        eots.setdefault(one.standing, []).append(one.eot)
-    for standing, numbers in eots.items():
-        if standing in _OTHERS:
-            yield f"EOT {_ranges(numbers)}: {_OTHERS[standing]}"
+        eots.setdefault(one.answer, []).append(one.eot)
+    for answer, numbers in eots.items():
+        if answer in _OTHERS:
+            yield f"EOT {_ranges(numbers)}: {_OTHERS[answer]}"
 
 
 def _beyond(swept: Swept, failing: Tried) -> Iterator[str]:
@@ -80,7 +80,7 @@ def sweep_json(swept: Swept) -> dict[str, Any]:
                 "eot": one.eot,
                 "eff": one.eff,
                 "verdict": one.verdict.value,
-                "standing": one.standing.value,
+                "answer": one.answer.value,
                 "faults": None if one.falsifier is None else names(one.falsifier),
                 "executions": one.executions,
                 "vacuous": one.vacuous,

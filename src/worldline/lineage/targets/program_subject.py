@@ -12,7 +12,7 @@ from worldline.dedalus.compile import compile_program
 from worldline.dedalus.derivations import Derivations, derivations
 from worldline.dedalus.evaluate import Execution, evaluate
 from worldline.dedalus.lineage import Negation, RunLineage
-from worldline.dedalus.possible import Possible
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.symmetry import renamings
 from worldline.dedalus.syntax import Program
@@ -87,7 +87,7 @@ class DedalusSubject:
         self.checked = check(program, scope.nodes)
         self._scope = scope
         self._compiled = compile_program(self.checked)
-        self._possible = Possible(self.checked, scope)
+        self._possible = PossibleFacts(self.checked, scope)
         self._negation = Negation(negation)
         self._goals = Goals(goals)
 
@@ -121,9 +121,12 @@ class DedalusSubject:
             owed, kept = owed & self._failure_free, kept & self._failure_free
         if self.complete:
             kept |= {NOTHING_ELSE}
-        lineage: Callable[[], RunLineage] = lambda: RunLineage(
-            execution, faults, self._scope, self._negation, self._possible
-        )
+
+        def lineage() -> RunLineage:
+            return RunLineage(
+                execution, faults, self._scope, self._negation, self._possible
+            )
+
         support = _Support(execution, self._scope, self._negation, lineage)
         met = frozenset({PRE}) if owed else frozenset()
         return Run(faults, owed, kept, _Later(execution.messages), support, met)
