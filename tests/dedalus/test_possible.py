@@ -19,7 +19,7 @@ NODES = ("a", "b")
 @given(st.data())
 def test_whatever_holds_in_a_run_may_hold(data: st.DataObject):
     program = checked(data.draw(programs(NODES)), NODES)
-    scope = data.draw(scopes(delay=1))
+    scope = data.draw(scopes(NODES, delay=1))
     possible = PossibleFacts(program, scope)
     faults = data.draw(fault_sets(scope))
     run = evaluate(compile_program(program), faults, scope.eot, scope.semantics)

@@ -17,7 +17,7 @@ from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import Execution, evaluate
 from worldline.dedalus.matching import rows_like
-from worldline.dedalus.syntax import Literal, Program
+from worldline.dedalus.syntax import Arithmetic, Literal, Program, When
 from worldline.dedalus.templates import FactRow, RowPattern
 from worldline.dedalus.walk import CRASH, aggregates, positive
 from worldline.injection.scope import NO_FAULTS, Scope
@@ -38,19 +38,23 @@ class PossibleFacts:
         """Return the rows like a pattern that may hold; None where that is not known."""
         if relation in self._unknown or self._most is None or time > self._most.eot:
             return None
+        if relation not in self._most.compiled.relations:
+            return iter(())
         return iter(rows_like(self._most, relation, pattern, time))
 
     @cached_property
     def _unknown(self) -> frozenset[str]:
         program = self._checked.program
         if self._scope.delay:
-            return frozenset(rule.head.relation for rule in program.rules)
+            return frozenset({CRASH, *(rule.head.relation for rule in program.rules)})
         return frozenset(_resting_on_unknown(program))
 
     @cached_property
     def _most(self) -> Execution | None:
         """Return the run of all that may hold; None where that is too much."""
         program = self._checked.program
+        if _counts_within_a_round(self._checked):
+            return None
         rules = tuple(
             replace(
                 rule,
@@ -67,6 +71,17 @@ class PossibleFacts:
             return evaluate(compile_program(relaxed), NO_FAULTS, self._scope.eot)
         except UsageError:
             return None
+
+
+def _counts_within_a_round(checked: CheckedProgram) -> bool:
+    """Say whether only an absence may end what counts on and on within a round."""
+    group = {name: set(names) for names in checked.strata for name in names}
+    return any(
+        rule.when is When.NOW
+        and any(isinstance(term, Arithmetic) for term in rule.head.terms)
+        and any(atom.relation in group[rule.head.relation] for atom in positive(rule))
+        for rule in checked.program.rules
+    )
 
 
 def _resting_on_unknown(program: Program) -> set[str]:
