@@ -8,7 +8,7 @@ from typing import Any, final
 
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import Goal
-from worldline.lineage.explaining.phrases import faults_phrase
+from worldline.lineage.explaining.phrases import faults_phrase, listed
 from worldline.lineage.explaining.words import goal_words
 
 _MOST_GOALS = 3
@@ -53,21 +53,21 @@ class Cause:
 def plain_cause(goals: Iterable[Goal], faults: FaultSet, scope: Scope) -> Cause:
     """Return the cause as far as the faults tell it."""
     said = tuple(goal_words(goal) for goal in sorted(goals, key=repr))
-    what = f"{owed(said)} owed, and missing"
-    return Cause(goals=said, line=f"{what}: {faults_phrase(faults, scope)}")
+    return Cause(
+        goals=said, line=f"{missing_words(said)}: {faults_phrase(faults, scope)}"
+    )
 
 
-def owed(goals: Sequence[str]) -> str:
-    """Return goals as the beginning of a sentence, with the verb.
+def missing_words(goals: Sequence[str]) -> str:
+    """Return of goals that they are missing.
 
     Examples
     --------
-    >>> owed(["(b, news)", "(c, news)"])
-    '(b, news) and (c, news) are'
-    >>> owed([f"({node}, news)" for node in "bcdefghij"])
-    '(b, news) and 8 more are'
+    >>> missing_words(["(b, news)", "(c, news)"])
+    '(b, news) and (c, news) are owed, and missing'
+    >>> missing_words([f"({node}, news)" for node in "bcdefghij"])
+    '(b, news) and 8 more are owed, and missing'
     """
     if len(goals) > _MOST_GOALS:
-        return f"{goals[0]} and {len(goals) - 1} more are"
-    *others, last = goals
-    return f"{', '.join(others)} and {last} are" if others else f"{last} is"
+        goals = [goals[0], f"{len(goals) - 1} more"]
+    return f"{listed(goals)} {'are' if len(goals) > 1 else 'is'} owed, and missing"
