@@ -12,6 +12,7 @@ from worldline.lineage.explaining.phrases import faults_phrase, listed
 from worldline.lineage.explaining.words import goal_words
 
 _MOST_GOALS = 3
+_MOST_LINES = 6
 
 
 @final
@@ -23,8 +24,10 @@ class Cause:
     ----------
     goals
         The goals that fall for this cause, in words.
-    line
-        The cause in a line: who lacks what, and all faults of the run.
+    what
+        What the faults lead to, as a clause: who lacks what, or that the goals do.
+    faults
+        All faults of the run, as one phrase.
     because
         The way from the goals down to the faults; perhaps nothing.
     nodes
@@ -32,9 +35,15 @@ class Cause:
     """
 
     goals: tuple[str, ...]
-    line: str
+    what: str
+    faults: str
     because: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The cause in a line: who lacks what, and all faults of the run."""
+        return f"{self.what}: {self.faults}"
 
     def lines(self) -> list[str]:
         """Return it as text: the line, then what explains it, further to the right."""
@@ -54,7 +63,7 @@ def plain_cause(goals: Iterable[Goal], faults: FaultSet, scope: Scope) -> Cause:
     """Return the cause as far as the faults tell it."""
     said = tuple(goal_words(goal) for goal in sorted(goals, key=repr))
     return Cause(
-        goals=said, line=f"{missing_words(said)}: {faults_phrase(faults, scope)}"
+        goals=said, what=missing_words(said), faults=faults_phrase(faults, scope)
     )
 
 
@@ -71,3 +80,12 @@ def missing_words(goals: Sequence[str]) -> str:
     if len(goals) > _MOST_GOALS:
         goals = [goals[0], f"{len(goals) - 1} more"]
     return f"{listed(goals)} {'are' if len(goals) > 1 else 'is'} owed, and missing"
+
+
+def bounded(lines: Sequence[str]) -> list[str]:
+    """Return lines without those in the middle, if they are too many."""
+    if len(lines) <= _MOST_LINES:
+        return list(lines)
+    left_out = len(lines) - _MOST_LINES + 1
+    first = _MOST_LINES // 2
+    return [*lines[:first], f"... ({left_out} steps) ...", *lines[first + left_out :]]

@@ -17,7 +17,12 @@ from worldline.dedalus.provenance import Fact
 from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
-from worldline.lineage.explaining.cause import Cause, missing_words, plain_cause
+from worldline.lineage.explaining.cause import (
+    Cause,
+    bounded,
+    missing_words,
+    plain_cause,
+)
 from worldline.lineage.explaining.phrases import faults_phrase
 from worldline.lineage.explaining.words import goal_words
 from worldline.lineage.targets.fact_groups import FactGroup, FactWords, grouped
@@ -27,7 +32,6 @@ _MOST_GOALS = 40
 """How many goals are explained; the others are counted."""
 _MOST_SPARED = 12
 """How many faults are spared in turn, to see that each has its part in a lack."""
-_MOST_LINES = 6
 
 _Chain: TypeAlias = list[list[FactGroup]]
 """Differences by how far they are from a goal, the nearest first."""
@@ -108,13 +112,17 @@ class _Teller:
         missing = missing_words(said)
         lack = self._lack(chains)
         if lack is not None:
-            line = f"{self._words.change(lack)}: {phrase}"
+            what = self._words.change(lack)
             because = self._upwards(chains[0], lack, missing)
         else:
-            line = f"{missing}: {phrase}"
+            what = missing
             because = self._downwards(chains)
         return Cause(
-            goals=said, line=line, because=tuple(because), nodes=self._nodes(chains)
+            goals=said,
+            what=what,
+            faults=phrase,
+            because=tuple(because),
+            nodes=self._nodes(chains),
         )
 
     def _lack(self, chains: list[_Chain]) -> FactGroup | None:
@@ -144,7 +152,7 @@ class _Teller:
         """Return what follows from a lack, up to the goals."""
         between = [[one for one in level if one is not lack] for level in chain[1:]]
         said = [self._level(level) for level in between if level]
-        return _bounded([f"so {line}" for line in (*said[::-1], missing)])
+        return bounded([f"so {line}" for line in (*said[::-1], missing)])
 
     def _downwards(self, chains: list[_Chain]) -> list[str]:
         """Return what goals rest on, down to the faults."""
@@ -155,7 +163,7 @@ class _Teller:
             for place, level in enumerate(levels):
                 word = "besides," if number and not place else "because"
                 lines.append(f"{word} {self._level(level)}")
-        return _bounded(lines)
+        return bounded(lines)
 
     def _level(self, level: list[FactGroup]) -> str:
         """Return differences that are equally far from a goal, with their faults."""
@@ -183,13 +191,3 @@ class _Teller:
             ends = (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
             nodes |= dict.fromkeys(ends)
         return tuple(nodes)
-
-
-def _bounded(lines: list[str]) -> list[str]:
-    """Return lines without those in the middle, if they are too many."""
-    if len(lines) <= _MOST_LINES:
-        return lines
-    left_out = len(lines) - _MOST_LINES + 1
-    first = _MOST_LINES // 2
-    elided = f"... ({left_out} steps between) ..."
-    return [*lines[:first], elided, *lines[first + left_out :]]
