@@ -15,6 +15,7 @@ from worldline.injection.subject import Pulse, Run
 from worldline.lineage.explaining.cause import Cause, bounded
 from worldline.lineage.explaining.phrases import (
     crash_words,
+    culprits,
     faults_phrase,
     listed,
     rounds_words,
@@ -39,7 +40,7 @@ _Values: TypeAlias = tuple[str | None, str | None, Writing | None, Writing | Non
 _MOST_FIELDS, _MOST_KINDS = 2, 2
 _WIDEST = 40
 """Columns of a message."""
-_MOST_SPARED = 12
+_MOST_SPARED = 30
 """How many faults are spared in turn, to see that each has its part."""
 
 
@@ -237,11 +238,9 @@ class _Blame:
         named: dict[str, None] = dict.fromkeys(
             self._names[dst] for level in levels[::-1] for dst, _, _ in level.missing
         )
+        named |= dict.fromkeys(culprits(self._faults))
         if len(sources) < len(self._names):
             named |= dict.fromkeys(self._names[node] for node in sources)
-        for fault in in_order(self._faults):
-            ends = (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
-            named |= dict.fromkeys(ends)
         return tuple(named)
 
 

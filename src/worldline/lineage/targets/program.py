@@ -21,7 +21,7 @@ from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
-from worldline.lineage.options import IGNORE
+from worldline.lineage.options import CONSERVATIVE, IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.program_cause import program_causes
@@ -63,6 +63,7 @@ class DedalusTarget:
 
     engine = "symbolic"
     semantics = CrashSemantics.MUTE
+    told_negation = CONSERVATIVE
     can_harden = True
     may_crash: tuple[str, ...] | None = None
 

@@ -50,6 +50,7 @@ class RoundsTarget:
 
     engine = "states"
     semantics = CrashSemantics.HALT
+    told_negation = IGNORE
     can_harden = False
     default_scope = (EOT, EFF, CRASHES)
     warnings: tuple[str, ...] = ()

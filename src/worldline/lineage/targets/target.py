@@ -88,6 +88,10 @@ class Target(Protocol):
         """Whether changes to it can be tried."""
 
     @property
+    def told_negation(self) -> str:
+        """The treatment of absences with which supports say what is enough."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant."""
 
