@@ -17,7 +17,7 @@ _MOST_LINES = 6
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class FaultCause:
     """Why some goals that are owed are missing in a run.
 
     Attributes
@@ -59,10 +59,10 @@ class Cause:
         }
 
 
-def plain_cause(goals: Iterable[Goal], faults: FaultSet, scope: Scope) -> Cause:
+def plain_cause(goals: Iterable[Goal], faults: FaultSet, scope: Scope) -> FaultCause:
     """Return the cause as far as the faults tell it."""
     said = tuple(goal_words(goal) for goal in sorted(goals, key=repr))
-    return Cause(
+    return FaultCause(
         goals=said, what=missing_words(said), faults=faults_phrase(faults, scope)
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from worldline.dedalus.differences import Difference
+from worldline.dedalus.differences import FactDifference
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import CRASH, POST, PRE, literals
@@ -43,9 +43,9 @@ class FactGroup:
     is_sent: bool
 
 
-def grouped(differences: Sequence[Difference]) -> list[list[FactGroup]]:
+def grouped(differences: Sequence[FactDifference]) -> list[list[FactGroup]]:
     """Return differences by relation, in levels: the nearest to what was asked first."""
-    members: dict[tuple[str, bool], list[Difference]] = {}
+    members: dict[tuple[str, bool], list[FactDifference]] = {}
     for one in differences:
         members.setdefault((one.fact.relation, one.is_missing), []).append(one)
     key_of = {one.fact: (one.fact.relation, one.is_missing) for one in differences}
@@ -65,7 +65,7 @@ def grouped(differences: Sequence[Difference]) -> list[list[FactGroup]]:
     return levels
 
 
-def _group(some: Sequence[Difference]) -> FactGroup:
+def _group(some: Sequence[FactDifference]) -> FactGroup:
     first = some[0]
     return FactGroup(
         first.fact.relation,
@@ -139,8 +139,8 @@ class FactWords:
         """Return the nodes at which rows are; none for those of the specification."""
         if group.relation not in self._placed:
             return []
-        nodes = [str(row[0]) for row in rows if str(row[0]) in self._nodes]
-        return list(dict.fromkeys(nodes))
+        named = {str(row[0]) for row in rows}
+        return [node for node in self._nodes if node in named]
 
     def _promised(self, group: FactGroup, rows: Sequence[FactRow]) -> str:
         said = _some([goal_words(row) for row in rows])

@@ -19,7 +19,7 @@ from worldline.engine.bounds import BoundHit
 from worldline.injection.scope import NO_FAULTS, Fault, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.explaining.cause import (
-    Cause,
+    FaultCause,
     bounded,
     missing_words,
     plain_cause,
@@ -38,7 +38,7 @@ _Chain: TypeAlias = list[list[FactGroup]]
 """Differences by how far they are from a goal, the nearest first."""
 
 
-def program_causes(subject: DedalusSubject, bad: Run, check: Pulse) -> list[Cause]:
+def program_causes(subject: DedalusSubject, bad: Run, check: Pulse) -> list[FaultCause]:
     """Return why a run under a falsifier breaks its goals; those alike are together.
 
     Raises
@@ -105,7 +105,7 @@ class _Teller:
             self._compared[kept] = Differences(good, bad)
         return self._compared[kept]
 
-    def told(self, goals: Sequence[Goal]) -> Cause:
+    def told(self, goals: Sequence[Goal]) -> FaultCause:
         """Return the cause of goals that are alike, in words."""
         chains = self.chains(goals)
         phrase = faults_phrase(self._faults, self._scope)
@@ -118,7 +118,7 @@ class _Teller:
         else:
             what = missing
             because = self._downwards(chains)
-        return Cause(
+        return FaultCause(
             goals=said,
             what=what,
             faults=phrase,
