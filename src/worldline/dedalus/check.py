@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from worldline.dedalus.columns import ColumnTypes
+from worldline.dedalus.crossing import apart, odd_places, unsent
 from worldline.dedalus.lints import suspicious
 from worldline.dedalus.parse import parse_files
-from worldline.dedalus.places import is_protocol, misplaced, odd_places, protocol
+from worldline.dedalus.places import Places, places
 from worldline.dedalus.problems import Problem, raise_first, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
@@ -31,7 +32,9 @@ class CheckedProgram:
         Relations in the order of their derivation within a round; those in one group
         need each other.
     protocol
-        For each rule, whether one node carries it out; else it is of the specification.
+        For each rule, whether nodes carry it out; else it is of the specification.
+    placed
+        The relations whose first column is a place.
     warnings
         What is probably not meant.
     """
@@ -41,6 +44,7 @@ class CheckedProgram:
     columns: ColumnTypes
     strata: tuple[tuple[str, ...], ...]
     protocol: tuple[bool, ...]
+    placed: frozenset[str]
     warnings: tuple[Problem, ...]
 
     @property
@@ -72,7 +76,7 @@ def check(
     Parameters
     ----------
     nodes
-        The nodes that there are; ``None`` for all locations that the program names.
+        The nodes that there are; ``None`` for all places that the program names.
     goals
         Whether the program has to define `pre` and `post`.
 
@@ -81,44 +85,29 @@ def check(
     ProgramError
         With the first error in the order of the text.
     """
-    columns = ColumnTypes(program)
-    raise_first([*odd_places(program), *columns.problems], program)
+    found = places(program, nodes)
+    columns = ColumnTypes(program, found.relations)
+    raise_first([*odd_places(program, found), *columns.problems], program)
     groups = strata(program)
     problems = [
-        *_undefined(program),
         *unsafe(program),
         *unstratified(program, groups),
-        *misplaced(program),
+        *unsent(program, found),
         *_reserved(program),
-        *_foreign(program, columns, nodes),
+        *_foreign(program, found),
     ]
     raise_first(problems, program)
     if goals:
         raise_first(list(_goals(program, columns)), program)
-    readers = protocol(program)
     return CheckedProgram(
         program,
-        tuple(nodes) if nodes is not None else _inferred(columns),
+        found.nodes,
         columns,
         tuple(map(tuple, groups)),
-        tuple(is_protocol(rule, readers) for rule in program.rules),
-        tuple(suspicious(program)) if goals else (),
+        found.acting,
+        found.relations,
+        (*apart(program, found), *suspicious(program, found)) if goals else (),
     )
-
-
-def _undefined(program: Program) -> Iterator[Problem]:
-    """Yield premises that no rule and no fact can ever provide."""
-    defined = {CRASH, *(fact.relation for fact in program.facts)}
-    defined |= {rule.head.relation for rule in program.rules}
-    told: set[str] = set()
-    for rule in program.rules:
-        for part in literals(rule):
-            name = part.atom.relation
-            if name not in defined and name not in told:
-                told.add(name)
-                what = f"{name} is never defined"
-                remedy = "check its name, or give a rule or a fact for it"
-                yield Problem(part.atom.span, what, remedy)
 
 
 def _reserved(program: Program) -> Iterator[Problem]:
@@ -129,27 +118,19 @@ def _reserved(program: Program) -> Iterator[Problem]:
             yield Problem(atom.span, what, "use another name")
 
 
-def _inferred(columns: ColumnTypes) -> tuple[str, ...]:
-    constants = dict.fromkeys(str(constant.value) for constant, _ in columns.located())
-    return tuple(constants)
-
-
-def _foreign(
-    program: Program, columns: ColumnTypes, nodes: Sequence[str] | None
-) -> Iterator[Problem]:
-    """Yield locations that are no node: what is there would silently not run."""
-    if nodes is None:
-        if not _inferred(columns):
-            spans = [rule.head.span for rule in program.rules]
-            spans += [Span(file, 1, 1) for file in program.files]
-            where = next(iter(spans), None)
-            yield Problem(where, "the program names no node", "give it facts")
+def _foreign(program: Program, found: Places) -> Iterator[Problem]:
+    """Yield places that are no node: what is there would silently not run."""
+    if not found.nodes:
+        spans = [rule.head.span for rule in program.rules]
+        spans += [Span(file, 1, 1) for file in program.files]
+        remedy = "give it facts for what rules with @next or @async read"
+        yield Problem(next(iter(spans), None), "the program names no node", remedy)
         return
-    names = ", ".join(nodes)
-    for constant, atom in columns.located():
-        if constant.value not in nodes:
-            what = f'"{constant.value}" is a location, and no node; nodes are {names}'
-            yield Problem(atom.span, what, "name it with --nodes")
+    names = ", ".join(found.nodes)
+    for constant, atom in found.foreign:
+        what = f'"{constant.value}" is used as a place, and is no node; nodes are {names}'
+        remedy = "name it with --nodes, or write what is no node into another column"
+        yield Problem(atom.span, what, remedy)
 
 
 def _goals(program: Program, columns: ColumnTypes) -> Iterator[Problem]:

@@ -95,7 +95,7 @@ def patches(checked: CheckedProgram) -> Iterator[Patch]:
     sending = [rule for rule in rules if rule.when is When.ASYNC]
     for number, rule in enumerate(sending, 1):
         if any(negated(rule)) or any(a.relation not in kept for a in positive(rule)):
-            yield _resending(rule, number)
+            yield _resending(rule, number, place_of(rule, checked.placed))
     yield from _relays(checked, sending, kept)
 
 
@@ -115,13 +115,12 @@ def _persistence(checked: CheckedProgram, kept: set[str]) -> Iterator[Patch]:
             yield Patch(f"keep {relation}", (keeping,))
 
 
-def _resending(rule: Rule, number: int) -> Patch:
+def _resending(rule: Rule, number: int, place: Term) -> Patch:
     """Remember what a rule sends, and send it again in each round."""
     needed = dict.fromkeys(v for term in rule.head.terms for v in variables(term))
     bound = {
         v for atom in positive(rule) for term in atom.terms for v in variables(term)
     }
-    place = place_of(rule)
     terms: tuple[Term, ...] = (place, *(v for v in needed if v in bound and v != place))
     unsent = Atom(f"{rule.head.relation}_sent{number}", terms)
     return Patch(
