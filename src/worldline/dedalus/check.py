@@ -128,7 +128,9 @@ def _foreign(program: Program, found: Places) -> Iterator[Problem]:
         return
     names = ", ".join(found.nodes)
     for constant, atom in found.foreign:
-        what = f'"{constant.value}" is used as a place, and is no node; nodes are {names}'
+        what = (
+            f'"{constant.value}" is used as a place, and is no node; nodes are {names}'
+        )
         remedy = "name it with --nodes, or write what is no node into another column"
         yield Problem(atom.span, what, remedy)
 

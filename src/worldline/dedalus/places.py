@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from worldline.dedalus.syntax import (
     Aggregate,
@@ -31,10 +30,7 @@ from worldline.dedalus.syntax import (
     Variable,
     When,
 )
-from worldline.dedalus.walk import CRASH, POST, PRE, literals
-
-Slot: TypeAlias = tuple[str, int]
-"""A column of a relation."""
+from worldline.dedalus.walk import CRASH, POST, PRE, literals, positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +132,12 @@ def _read(program: Program, rules: Iterable[Rule]) -> set[str]:
 
 
 def _named(program: Program, relations: Collection[str]) -> tuple[str, ...]:
-    naming = _naming(program, relations)
-    return tuple(dict.fromkeys(str(constant.value) for constant, _ in naming))
+    naming = [str(constant.value) for constant, _ in _naming(program, relations)]
+    if not relations:
+        # Nothing lasts, and nothing is sent: then its facts are all that it has.
+        firsts = (fact.terms[0] for fact in program.facts)
+        naming = [str(term.value) for term in firsts if isinstance(term, Constant)]
+    return tuple(dict.fromkeys(naming))
 
 
 def _naming(
@@ -181,24 +181,23 @@ def _located(
                 yield term, atom
 
 
-def _slots(program: Program, relations: Collection[str]) -> set[Slot]:
+def _slots(program: Program, relations: Collection[str]) -> set[tuple[str, int]]:
     """Return the columns whose values become places, directly or on the way."""
     slots = {(name, 0) for name in relations}
     while True:
         before = len(slots)
         for rule in program.rules:
-            if rule.head.relation not in relations:
-                continue
             atoms = [rule.head, *(part.atom for part in literals(rule))]
-            taken = {atom.terms[0] for atom in atoms if atom.relation in relations}
-            taken |= {atom.terms[1] for atom in atoms if atom.relation == CRASH}
+            taken = {t for a in atoms if a.relation == CRASH for t in a.terms[:2]}
+            if rule.head.relation in relations:
+                taken |= {a.terms[0] for a in atoms if a.relation in relations}
             for column, term in enumerate(rule.head.terms):
                 if (rule.head.relation, column) in slots:
                     taken.add(term.of if isinstance(term, Aggregate) else term)
             slots |= {
-                (part.atom.relation, column)
-                for part in literals(rule)
-                for column, term in enumerate(part.atom.terms)
+                (atom.relation, column)
+                for atom in positive(rule)  # what is absent hands on no values
+                for column, term in enumerate(atom.terms)
                 if isinstance(term, Variable) and term in taken
             }
         if len(slots) == before:
@@ -209,7 +208,7 @@ def _labels(
     program: Program,
     name: str,
     relations: Collection[str],
-    slots: Collection[Slot],
+    slots: Collection[tuple[str, int]],
     nodes: Collection[str] | None,
 ) -> Iterator[Atom]:
     """Yield atoms of a relation in whose first column there may be what is no node."""
@@ -232,7 +231,7 @@ def _is_node(term: Term, nodes: Collection[str] | None) -> bool:
 def _comes_from_a_place(
     rule: Rule,
     relations: Collection[str],
-    slots: Collection[Slot],
+    slots: Collection[tuple[str, int]],
     nodes: Collection[str] | None,
 ) -> bool:
     term = rule.head.terms[0]
@@ -268,7 +267,9 @@ def place_of(rule: Rule, relations: Collection[str]) -> Term:
     relations
         Those whose first column is a place.
     """
-    return next((atom.terms[0] for atom in at_a_place(rule, relations)), rule.head.terms[0])
+    return next(
+        (atom.terms[0] for atom in at_a_place(rule, relations)), rule.head.terms[0]
+    )
 
 
 def at_a_place(rule: Rule, relations: Collection[str]) -> Iterator[Atom]:

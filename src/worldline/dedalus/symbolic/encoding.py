@@ -240,7 +240,9 @@ def always_needed(program: Program) -> set[str]:
     """Return the relations that matter in other rounds than the last."""
     wanted = read_later(program)
     # What comes from an earlier round is there in every one.
-    wanted |= {rule.head.relation for rule in program.rules if rule.when is not When.NOW}
+    wanted |= {
+        rule.head.relation for rule in program.rules if rule.when is not When.NOW
+    }
     wanted |= {
         part.atom.relation
         for rule in program.rules
