@@ -11,7 +11,7 @@ from worldline.dedalus.crossing import apart, odd_places, unsent
 from worldline.dedalus.lints import suspicious
 from worldline.dedalus.parse import parse_files
 from worldline.dedalus.places import Places, places
-from worldline.dedalus.problems import Problem, raise_first, shown
+from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
 from worldline.dedalus.syntax import Atom, Program, Rule, Span
@@ -83,22 +83,25 @@ def check(
     Raises
     ------
     ProgramError
-        With the first error in the order of the text.
+        With all errors, in the order of the text.
     """
     found = places(program, nodes)
     columns = ColumnTypes(program, found.relations)
-    raise_first([*odd_places(program, found), *columns.problems], program)
     groups = strata(program)
     problems = [
+        # A place of another type than elsewhere is one error.
+        *(list(odd_places(program, found)) or columns.problems),
         *unsafe(program),
         *unstratified(program, groups),
         *unsent(program, found),
         *_reserved(program),
-        *_foreign(program, found),
     ]
-    raise_first(problems, program)
-    if goals:
-        raise_first(list(_goals(program, columns)), program)
+    if not columns.problems:
+        # Else the types are not known: each would only repeat what is said already.
+        problems += _foreign(program, found)
+        says_something = goals and (program.rules or program.facts)
+        problems += _goals(program, columns) if says_something else ()
+    raise_all(problems, program)
     return CheckedProgram(
         program,
         found.nodes,
