@@ -15,7 +15,12 @@ from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
 from worldline.dedalus.syntax import Atom, Program, Rule, Span
-from worldline.dedalus.walk import CRASH, POST, PRE, literals
+from worldline.dedalus.walk import CRASH, POST, PRE, is_persistence, literals
+
+_PROMISE = (
+    f"say with {PRE}(...) what is promised and with {POST}(...) that it came true, row "
+    "by row"
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,9 @@ class CheckedProgram:
         The relations whose first column is a place.
     warnings
         What is probably not meant.
+    outcomes
+        Where it has no `pre` and no `post`: the relations that it keeps, whose rows are
+        its promise (`worldline.dedalus.outcomes`).
     """
 
     program: Program
@@ -46,6 +54,7 @@ class CheckedProgram:
     protocol: tuple[bool, ...]
     placed: frozenset[str]
     warnings: tuple[Problem, ...]
+    outcomes: tuple[str, ...] = ()
 
     @property
     def uses_crash(self) -> bool:
@@ -102,6 +111,7 @@ def check(
         says_something = goals and (program.rules or program.facts)
         problems += _goals(program, columns) if says_something else ()
     raise_all(problems, program)
+    outcomes = _outcomes(program) if goals else ()
     return CheckedProgram(
         program,
         found.nodes,
@@ -109,8 +119,23 @@ def check(
         tuple(map(tuple, groups)),
         found.acting,
         found.relations,
-        (*apart(program, found), *suspicious(program, found)) if goals else (),
+        (*suspicious(program, found, outcomes), *apart(program, found))
+        if goals
+        else (),
+        outcomes,
     )
+
+
+def _outcomes(program: Program) -> tuple[str, ...]:
+    heads = {rule.head.relation for rule in program.rules}
+    heads |= {fact.relation for fact in program.facts}
+    return () if {PRE, POST} & heads else kept(program)
+
+
+def kept(program: Program) -> tuple[str, ...]:
+    """Return the relations that a rule keeps as they are, in the order of the text."""
+    rules = filter(is_persistence, program.rules)
+    return tuple(dict.fromkeys(rule.head.relation for rule in rules))
 
 
 def _reserved(program: Program) -> Iterator[Problem]:
@@ -143,14 +168,18 @@ def _goals(program: Program, columns: ColumnTypes) -> Iterator[Problem]:
     for rule in program.rules:
         first.setdefault(rule.head.relation, rule)
     facts = {fact.relation for fact in program.facts}
+    if not {PRE, POST} & (facts | first.keys()):
+        if not kept(program):
+            what = f"no rule defines {PRE} and {POST}, and no relation is kept"
+            yield Problem(None, what, _PROMISE)
+        return
     for goal, other in ((PRE, POST), (POST, PRE)):
         if goal not in first and goal not in facts:
             where = first[other].span if other in first else None
             yield Problem(
                 where,
                 f"no rule defines {goal}",
-                f"say with {PRE}(...) what is promised and with {POST}(...) that it "
-                "came true, row by row",
+                _PROMISE,
             )
             return
     arity = columns.arity

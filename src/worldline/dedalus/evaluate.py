@@ -71,6 +71,10 @@ class Execution:
         number = self.compiled.relations.get(relation)
         return {} if number is None else self.times[time][number].rows
 
+    def node_of(self, row: FactRow) -> str:
+        """Return the node that a row is at; empty where its first column names none."""
+        return str(row[0]) if row[0] in self.compiled.checked.nodes else ""
+
     def tuples(self) -> Iterator[tuple[str, FactRow, int]]:
         """Yield every fact of every round; those of `crash` hold always."""
         for time in range(1, self.eot + 1):

@@ -17,13 +17,32 @@ from worldline.dedalus.walk import (
     positive,
 )
 
+_OLD_GOALS = ("good", "bad")
 
-def suspicious(program: Program, found: Places) -> Iterator[Problem]:
-    """Yield warnings, one kind after the other."""
+
+def suspicious(
+    program: Program, found: Places, outcomes: Collection[str]
+) -> Iterator[Problem]:
+    """Yield warnings, one kind after the other.
+
+    Parameters
+    ----------
+    outcomes
+        The relations whose rows are promised, where `pre` and `post` are not defined.
+    """
+    read: set[str] = {PRE, POST}
+    if outcomes:
+        what = (
+            f"{PRE} and {POST} are not defined: what the run without faults keeps in "
+            f"{', '.join(outcomes)} is promised (default outcomes)"
+        )
+        yield Problem(None, what, fatal=False)
+        yield from _old_goals(program)
+        read |= {*outcomes, *_OLD_GOALS}
     yield from _undefined(program)
     yield from _labelled(found)
     yield from _fleeting_goals(program)
-    yield from _unread(program)
+    yield from _unread(program, read)
     yield from _same_round(program)
     yield from _dead(program)
 
@@ -70,6 +89,16 @@ def _undefined(program: Program) -> Iterator[Problem]:
                 what = f"{name} is never defined, and so is empty"
                 remedy = "check its name, or give a rule or a fact for it"
                 yield Problem(part.atom.span, what, remedy, fatal=False)
+
+
+def _old_goals(program: Program) -> Iterator[Problem]:
+    """Promises that older programs make by other names."""
+    heads = {rule.head.relation: rule for rule in reversed(program.rules)}
+    for name in _OLD_GOALS:
+        if name in heads:
+            what = f"{name} is no promise, but a relation like others"
+            remedy = f"name the promise {PRE} and {POST}"
+            yield Problem(heads[name].span, what, remedy, fatal=False)
 
 
 def _labelled(found: Places) -> Iterator[Problem]:
@@ -134,9 +163,8 @@ def _persist(atom: Atom) -> str:
     return f"keep it with {fact}@next :- {fact};"
 
 
-def _unread(program: Program) -> Iterator[Problem]:
-    read = {part.atom.relation for rule in program.rules for part in literals(rule)}
-    told: set[str] = {PRE, POST, *read}
+def _unread(program: Program, told: set[str]) -> Iterator[Problem]:
+    told |= {part.atom.relation for rule in program.rules for part in literals(rule)}
     heads = [rule.head for rule in program.rules]
     for atom in [*program.facts, *heads]:
         if atom.relation not in told:

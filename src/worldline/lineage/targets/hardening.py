@@ -28,7 +28,7 @@ from worldline.dedalus.syntax import (
     When,
 )
 from worldline.dedalus.text import rule_text
-from worldline.dedalus.walk import negated, positive, variables
+from worldline.dedalus.walk import is_persistence, negated, positive, variables
 from worldline.injection.subject import Goal
 from worldline.lineage.engines.trials import SearchResult
 from worldline.model.errors import UsageError
@@ -90,7 +90,7 @@ def harden(
 def patches(checked: CheckedProgram) -> Iterator[Patch]:
     """Yield changes to try, the simplest first."""
     rules = checked.program.rules
-    kept = {rule.head.relation for rule in rules if _is_persistence(rule)}
+    kept = {rule.head.relation for rule in rules if is_persistence(rule)}
     yield from _persistence(checked, kept)
     sending = [rule for rule in rules if rule.when is When.ASYNC]
     for number, rule in enumerate(sending, 1):
@@ -178,9 +178,3 @@ def _joined(some: Sequence[Patch]) -> Patch:
 def _fresh(columns: int) -> tuple[Variable, ...]:
     """Return variables for the columns of a relation: the place, and what is there."""
     return (Variable("Node"), *(Variable(f"X{i}") for i in range(1, columns)))
-
-
-def _is_persistence(rule: Rule) -> bool:
-    """Say whether a rule keeps a relation as it is, whatever else holds."""
-    (*body,) = rule.body
-    return rule.when is When.NEXT and body == [Literal(rule.head)]
