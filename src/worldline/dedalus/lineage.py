@@ -199,8 +199,6 @@ class RunLineage:
             parts.append(self.circuit.cut(derivation.time, sender, node, late))
         if derivation.rule.protocol:
             parts.append(self._gone(node, fact.time))
-            place = derivation.rule.place(derivation.bindings[0])
-            parts.append(self._gone(place, derivation.time))
         if derivation.rule.aggregating:
             parts += self._changed(derivation, fact.row)
         else:
@@ -209,6 +207,10 @@ class RunLineage:
 
     def _unbound(self, derivation: Derivation, binding: FactRow) -> Iterator[Part]:
         """Yield what takes one binding away."""
+        if derivation.rule.protocol:
+            place = derivation.rule.place(binding)
+            if (gone := self._gone(place, derivation.time)) is not NEVER:
+                yield gone
         yield from derivation.premises(binding)
         if self._conservative:
             for absence in derivation.absences(binding):
