@@ -86,5 +86,3 @@ class _LooseMaker(Maker):
 def loose_programs(draw: st.DrawFn, nodes: tuple[str, ...] = ("a", "b")) -> str:
     """Return the text of a random program that no check but a lint holds up."""
     return "\n".join(_LooseMaker(draw, nodes, monotone=False).lines())
-
-

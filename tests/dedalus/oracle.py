@@ -219,7 +219,9 @@ def protocol(program: Program, labels: set[str]) -> set[str]:
     sending = [r for r in program.rules if r.when is When.ASYNC]
     sent = {r.head.relation for r in sending} | below(program, sending)
     later = [r for r in program.rules if r.when is not When.NOW]
-    later = [r for r in later if r.head.relation in sent or r.head.relation not in labels]
+    later = [
+        r for r in later if r.head.relation in sent or r.head.relation not in labels
+    ]
     names = {r.head.relation for r in later} | below(program, later)
     return sent | (names - labels)
 

@@ -52,9 +52,7 @@ def same_as_the_oracle(data, texts=programs(THREE), labels=()) -> None:
     faults = data.draw(fault_sets(scope))
     run = evaluate(compile_program(checked), faults, scope.eot, scope.semantics)
     halt = scope.semantics is CrashSemantics.HALT
-    oracle = Oracle(
-        checked.program, THREE, faults, scope.eot, halt=halt, labels=labels
-    )
+    oracle = Oracle(checked.program, THREE, faults, scope.eot, halt=halt, labels=labels)
     for relation in checked.columns.arity:
         for time in range(1, scope.eot + 1):
             found = set(run.rows(relation, time))

@@ -36,7 +36,9 @@ def is_understood(data: st.DataObject) -> None:
     lineage_misses_nothing(data, LOOSE)
     supports_miss_nothing(data, LOOSE)
     scope = data.draw(scopes(delay=1))
-    means_the_same(checked(data.draw(LOOSE), THREE), scope, data.draw(fault_sets(scope)))
+    means_the_same(
+        checked(data.draw(LOOSE), THREE), scope, data.draw(fault_sets(scope))
+    )
 
 
 @examples(15)
