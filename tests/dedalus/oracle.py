@@ -99,9 +99,9 @@ class Oracle:
             place = self.place(rule, env)
             if self.acting(rule) and self.dead(place, time):
                 continue
-            if self.acting(rule) and rule.when is When.NOW:
-                if self.dead(value(rule.head.terms[0], env), time):
-                    continue
+            moved = self.acting(rule) and rule.when is When.NOW
+            if moved and self.dead(value(rule.head.terms[0], env), time):
+                continue
             if rule.when is When.NOW or time < self.eot:
                 self.fired.add((number, time, tuple(sorted(env.items()))))
             key = tuple(

@@ -46,7 +46,10 @@ def fired(execution: Execution) -> set[tuple[int, int, tuple]]:
     return found
 
 
-def same_as_the_oracle(data, texts=programs(THREE), labels=()) -> None:
+PROGRAMS = programs(THREE)
+
+
+def same_as_the_oracle(data, texts=PROGRAMS, labels=()) -> None:
     checked = ready(data.draw(texts), THREE)
     scope = data.draw(scopes(delay=2))
     faults = data.draw(fault_sets(scope))

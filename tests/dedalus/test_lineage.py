@@ -42,7 +42,10 @@ BROADCAST = """
 RETRY = BROADCAST + "told(X,P)@next :- told(X,P);"
 
 
-def lineage_misses_nothing(data, texts=programs(NODES)) -> None:
+PROGRAMS = programs(NODES)
+
+
+def lineage_misses_nothing(data, texts=PROGRAMS) -> None:
     """What falls or appears between two runs is foreseen by the formulas of the first."""
     text = data.draw(texts)
     scope = data.draw(scopes(delay=1))
@@ -63,7 +66,7 @@ def lineage_misses_nothing(data, texts=programs(NODES)) -> None:
             assert not own(lineage.appears(*fact))
 
 
-def supports_miss_nothing(data, texts=programs(NODES)) -> None:
+def supports_miss_nothing(data, texts=PROGRAMS) -> None:
     """What breaks a goal makes the formula of one of the kept goals true."""
     text = data.draw(texts)
     scope = data.draw(scopes(delay=1))

@@ -115,12 +115,16 @@ LINTED = {
         "log@next moves from N to M, and no loss can stop it"
     ],
     "both(N) :- log(N,P), log(M,P), N != M;\nlog(M,N)@async :- both(N), peer(N,M);": [
-        "both is derived over several nodes at <text>:6:1, and feeds the protocol, as "
-        "if one node saw all of them"
+        (
+            "both is derived over several nodes at <text>:6:1, and feeds the protocol, as "
+            "if one node saw all of them"
+        )
     ],
     "say(N,P)@next :- post(N,P);": [
-        "post is the specification, and feeds the protocol, as if one node saw all of "
-        "them"
+        (
+            "post is the specification, and feeds the protocol, as if one node saw all of "
+            "them"
+        )
     ],
     "say(N,P)@next :- say(N,P), notin gone(N);": [
         "gone is never defined, and so is empty"
