@@ -19,7 +19,7 @@ from tests.dedalus.random_programs import (
     Maker,
 )
 
-LABELLED = ("note",)
+LABELLED = ("note", "told", "also")
 """Relations whose first column is no place."""
 
 
@@ -44,6 +44,9 @@ class _LooseMaker(Maker):
         if self.once_in(2):
             return
         yield 'note("x", X) :- p(_, X);'
+        if self.once_in(3):
+            yield "told(T, X) :- m(_, T), p(_, X);\ntold(T, X)@next :- told(T, X);"
+            yield "also(T, X)@next :- told(T, X);\npost(T, X) :- also(T, X);"
         if self.once_in(2):
             yield 'note("y", 1)@1;'
         if self.once_in(2):

@@ -57,7 +57,7 @@ def test_runs_lineage_and_the_encoding_say_the_same(data: st.DataObject):
 
 
 @pytest.mark.nightly
-@examples(300)
+@examples(100)
 @given(st.data())
 def test_runs_lineage_and_the_encoding_say_the_same_many_times(data: st.DataObject):
     is_understood(data)
@@ -72,7 +72,7 @@ def test_all_searches_find_what_running_everything_finds(text: str, scope: Scope
 
 
 @pytest.mark.nightly
-@examples(300)
+@examples(100)
 @given(loose_programs(), small_scopes())
 def test_all_searches_find_what_running_everything_finds_many_times(
     text: str, scope: Scope

@@ -47,6 +47,10 @@ LABELS = {
     "pre(D,P) :- due(D), log(_,P); post(D,P) :- due(D), log(_,P);",
     "a table of settings": 'set("most",2)@1; set(K,V)@next :- set(K,V); '
     'pre(N,P) :- log(N,P), set("most",_); post(N,P) :- log(N,P);',
+    "data that is kept": "told(P)@next :- told(P); told(P) :- log(_,P); "
+    "pre(P,P) :- told(P); post(P,P) :- told(P);",
+    "data that only spreads": "told(P) :- log(_,P); also(P)@next :- told(P); "
+    "pre(P,P) :- also(P); post(P,P) :- told(P);",
     "an onlooker that remembers": 'seen("log",P) :- log(_,P); '
     "seen(L,P)@next :- seen(L,P); pre(L,P) :- seen(L,P); post(L,P) :- seen(L,P);",
 }
@@ -71,6 +75,11 @@ def test_that_a_kept_label_is_taken_for_none_is_said():
     ]
 
 
+def test_what_only_the_specification_labels_needs_no_note():
+    text = 'due("D",P) :- log(_,P); pre(D,P) :- due(D,P); post(D,P) :- due(D,P);'
+    assert warnings(TOLD + text) == []
+
+
 def test_what_is_kept_at_a_node_and_never_sent_has_a_place():
     text = 'age("b",1)@1; age(N,I+1)@next :- age(N,I); pre(N,I) :- age(N,I);'
     text += "post(N,I) :- age(N,I);"
@@ -91,8 +100,10 @@ def test_a_label_that_feeds_a_message_is_an_error():
     text = 'alarm("all",P) :- log(N,P), say(M,P);\nlog(M,P)@async :- alarm(N,P), '
     text += "peer(_,M);"
     for nodes in (None, ["a", "b"]):
-        with pytest.raises(ProgramError, match='"all" is used as a place, and is no'):
+        with pytest.raises(ProgramError, match='"all" is used as a place') as error:
             checked(TOLD + text + GOALS, nodes)
+        assert "not a label" in str(error.value)
+        assert "--nodes" not in str(error.value)
 
 
 def test_what_is_absent_names_no_node():
@@ -178,7 +189,7 @@ def test_a_first_premise_that_may_be_anywhere_is_passed_over():
 
 def test_what_moves_without_a_message_is_lost_by_no_fault():
     text = 'peer("a","b")@1; on("a")@1; on(M)@next :- on(N), peer(N,M)@1; '
-    text += "pre(N) :- on(N); post(N) :- on(N);"
+    text += "on(M)@async :- off(N), peer(N,M); pre(N) :- on(N); post(N) :- on(N);"
     assert run(text, Loss(1, "a", "b"), Crash(1, "a")).rows("on", 2)
     assert not run(text, Crash(1, "a"), halt=True).rows("on", 2)
     assert not run(text, Crash(2, "b"), halt=True).rows("on", 2)

@@ -14,7 +14,7 @@ from worldline.dedalus.places import Places, places
 from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
-from worldline.dedalus.syntax import Atom, Program, Rule, Span
+from worldline.dedalus.syntax import Atom, Program, Rule, Span, When
 from worldline.dedalus.walk import CRASH, POST, PRE, is_persistence, literals
 
 _PROMISE = (
@@ -155,11 +155,14 @@ def _foreign(program: Program, found: Places) -> Iterator[Problem]:
         yield Problem(next(iter(spans), None), "the program names no node", remedy)
         return
     names = ", ".join(found.nodes)
+    concluded = {id(rule.head) for rule in program.rules if rule.when is When.NOW}
     for constant, atom in found.foreign:
         what = (
             f'"{constant.value}" is used as a place, and is no node; nodes are {names}'
         )
         remedy = "name it with --nodes, or write what is no node into another column"
+        if id(atom) in concluded:
+            remedy = "nodes act on it: write the node that concludes it, not a label"
         yield Problem(atom.span, what, remedy)
 
 

@@ -48,8 +48,8 @@ class Places:
     foreign
         Constants that are used as a place and are no node, each with its atom.
     labelled
-        Atoms of relations that are kept, and whose first column is no place because of
-        what it holds there.
+        Atoms that put a constant that is no node into the first column of a relation,
+        which therefore is no place.
     """
 
     relations: frozenset[str]
@@ -66,26 +66,14 @@ def places(program: Program, nodes: Collection[str] | None = None) -> Places:
     named = None if nodes is None else set(nodes)
     if named is None and sending:
         named = {str(constant.value) for constant, _ in _naming(program, sent)}
-    labels: set[str] = {PRE, POST} - sent
-    while True:
-        keeping = [
-            rule
-            for rule in program.rules
-            if rule.when is When.NEXT and rule.head.relation not in labels
-        ]
-        kept = {rule.head.relation for rule in keeping} | _read(program, keeping)
-        relations = sent | (kept - labels)
-        slots = _slots(program, relations)
-        more = {
-            name
-            for name in relations - sent
-            if any(True for _ in _labels(program, name, relations, slots, named))
-        }
-        if not more:
-            break
-        labels |= more
-    reading = [*sending, *keeping]
-    read = _read(program, reading) & relations
+    labels = _labels(program, sent, named)
+    rules = [rule for rule in program.rules if rule.when is When.NEXT]
+    rules = [rule for rule in rules if labels.get(rule.head.relation, rule) is not None]
+    lasting = {rule.head.relation for rule in rules} | _read(program, rules)
+    keeping = [rule for rule in rules if rule.head.relation not in labels]
+    kept = {rule.head.relation for rule in keeping} | _read(program, keeping)
+    relations = sent | (kept - labels.keys())
+    read = _read(program, [*sending, *keeping]) & relations
     given = tuple(nodes) if nodes is not None else _named(program, relations)
     return Places(
         frozenset(relations),
@@ -101,8 +89,8 @@ def places(program: Program, nodes: Collection[str] | None = None) -> Places:
         ),
         tuple(
             atom
-            for name in sorted(labels - {PRE, POST})
-            for atom in _labels(program, name, relations, slots, named)
+            for name, atom in labels.items()
+            if atom is not None and name in lasting and _is_node(atom.terms[0], None)
         ),
     )
 
@@ -114,9 +102,7 @@ def read_later(program: Program) -> set[str]:
 
 def _read(program: Program, rules: Iterable[Rule]) -> set[str]:
     """Return what rules read, and what the rules that derive it read."""
-    defining: dict[str, list[Rule]] = {}
-    for rule in program.rules:
-        defining.setdefault(rule.head.relation, []).append(rule)
+    defining = _defining(program)
     read: set[str] = set()
     queue = list(rules)
     for rule in queue:  # grows while it is walked
@@ -183,43 +169,67 @@ def _located(
 
 def _slots(program: Program, relations: Collection[str]) -> set[tuple[str, int]]:
     """Return the columns whose values become places, directly or on the way."""
-    slots = {(name, 0) for name in relations}
-    while True:
-        before = len(slots)
-        for rule in program.rules:
-            atoms = [rule.head, *(part.atom for part in literals(rule))]
-            taken = {t for a in atoms if a.relation == CRASH for t in a.terms[:2]}
-            if rule.head.relation in relations:
-                taken |= {a.terms[0] for a in atoms if a.relation in relations}
-            for column, term in enumerate(rule.head.terms):
-                if (rule.head.relation, column) in slots:
-                    taken.add(term.of if isinstance(term, Aggregate) else term)
-            slots |= {
-                (atom.relation, column)
-                for atom in positive(rule)  # what is absent hands on no values
-                for column, term in enumerate(atom.terms)
-                if isinstance(term, Variable) and term in taken
-            }
-        if len(slots) == before:
-            return slots
+    defining = _defining(program)
+    queue = [(name, 0) for name in relations]
+    for rule in program.rules:
+        atoms = [part.atom for part in literals(rule)]
+        taken = {t for a in atoms if a.relation == CRASH for t in a.terms[:2]}
+        if rule.head.relation in relations:
+            taken |= {a.terms[0] for a in atoms if a.relation in relations}
+        queue += _handing_on(rule, taken)
+    slots = set[tuple[str, int]]()
+    for slot in queue:  # grows while it is walked
+        if slot in slots:
+            continue
+        slots.add(slot)
+        name, column = slot
+        for rule in defining.get(name, ()):
+            for term in rule.head.terms[column : column + 1]:
+                one: Term = term.of if isinstance(term, Aggregate) else term
+                queue += _handing_on(rule, {one})
+    return slots
+
+
+def _handing_on(rule: Rule, taken: Collection[Term]) -> Iterator[tuple[str, int]]:
+    """Yield the columns of premises that variables come from; absences have none."""
+    for atom in positive(rule):
+        for column, term in enumerate(atom.terms):
+            if isinstance(term, Variable) and term in taken:
+                yield atom.relation, column
+
+
+def _defining(program: Program) -> dict[str, list[Rule]]:
+    defining: dict[str, list[Rule]] = {}
+    for rule in program.rules:
+        defining.setdefault(rule.head.relation, []).append(rule)
+    return defining
 
 
 def _labels(
-    program: Program,
-    name: str,
-    relations: Collection[str],
-    slots: Collection[tuple[str, int]],
-    nodes: Collection[str] | None,
-) -> Iterator[Atom]:
-    """Yield atoms of a relation in whose first column there may be what is no node."""
+    program: Program, sent: Collection[str], nodes: Collection[str] | None
+) -> dict[str, Atom | None]:
+    """Return relations outside of all messages whose first column is no place, and why.
+
+    That is an atom that may fill it with what is no node; ``None`` for the goals.
+    """
+    labels: dict[str, Atom | None] = {g: None for g in (PRE, POST) if g not in sent}
     for fact in program.facts:
-        if fact.relation == name and not _is_node(fact.terms[0], nodes):
-            yield fact
+        if fact.relation not in sent and not _is_node(fact.terms[0], nodes):
+            labels.setdefault(fact.relation, fact)
+    slots = _slots(program, sent)
+    reading: dict[str, list[Rule]] = {}
     for rule in program.rules:
-        if rule.head.relation == name and not _comes_from_a_place(
-            rule, relations, slots, nodes
-        ):
-            yield rule.head
+        for atom in positive(rule):
+            reading.setdefault(atom.relation, []).append(rule)
+    queue = list(program.rules)
+    for rule in queue:  # grows while it is walked
+        head = rule.head.relation
+        if head in sent or head in labels:
+            continue
+        if not _comes_from_a_place(rule, labels, slots, nodes):
+            labels[head] = rule.head
+            queue += reading.get(head, ())
+    return labels
 
 
 def _is_node(term: Term, nodes: Collection[str] | None) -> bool:
@@ -230,21 +240,23 @@ def _is_node(term: Term, nodes: Collection[str] | None) -> bool:
 
 def _comes_from_a_place(
     rule: Rule,
-    relations: Collection[str],
+    labels: Collection[str],
     slots: Collection[tuple[str, int]],
     nodes: Collection[str] | None,
 ) -> bool:
+    """Say whether the first column of a head holds nodes, as far as a rule tells."""
     term = rule.head.terms[0]
     if nodes is not None and _is_node(term, nodes):
         return True
-    if not isinstance(term, Variable | Constant):
-        return False
     return any(
         term == other
-        and (part.atom.relation == CRASH or (part.atom.relation, column) in slots)
-        for part in literals(rule)
-        for column, other in enumerate(part.atom.terms)
-        if part.atom.relation == CRASH or part.atom.relation in relations
+        and (
+            atom.relation == CRASH
+            or (atom.relation, column) in slots
+            or (column == 0 and atom.relation not in labels)
+        )
+        for atom in positive(rule)
+        for column, other in enumerate(atom.terms)
     )
 
 
