@@ -112,7 +112,7 @@ def _labelled(found: Places) -> Iterator[Problem]:
                 f"{first} is taken for a label, not for a node: {atom.relation} takes "
                 "part in no message"
             )
-            remedy = "a crash does not touch it"
+            remedy = f"nodes are {', '.join(found.nodes)}, and no crash touches it"
             yield Problem(atom.span, what, remedy, fatal=False)
 
 
