@@ -163,7 +163,7 @@ def test_all_errors_are_told_at_once_in_the_order_of_the_text():
     with pytest.raises(ProgramError) as caught:
         check(parse_text(text), goals=False)
     spans = [str(problem.span) for problem in caught.value.problems]
-    assert spans == [f"<text>:{line}" for line in ("2:1", "3:9", "4:1")]
+    assert spans == [f"<text>:{line}" for line in ("2:6", "3:9", "4:1")]
     assert str(caught.value).count("^") == 3
 
 

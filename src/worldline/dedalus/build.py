@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from worldline.dedalus.problems import Problem, ProgramError
@@ -48,35 +49,38 @@ class Include:
     span: Span
 
 
-class Builder:
-    """Makes the statements of one file."""
+def built(tree: Node, begin: Span) -> Rule | Atom | Include:
+    """Return what a statement says.
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    Parameters
+    ----------
+    tree
+        Of one statement.
+    begin
+        Where it begins in its file.
+
+    Raises
+    ------
+    ProgramError
+        If it is well-formed but has no meaning.
+    """
+    builder = _Builder(begin)
+    (part,) = _trees(tree)
+    if part.data == "include":
+        path = part.children[0]
+        return Include(builder.string(path), builder.span(path))
+    return builder.fact(part) if part.data == "fact" else builder.rule(part)
+
+
+class _Builder:
+    """Makes one statement; the names of ``_`` start again in every one."""
+
+    def __init__(self, begin: Span) -> None:
+        self._begin = begin
         self._wild = 0
 
-    def statements(self, tree: Node) -> list[Rule | Atom | Include]:
-        """Return what a file says, in its order.
-
-        Raises
-        ------
-        ProgramError
-            If something is well-formed but has no meaning.
-        """
-        statements: list[Rule | Atom | Include] = []
-        for part in _trees(tree):
-            self._wild = 0  # the names of `_` start again in every statement
-            if part.data == "include":
-                path = part.children[0]
-                statements.append(Include(self._string(path), self._span(path)))
-            elif part.data == "fact":
-                statements.append(self._fact(_trees(part)[0]))
-            else:
-                statements.append(self._rule(_trees(part)))
-        return statements
-
-    def _fact(self, tree: Node) -> Atom:
-        atom, when = self._atom(tree)
+    def fact(self, tree: Node) -> Atom:
+        atom, when = self._atom(_trees(tree)[0])
         if when is not None:
             self._refuse(atom.span, f"a fact cannot be @{when}", "give a time: @1")
         for term in atom.terms:
@@ -94,7 +98,8 @@ class Builder:
             self._refuse(atom.span, "round 1 is the first", "write @1 or later")
         return atom
 
-    def _rule(self, parts: list[Node]) -> Rule:
+    def rule(self, tree: Node) -> Rule:
+        parts = _trees(tree)
         head, when = self._atom(parts[0])
         if head.time is not None:
             self._refuse(
@@ -111,7 +116,7 @@ class Builder:
     def _part(self, tree: Node) -> BodyPart:
         if tree.data == "comparison":
             left, operator, right = tree.children
-            span = self._span(_first(left))
+            span = self.span(_first(left))
             return Comparison(
                 str(operator), self._expression(left), self._expression(right), span
             )
@@ -135,7 +140,7 @@ class Builder:
     def _atom(self, tree: Node) -> tuple[Atom, When | None]:
         """Return an atom, and its annotation if that is not a number."""
         name = tree.children[0]
-        span = self._span(name)
+        span = self.span(name)
         terms: list[Term] = []
         time: int | None = None
         when: When | None = None
@@ -159,16 +164,16 @@ class Builder:
         if text.isdigit():
             if len(text) > DIGITS or int(text) > LAST_ROUND:
                 self._refuse(
-                    self._span(token),
+                    self.span(token),
                     "the round is too late",
                     f"name rounds up to {LAST_ROUND:,}",
                 )
             return int(text), None
         if text not in {When.NEXT, When.ASYNC}:
             self._refuse(
-                self._span(token),
+                self.span(token),
                 f"@{text} is unknown",
-                "write @next, @async, or @ and a number",
+                f"write {_annotation_like(text)}",
             )
         return None, When(text)
 
@@ -176,25 +181,25 @@ class Builder:
         name, _less, of, _greater = tree.children
         if str(name) not in set(Aggregator):
             self._refuse(
-                self._span(name),
+                self.span(name),
                 f"{name}<{of}> is no aggregate",
                 f"use {', '.join(Aggregator)}",
             )
         if str(of) == "_":
-            self._refuse(self._span(of), "an aggregate is over a named variable")
+            self._refuse(self.span(of), "an aggregate is over a named variable")
         return Aggregate(Aggregator(str(name)), Variable(str(of)))
 
     def _expression(self, tree: Node | Token, depth: int = 0) -> Expression:
         assert not isinstance(tree, str)
         if depth > DEEPEST:
-            span = self._span(_first(tree))
+            span = self.span(_first(tree))
             self._refuse(span, "the calculation is too long", "split the rule")
         if tree.data == "variable":
             return self._variable(str(tree.children[0]))
         if tree.data == "number":
             return self._number(tree.children[0])
         if tree.data == "string":
-            return Constant(self._string(tree.children[0]))
+            return Constant(self.string(tree.children[0]))
         if tree.data == "minus":
             of = self._expression(_trees(tree)[0], depth + 1)
             if isinstance(of, Constant) and isinstance(of.value, int):
@@ -208,17 +213,17 @@ class Builder:
         digits = str(token).lstrip("0")
         if len(digits) > DIGITS:
             self._refuse(
-                self._span(token),
+                self.span(token),
                 f"the number has {len(digits)} digits",
                 f"numbers have up to {DIGITS}",
             )
         return Constant(int(digits or "0"))
 
-    def _string(self, token: Node | Token) -> str:
+    def string(self, token: Node | Token) -> str:
         text = str(token)[1:-1]
         if any(unicodedata.category(character) == "Cc" for character in text):
             self._refuse(
-                self._span(token),
+                self.span(token),
                 "the string has a control character",
                 "write it without",
             )
@@ -230,14 +235,22 @@ class Builder:
         self._wild += 1
         return Variable(f"_#{self._wild}", wild=True)
 
-    def _span(self, token: Node | Token) -> Span:
+    def span(self, token: Node | Token) -> Span:
         assert isinstance(token, str)
-        return Span(self._file, token.line or 1, token.column or 1)
+        line, column = token.line or 1, token.column or 1
+        if line == 1:
+            column += self._begin.column - 1
+        return Span(self._begin.file, self._begin.line + line - 1, column)
 
     def _refuse(
         self, span: Span | None, what: str, remedy: str = "", word: str = ""
     ) -> None:
         raise ProgramError([Problem(span, what, remedy, word=word)], {})
+
+
+def _annotation_like(text: str) -> str:
+    near = get_close_matches(text.lower(), [When.NEXT, When.ASYNC], 1)
+    return f"@{near[0]}" if near else "@next, @async, or @ and a number"
 
 
 def _first(node: Node | Token) -> Token:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from worldline.dedalus.columns import ColumnTypes
 from worldline.dedalus.lints import suspicious
-from worldline.dedalus.parse import parse_files
+from worldline.dedalus.parse import read_files
 from worldline.dedalus.places import is_protocol, misplaced, odd_places, protocol
 from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
@@ -60,8 +60,13 @@ class CheckedProgram:
 def load(
     paths: Iterable[str | Path], nodes: Sequence[str] | None = None
 ) -> CheckedProgram:
-    """Parse and check files; see `parse_files` and `check`."""
-    return check(parse_files(paths), nodes)
+    """Parse and check files; see `read_files` and `check`."""
+    program, problems = read_files(paths)
+    if problems:
+        groups = strata(program)
+        problems += _contradictions(program, ColumnTypes(program), groups)
+        raise_all(problems, program)
+    return check(program, nodes)
 
 
 def check(
@@ -84,13 +89,9 @@ def check(
     columns = ColumnTypes(program)
     groups = strata(program)
     problems = [
-        # A place of another type than elsewhere is one error.
-        *(list(odd_places(program)) or columns.problems),
+        *_contradictions(program, columns, groups),
         *_undefined(program),
-        *unsafe(program),
-        *unstratified(program, groups),
         *misplaced(program),
-        *_reserved(program),
     ]
     if not columns.problems:
         # Else the types are not known: each would only repeat what is said already.
@@ -106,6 +107,17 @@ def check(
         tuple(is_protocol(rule, readers) for rule in program.rules),
         tuple(suspicious(program)) if goals else (),
     )
+
+
+def _contradictions(
+    program: Program, columns: ColumnTypes, groups: list[list[str]]
+) -> Iterator[Problem]:
+    """Yield what is wrong whatever else a program may say."""
+    # A place of another type than elsewhere is one error.
+    yield from list(odd_places(program)) or columns.problems
+    yield from unsafe(program)
+    yield from unstratified(program, groups)
+    yield from _reserved(program)
 
 
 def _undefined(program: Program) -> Iterator[Problem]:
