@@ -145,7 +145,7 @@ def test_a_location_that_is_no_node_is_refused_at_its_place(
         ("blank.ded", "blank.ded:1:1: the program names no node; give it facts"),
         ("garbage.ded", "cannot read garbage.ded: it is not UTF-8 text; name an"),
         ("folder.ded", "cannot read folder.ded: Is a directory; name an existing .ded"),
-        ("folder", "cannot load 'folder'; TARGET is FILE.ded, zoo:NAME, FILE.py"),
+        ("folder", "'folder' is a folder; TARGET is FILE.ded, zoo:NAME, FILE.py"),
         ("fine", "cannot load 'fine'; did you mean fine.ded? TARGET is FILE.ded"),
         ("kafka", "cannot load 'kafka'; did you mean zoo:kafka? TARGET is FILE.ded"),
         (
