@@ -151,7 +151,7 @@ def _inferred(columns: ColumnTypes) -> tuple[str, ...]:
 def _foreign(
     program: Program, columns: ColumnTypes, nodes: Sequence[str] | None
 ) -> Iterator[Problem]:
-    """Yield locations that are no node: what is there would silently not run."""
+    """Yield locations that are no node, once each: these would silently not run."""
     if nodes is None:
         if not _inferred(columns):
             spans = [rule.head.span for rule in program.rules]
@@ -159,9 +159,10 @@ def _foreign(
             where = next(iter(spans), None)
             yield Problem(where, "the program names no node", "give it facts")
         return
-    names = ", ".join(nodes)
+    names, told = ", ".join(nodes), set(nodes)
     for constant, atom in columns.located():
-        if constant.value not in nodes:
+        if constant.value not in told:
+            told.add(str(constant.value))
             what = f'"{constant.value}" is a location, and no node; nodes are {names}'
             yield Problem(atom.span, what, "name it with --nodes")
 
