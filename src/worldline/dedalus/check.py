@@ -62,15 +62,15 @@ def load(
 ) -> CheckedProgram:
     """Parse and check files; see `read_files` and `check`."""
     program, problems = read_files(paths)
-    if problems:
-        groups = strata(program)
-        problems += _contradictions(program, ColumnTypes(program), groups)
-        raise_all(problems, program)
-    return check(program, nodes)
+    return check(program, nodes, broken=problems)
 
 
 def check(
-    program: Program, nodes: Sequence[str] | None = None, *, goals: bool = True
+    program: Program,
+    nodes: Sequence[str] | None = None,
+    *,
+    goals: bool = True,
+    broken: Sequence[Problem] = (),
 ) -> CheckedProgram:
     """Check a program.
 
@@ -80,6 +80,9 @@ def check(
         The nodes that there are; ``None`` for all locations that the program names.
     goals
         Whether the program has to define `pre` and `post`.
+    broken
+        What is wrong with statements that are left out of the program; what these may
+        have defined is not missed.
 
     Raises
     ------
@@ -89,11 +92,17 @@ def check(
     columns = ColumnTypes(program)
     groups = strata(program)
     problems = [
-        *_contradictions(program, columns, groups),
-        *_undefined(program),
+        *broken,
+        # A place of another type than elsewhere is one error.
+        *(list(odd_places(program)) or columns.problems),
+        *unsafe(program),
+        *unstratified(program, groups),
         *misplaced(program),
+        *_reserved(program),
     ]
-    if not columns.problems:
+    if not broken:
+        problems += _undefined(program)
+    if not broken and not columns.problems:
         # Else the types are not known: each would only repeat what is said already.
         problems += _foreign(program, columns, nodes)
         problems += _goals(program, columns) if goals and program.rules else ()
@@ -107,17 +116,6 @@ def check(
         tuple(is_protocol(rule, readers) for rule in program.rules),
         tuple(suspicious(program)) if goals else (),
     )
-
-
-def _contradictions(
-    program: Program, columns: ColumnTypes, groups: list[list[str]]
-) -> Iterator[Problem]:
-    """Yield what is wrong whatever else a program may say."""
-    # A place of another type than elsewhere is one error.
-    yield from list(odd_places(program)) or columns.problems
-    yield from unsafe(program)
-    yield from unstratified(program, groups)
-    yield from _reserved(program)
 
 
 def _undefined(program: Program) -> Iterator[Problem]:
