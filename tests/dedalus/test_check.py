@@ -180,3 +180,11 @@ def test_a_location_that_is_no_node_is_told_once():
     with pytest.raises(ProgramError) as caught:
         check(parse_text(text), ["a"], goals=False)
     assert [problem.what[:3] for problem in caught.value.problems] == ['"b"', '"c"']
+
+
+def test_a_name_that_is_in_one_absence_alone_is_a_warning_at_its_place():
+    text = 'n("a","b")@1;' + KEPT + "\nl(X) :- n(X, _), notin n(_, Z);" + GOALS
+    found = [each for each in checked(text).warning_texts() if "absence" in each]
+    assert [each.partition(": ")[0] for each in found] == ["<text>:2:29"]
+    said = "Z stands in the absence of n alone, and is any value there; write _ for it"
+    assert said in found[0]

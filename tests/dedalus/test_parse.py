@@ -103,6 +103,14 @@ def test_every_wildcard_of_a_rule_is_a_variable_of_its_own():
     assert len(names) == len(set(names)) == 3
 
 
+def test_a_name_that_is_in_one_absence_alone_is_any_value():
+    text = "p(X) :- q(X), notin r(X, Z), notin s(X, W), notin t(W), notin u(X + V);"
+    found = rule(text)
+    terms = [term for atom in atoms(found) for term in atom.terms]
+    assert [t.name for t in terms if isinstance(t, Variable) and t.wild] == ["Z"]
+    assert rule_text(found) == text
+
+
 def test_operators_bind_as_usual():
     body = rule("p(X) :- q(X), 1 + 2 * 3 - 4 < (X - 1) * -Y;").body[1]
     one = Arithmetic("+", Constant(1), Arithmetic("*", Constant(2), Constant(3)))

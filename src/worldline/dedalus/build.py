@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from worldline.dedalus.problems import Problem, ProgramError
 from worldline.dedalus.syntax import (
+    UNNAMED,
     Aggregate,
     Aggregator,
     Arithmetic,
@@ -24,6 +26,7 @@ from worldline.dedalus.syntax import (
     Variable,
     When,
 )
+from worldline.dedalus.walk import variables
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -107,7 +110,7 @@ class _Builder:
                 f"the head of a rule cannot hold at a fixed time, as @{head.time}",
                 "write @next, @async or nothing",
             )
-        body = tuple(self._part(part) for part in parts[1:])
+        body = _with_any(head, [self._part(part) for part in parts[1:]])
         if sum(isinstance(part, Literal) for part in body) > WIDEST:
             what = f"the rule has more than {WIDEST} premises"
             self._refuse(head.span, what, "derive some of them together first")
@@ -233,7 +236,7 @@ class _Builder:
         if name != "_":
             return Variable(name)
         self._wild += 1
-        return Variable(f"_#{self._wild}", wild=True)
+        return Variable(f"{UNNAMED}{self._wild}", wild=True)
 
     def span(self, token: Node | Token) -> Span:
         assert isinstance(token, str)
@@ -246,6 +249,42 @@ class _Builder:
         self, span: Span | None, what: str, remedy: str = "", word: str = ""
     ) -> None:
         raise ProgramError([Problem(span, what, remedy, word=word)], {})
+
+
+def _with_any(head: Atom, body: list[BodyPart]) -> tuple[BodyPart, ...]:
+    """Take a variable that stands in one absence, and nowhere else, for any value.
+
+    The public programs of the language write it so, where others write ``_``.
+    """
+    used = Counter(
+        variable.name
+        for part in body
+        for term in _terms(part)
+        for variable in variables(term)
+    )
+    used.update(v.name for term in head.terms for v in variables(term))
+    return tuple(
+        replace(part, atom=_loosened(part.atom, used))
+        if isinstance(part, Literal) and part.negated
+        else part
+        for part in body
+    )
+
+
+def _terms(part: BodyPart) -> tuple[Term, ...]:
+    if isinstance(part, Comparison):
+        return part.left, part.right
+    return part.atom.terms
+
+
+def _loosened(atom: Atom, used: Counter[str]) -> Atom:
+    terms = (
+        replace(term, wild=True)
+        if isinstance(term, Variable) and used[term.name] == 1
+        else term
+        for term in atom.terms
+    )
+    return replace(atom, terms=tuple(terms))
 
 
 def _annotation_like(text: str) -> str:

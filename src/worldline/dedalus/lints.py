@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator
 from math import inf
 
 from worldline.dedalus.problems import Problem
-from worldline.dedalus.syntax import Atom, Program, Rule, When
+from worldline.dedalus.syntax import UNNAMED, Atom, Program, Rule, Variable, When
 from worldline.dedalus.walk import (
     CRASH,
     POST,
     PRE,
     literals,
+    negated,
     positive,
 )
 
@@ -22,6 +23,7 @@ def suspicious(program: Program) -> Iterator[Problem]:
     yield from _unread(program)
     yield from _same_round(program)
     yield from _dead(program)
+    yield from _named_once(program)
 
 
 def lasting(program: Program) -> frozenset[str]:
@@ -146,6 +148,22 @@ def _dead(program: Program) -> Iterator[Problem]:
                 _persist(ends),
                 fatal=False,
             )
+
+
+def _named_once(program: Program) -> Iterator[Problem]:
+    """Names that stand in one absence and nowhere else: any value is meant, or a slip."""
+    for rule in program.rules:
+        for atom in negated(rule):
+            for term in atom.terms:
+                if not (isinstance(term, Variable) and term.wild):
+                    continue
+                if not term.name.startswith(UNNAMED):
+                    what = (
+                        f"{term.name} stands in the absence of {atom.relation} alone, "
+                        "and is any value there"
+                    )
+                    remedy = "write _ for it, or check its name"
+                    yield Problem(atom.span, what, remedy, fatal=False, word=term.name)
 
 
 def rounds(program: Program) -> tuple[dict[str, float], dict[str, float]]:

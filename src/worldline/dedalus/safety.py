@@ -47,7 +47,8 @@ def _in_rule(rule: Rule) -> Iterator[Unbound]:
             for variable in variables(term):
                 wild = variable.wild and isinstance(term, Variable)
                 if variable.name not in bound and not wild:
-                    yield _absent(variable, atom, rule)
+                    where = f"the absence of {atom.relation}"
+                    yield _problem(variable, atom.span, where)
     for part in comparisons(rule):
         yield from _in_comparison(part, bound)
 
@@ -80,30 +81,6 @@ def _in_comparison(part: Comparison, bound: set[str]) -> Iterator[Unbound]:
         for variable in variables(side):
             if variable.name not in bound:
                 yield _problem(variable, part.span, "a comparison")
-
-
-def _absent(variable: Variable, atom: Atom, rule: Rule) -> Unbound:
-    where = f"the absence of {atom.relation}"
-    if variable.wild or _count(variable, rule) > 1:
-        return _problem(variable, atom.span, where)
-    name = variable.name
-    return variable, Problem(
-        atom.span,
-        f"{name} is unsafe: it stands in {where}, and nowhere else",
-        "write _ if any will do, or use it in a positive atom of the body",
-        word=name,
-    )
-
-
-def _count(variable: Variable, rule: Rule) -> int:
-    """Return how often a variable stands in a rule."""
-    terms = [*rule.head.terms]
-    for part in rule.body:
-        if isinstance(part, Comparison):
-            terms += [part.left, part.right]
-        else:
-            terms += part.atom.terms
-    return sum(variable == each for term in terms for each in variables(term))
 
 
 def _problem(variable: Variable, span: Span | None, where: str) -> Unbound:
