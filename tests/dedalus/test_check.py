@@ -35,7 +35,9 @@ def test_a_column_that_is_no_location_names_no_node():
 
 def test_a_location_that_is_no_node_is_an_error():
     text = 'n("a","b")@1;\nm(Y)@async :- n(X,Y);' + KEPT + GOALS
-    with pytest.raises(ProgramError, match='1:1: "b" is a location, and no node'):
+    with pytest.raises(
+        ProgramError, match='1:1: "b" is used as a place, and is no node'
+    ):
         checked(text, ["a"])
     assert checked(text, ["a", "b", "z"]).nodes == ("a", "b", "z")
 

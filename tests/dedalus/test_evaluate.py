@@ -54,13 +54,13 @@ def test_a_name_that_is_in_one_absence_alone_reads_as_any():
     assert rows(executed(kept), "r") == [set(), set(), {("a",)}, {("a",)}]
 
 
-def same_as_the_oracle(data) -> None:
-    checked = ready(data.draw(programs(THREE)), THREE)
+def same_as_the_oracle(data, texts=programs(THREE), labels=()) -> None:
+    checked = ready(data.draw(texts), THREE)
     scope = data.draw(scopes(delay=2))
     faults = data.draw(fault_sets(scope))
     run = evaluate(compile_program(checked), faults, scope.eot, scope.semantics)
     halt = scope.semantics is CrashSemantics.HALT
-    oracle = Oracle(checked.program, THREE, faults, scope.eot, halt=halt)
+    oracle = Oracle(checked.program, THREE, faults, scope.eot, halt=halt, labels=labels)
     for relation in checked.columns.arity:
         for time in range(1, scope.eot + 1):
             found = set(run.rows(relation, time))
