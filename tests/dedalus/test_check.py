@@ -178,7 +178,7 @@ def test_at_most_twenty_errors_are_shown():
 
 
 def test_a_location_that_is_no_node_is_told_once():
-    text = 'p("a")@1; p("b")@1; p("b")@2; p("c")@1; p(X)@next :- p(X);'
+    text = 'p("a")@1; p("b")@1; p("b")@2; p("c")@1; p(X)@async :- p(X);'
     with pytest.raises(ProgramError) as caught:
         check(parse_text(text), ["a"], goals=False)
     assert [problem.what[:3] for problem in caught.value.problems] == ['"b"', '"c"']
