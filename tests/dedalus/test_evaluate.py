@@ -49,6 +49,14 @@ def fired(execution: Execution) -> set[tuple[int, int, tuple]]:
 PROGRAMS = programs(THREE)
 
 
+def test_a_name_that_is_in_one_absence_alone_reads_as_any():
+    text = 'p("a", 1)@1; q("a", 1)@1; q("a", 2)@2; r(X) :- p(X, Y), notin q(X, {});'
+    named, unnamed = executed(text.format("Z")), executed(text.format("_"))
+    kept = text.format("Z") + "p(X, Y)@next :- p(X, Y);"
+    assert rows(named, "r") == rows(unnamed, "r") == [set()] * 4
+    assert rows(executed(kept), "r") == [set(), set(), {("a",)}, {("a",)}]
+
+
 def same_as_the_oracle(data, texts=PROGRAMS, labels=()) -> None:
     checked = ready(data.draw(texts), THREE)
     scope = data.draw(scopes(delay=2))

@@ -9,12 +9,12 @@ from pathlib import Path
 from worldline.dedalus.columns import ColumnTypes
 from worldline.dedalus.crossing import apart, odd_places, unsent
 from worldline.dedalus.lints import suspicious
-from worldline.dedalus.parse import parse_files
+from worldline.dedalus.parse import read_files
 from worldline.dedalus.places import Places, places
 from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
-from worldline.dedalus.syntax import Atom, Program, Rule, Span, When
+from worldline.dedalus.syntax import Atom, Program, Rule, Span, Value, When
 from worldline.dedalus.walk import CRASH, POST, PRE, is_persistence, literals
 
 _PROMISE = (
@@ -73,12 +73,17 @@ class CheckedProgram:
 def load(
     paths: Iterable[str | Path], nodes: Sequence[str] | None = None
 ) -> CheckedProgram:
-    """Parse and check files; see `parse_files` and `check`."""
-    return check(parse_files(paths), nodes)
+    """Parse and check files; see `read_files` and `check`."""
+    program, problems = read_files(paths)
+    return check(program, nodes, broken=problems)
 
 
 def check(
-    program: Program, nodes: Sequence[str] | None = None, *, goals: bool = True
+    program: Program,
+    nodes: Sequence[str] | None = None,
+    *,
+    goals: bool = True,
+    broken: Sequence[Problem] = (),
 ) -> CheckedProgram:
     """Check a program.
 
@@ -88,6 +93,9 @@ def check(
         The nodes that there are; ``None`` for all places that the program names.
     goals
         Whether the program has to define `pre` and `post`.
+    broken
+        What is wrong with statements that are left out of the program; what these may
+        have defined is not missed.
 
     Raises
     ------
@@ -98,6 +106,7 @@ def check(
     columns = ColumnTypes(program, found.relations)
     groups = strata(program)
     problems = [
+        *broken,
         # A place of another type than elsewhere is one error.
         *(list(odd_places(program, found)) or columns.problems),
         *unsafe(program),
@@ -105,7 +114,7 @@ def check(
         *unsent(program, found),
         *_reserved(program),
     ]
-    if not columns.problems:
+    if not broken and not columns.problems:
         # Else the types are not known: each would only repeat what is said already.
         problems += _foreign(program, found)
         says_something = goals and (program.rules or program.facts)
@@ -147,7 +156,7 @@ def _reserved(program: Program) -> Iterator[Problem]:
 
 
 def _foreign(program: Program, found: Places) -> Iterator[Problem]:
-    """Yield places that are no node: what is there would silently not run."""
+    """Yield places that are no node, once each: these would silently not run."""
     if not found.nodes:
         spans = [rule.head.span for rule in program.rules]
         spans += [Span(file, 1, 1) for file in program.files]
@@ -156,7 +165,11 @@ def _foreign(program: Program, found: Places) -> Iterator[Problem]:
         return
     names = ", ".join(found.nodes)
     concluded = {id(rule.head) for rule in program.rules if rule.when is When.NOW}
+    told: set[Value] = set()
     for constant, atom in found.foreign:
+        if constant.value in told:
+            continue
+        told.add(constant.value)
         what = (
             f'"{constant.value}" is used as a place, and is no node; nodes are {names}'
         )

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import (
+    UNNAMED,
     Aggregate,
     Aggregator,
     Arithmetic,
@@ -200,7 +201,9 @@ def _of(constant: Constant) -> Type:
 def _named(slot: Slot) -> str:
     relation, column = slot
     if isinstance(column, str):
-        return "a value for _" if column.startswith("_#") else f"the variable {column}"
+        return (
+            "a value for _" if column.startswith(UNNAMED) else f"the variable {column}"
+        )
     return f"column {column + 1} of {relation}"
 
 

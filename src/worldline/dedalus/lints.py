@@ -7,13 +7,14 @@ from math import inf
 
 from worldline.dedalus.places import Places
 from worldline.dedalus.problems import Problem
-from worldline.dedalus.syntax import Atom, Program, Rule, When
+from worldline.dedalus.syntax import UNNAMED, Atom, Program, Rule, Variable, When
 from worldline.dedalus.text import term_text
 from worldline.dedalus.walk import (
     CRASH,
     POST,
     PRE,
     literals,
+    negated,
     positive,
 )
 
@@ -45,6 +46,7 @@ def suspicious(
     yield from _unread(program, read)
     yield from _same_round(program)
     yield from _dead(program)
+    yield from _named_once(program)
 
 
 def lasting(program: Program) -> frozenset[str]:
@@ -212,6 +214,22 @@ def _dead(program: Program) -> Iterator[Problem]:
                 _persist(ends),
                 fatal=False,
             )
+
+
+def _named_once(program: Program) -> Iterator[Problem]:
+    """Names that stand in one absence and nowhere else: any value is meant, or a slip."""
+    for rule in program.rules:
+        for atom in negated(rule):
+            for term in atom.terms:
+                if not (isinstance(term, Variable) and term.wild):
+                    continue
+                if not term.name.startswith(UNNAMED):
+                    what = (
+                        f"{term.name} stands in the absence of {atom.relation} alone, "
+                        "and is any value there"
+                    )
+                    remedy = "write _ for it, or check its name"
+                    yield Problem(atom.span, what, remedy, fatal=False, word=term.name)
 
 
 def rounds(program: Program) -> tuple[dict[str, float], dict[str, float]]:
