@@ -157,7 +157,13 @@ def _sweep(
         asked = replace(question, budget=budget, every=False)
         return decide(target, tried, asked, _at(eot, eff, progress))
 
-    return sweep(decided, question.options.sweep)
+    def lasts(eot: int) -> bool:
+        subject = target.subject(replace(scope, eot=eot, eff=0), IGNORE)
+        kinds = dict(target.properties)
+        broken = (target.promised(goal) for goal in subject.run(NO_FAULTS).broken)
+        return any(kinds.get(name) != PropertyKind.LIVENESS.value for name in broken)
+
+    return sweep(decided, question.options.sweep, lasts=lasts)
 
 
 def _at(
@@ -176,20 +182,21 @@ def _at(
 
 
 def _largest(swept: Swept, scope: Scope) -> tuple[Scope, SearchResult]:
-    """Return what a sweep found out: what fails, or else the most that holds."""
+    """Return what a sweep found out: what fails, or else the longest that holds."""
     executions = sum(one.executions for one in swept.tried)
     seconds = sum(one.seconds for one in swept.tried)
-    widest = swept.failing or swept.passing
-    if widest is not None:
-        scope = replace(scope, eot=widest.eot, eff=widest.eff)
     failing = swept.failing
+    widest = failing or swept.passing or (swept.tried[-1] if swept.tried else None)
+    eot, eff = (1, 0) if widest is None else (widest.eot, widest.eff)
+    scope = replace(scope, eot=eot, eff=eff)
     falsifier = None if failing is None else failing.falsifier
     return scope, SearchResult(
         verdict=swept.verdict,
         falsifiers=() if falsifier is None else (falsifier,),
         executions=executions,
         seconds=seconds,
-        bound=None if failing is not None else swept.bound,
+        bound=None if failing is not None or swept.untested else swept.bound,
+        unmet=swept.untested,
     )
 
 
