@@ -445,7 +445,7 @@ def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
     ("arguments", "said"),
     [
         (["nowhere.ded"], "cannot read nowhere.ded"),
-        (["deliver.ded"], "no rule defines pre"),
+        (["spec.ded"], "the program names no node"),
         (["deliver.ded", "greeting.py"], "cannot be read as one program"),
         (["zoo:nobody"], "the zoo has no program or system 'nobody'"),
         (["zoo:2pc", "-p", "n=3"], "a Dedalus program has no parameters"),
@@ -458,7 +458,7 @@ def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
         ),
         (["zoo:2pc", "--engine", "random", "--all"], "leave --all out"),
         (["zoo:2pc", "--goals", "failure-free"], "knows all goals only"),
-        (["zoo:2pc", "--nodes", "a,b"], "is a location, and no node"),
+        (["zoo:2pc", "--nodes", "a,b"], "is used as a place, and is no node"),
         (["zoo:2pc", "--recovery"], "start again"),
         (["zoo:2pc", "--crash-semantics", "partial"], "no partial crashes"),
     ],
