@@ -17,7 +17,8 @@ from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.explained import lineage_lines
-from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
+from worldline.lineage.explaining.exports import ReportedRun
+from worldline.lineage.explaining.page import refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.words import sentences
 from worldline.lineage.options import CONSERVATIVE, IGNORE, FaultOptions
@@ -319,8 +320,10 @@ def _write_page(
     runs: list[Run],
 ) -> None:
     good, scope = subject.run(NO_FAULTS), subject.scope
-    compared = [
-        Compared(bad, target.lineages(scope, good, bad), target.points(scope, bad))
-        for bad in runs[:_MOST_COMPARED]
-    ]
-    write_report(folder, report, good, compared)
+    reported = [ReportedRun(0, target.history(scope, good))]
+    for number, bad in enumerate(runs[:_MOST_COMPARED], 1):
+        causes = report.causes[number - 1] if number <= len(report.causes) else ()
+        first = dict.fromkeys(node for cause in causes for node in cause.nodes)
+        history = target.history(scope, bad)
+        reported.append(ReportedRun(number, history, tuple(first)))
+    write_report(folder, report, reported)

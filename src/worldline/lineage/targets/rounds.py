@@ -11,7 +11,7 @@ from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import Cause, plain_cause
-from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.explaining.messages import MessageHistory
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
 from worldline.lineage.rounds.promises import Promise
@@ -130,13 +130,9 @@ class RoundsTarget:
         """Return why a run breaks what it breaks."""
         return [plain_cause(bad.broken, bad.faults, scope)]
 
-    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
-        """Return nothing: the lineage of Python nodes is in their messages."""
-        return []
-
-    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
-        """Return nothing."""
-        return frozenset()
+    def history(self, scope: Scope, run: Run) -> MessageHistory:
+        """Return the messages of a run: the lineage of Python nodes is in them."""
+        return MessageHistory(run, scope)
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget

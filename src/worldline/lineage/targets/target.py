@@ -15,7 +15,7 @@ from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run, Subject
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import Cause
-from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.explaining.exports import History
 from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
 
@@ -138,11 +138,8 @@ class Target(Protocol):
             Called now and then; what it raises ends the work.
         """
 
-    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
-        """Return why the goals that `bad` breaks hold in `good`; perhaps none."""
-
-    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
-        """Return all that holds in a run, as far as it can be told."""
+    def history(self, scope: Scope, run: Run) -> History:
+        """Return all that a run derived, as far as it can be told."""
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget
