@@ -18,6 +18,7 @@ from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.exports import ReportedRun
+from worldline.lineage.explaining.fates import nodes_of
 from worldline.lineage.explaining.page import refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.words import sentences
@@ -110,7 +111,10 @@ def _with_page(
         _write_page(folder, report, target, subject, runs)
     except UsageError as error:
         return replace(report, notes=(*report.notes, error.what))
-    return report
+    if len(runs) <= _MOST_COMPARED:
+        return report
+    said = f"{folder} has the first {_MOST_COMPARED} of {len(runs)} falsifiers"
+    return replace(report, notes=(*report.notes, said))
 
 
 def _words_for(
@@ -324,6 +328,9 @@ def _write_page(
     for number, bad in enumerate(runs[:_MOST_COMPARED], 1):
         causes = report.causes[number - 1] if number <= len(report.causes) else ()
         first = dict.fromkeys(node for cause in causes for node in cause.nodes)
+        first |= dict.fromkeys(nodes_of(bad.faults))
         history = target.history(scope, bad)
         reported.append(ReportedRun(number, history, tuple(first)))
+    if len(reported) > 1:
+        reported[0] = replace(reported[0], first=reported[1].first)
     write_report(folder, report, reported)

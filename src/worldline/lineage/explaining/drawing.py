@@ -27,7 +27,7 @@ from worldline.lineage.explaining.svg import (
     titled,
 )
 
-_ROW, _BESIDE, _HIGH = 60, 16, 26
+_ROW, _BESIDE, _HIGH, _NOTE = 64, 16, 26, 13
 _MOST_SPOTS = 300
 """A drawing with more is none that anybody can read."""
 
@@ -107,9 +107,11 @@ def _drawn(made: Folded, about: str) -> str:
     for ends, (marks, said) in sorted(made.arcs.items(), key=_behind_the_chosen):
         (x1, y1), (x2, y2) = at[ends[0]], at[ends[1]]
         kind = " ".join(["arc", *sorted(marks)])
-        parts.append(arrow(x1, y1 - _HIGH / 2, x2, y2 + _HIGH / 2, kind))
+        y1 -= _HIGH / 2
+        y2 += _HIGH / 2 + _NOTE * bool(made.spots[ends[1]].note)
+        parts.append(arrow(x1, y1, x2, y2, kind))
         if said:
-            x, y = x1 + (x2 - x1) * 0.5, (y1 + y2) / 2
+            x, y = (x1 + x2) / 2, (y1 + y2) / 2 + 2
             wide = len(said) * CHARACTER + 6
             parts += [box_at(x, y, wide, 15, "under"), text_at(x, y + 4, said, "fate")]
     for number, spot in enumerate(made.spots):
@@ -127,11 +129,11 @@ def _behind_the_chosen(
 
 def _box(spot: Spot, x: float, y: float) -> str:
     marks = sorted(spot.marks - {"top"})
-    high = _HIGH + 13 * bool(spot.note)
-    y += 6.5 * bool(spot.note)
+    high = _HIGH + _NOTE * bool(spot.note)
+    y += _NOTE / 2 * bool(spot.note)
     many = ["many"] * (len(spot.members) > 1)
     parts = [box_at(x, y, spot.width, high, " ".join(["point", *marks, *many]))]
-    parts.append(text_at(x, y + 4 - 6.5 * bool(spot.note), spot.text, "label"))
+    parts.append(text_at(x, y + 4 - _NOTE / 2 * bool(spot.note), spot.text, "label"))
     if spot.note:
         parts.append(text_at(x, y + 11, spot.note, "note"))
     return titled(spot.title, parts)

@@ -27,7 +27,7 @@ from worldline.model.printable import printable
 RUNS = "runs.json"
 
 MOST_GOALS = 20_000
-"""Provenance with more is left out."""
+"""Provenance with more is left out; its file says how many there are."""
 
 
 class History(difference.History, Protocol):
@@ -86,9 +86,11 @@ def files_of(
 def _provenance_files(
     name: str, made: Provenance, scope: Scope
 ) -> Iterator[tuple[str, str]]:
+    more = {}
     if len(made.goals) > MOST_GOALS:
-        return
-    yield f"{name}.json", _json(made.to_json())
+        more = {"leftOut": len(made.goals)}
+        made = Provenance()
+    yield f"{name}.json", _json(made.to_json() | more)
     yield f"{name}.dot", provenance_dot(made)
     yield f"{name}.svg", alone(lineage_drawing(made.lineages(), scope))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from worldline.injection.scope import Crash, FaultSet, Loss
+from worldline.injection.scope import Crash, FaultSet, Loss, in_order
 from worldline.injection.subject import SentMessage
 
 
@@ -43,6 +43,15 @@ def fate_of_link(src: str, dst: str, time: int, faults: FaultSet) -> Fate | None
     if any(isinstance(f, Crash) and down(f, dst, time + 1) for f in faults):
         return Fate.UNHEARD
     return None
+
+
+def nodes_of(faults: FaultSet) -> list[str]:
+    """Return the nodes that faults name, in the order of time."""
+    named: dict[str, None] = {}
+    for fault in in_order(faults):
+        ends = [fault.node] if isinstance(fault, Crash) else [fault.src, fault.dst]
+        named |= dict.fromkeys(ends)
+    return [*named]
 
 
 def silences(crash: Crash, src: str, dst: str, time: int) -> bool:

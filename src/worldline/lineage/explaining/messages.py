@@ -54,7 +54,7 @@ class MessageHistory:
     def goal(self, goal: Goal) -> Point:
         """Return a goal at the end of its round."""
         time = getattr(goal, "round", self._scope.eot)
-        return Point(time, "", goal_words(goal))
+        return Point(time, "", getattr(goal, "property", goal_words(goal)))
 
     def lineage(self, point: Point) -> Lineage:
         """Return what came before a point: all of it together."""

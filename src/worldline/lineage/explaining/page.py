@@ -94,7 +94,7 @@ def page_text(report: FaultsReport, reported: Sequence[ReportedRun]) -> str:
         parts.append(f"<p>And {left} more falsifiers, listed below.</p>")
     parts += [
         "<h2>The run without faults</h2>",
-        _figure(spacetime(good.run, scope, [n for one in bad[:1] for n in one.first])),
+        _figure(spacetime(good.run, scope, good.first)),
         *([] if bad else [KEY_OF_RUNS]),
         "<h2>The answer as text</h2>",
         f"<pre>{written(str(report))}</pre>",

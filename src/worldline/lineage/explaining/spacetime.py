@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 
 from worldline.injection.scope import Crash, Scope
 from worldline.injection.subject import Run, SentMessage
-from worldline.lineage.explaining.fates import Fate, fate
+from worldline.lineage.explaining.fates import Fate, fate, nodes_of
 from worldline.lineage.explaining.svg import (
     WIDEST,
     arrow,
@@ -30,7 +30,7 @@ _MOST_LANES = 6
 _FEWEST_ROUNDS = 3
 """How many rounds in a row must be alike to be left out."""
 _TOP, _LEFT, _ROUND, _FOLD = 50, 90, 46, 34
-_WIDEST_LANE, _NARROWEST_LANE = 150, 70
+_WIDEST_LANE, _NARROWEST_LANE = 110, 70
 _MOST_TITLES = 12
 
 _KINDS = {
@@ -111,9 +111,7 @@ def spacetime(run: Run, scope: Scope, first: Sequence[str] = ()) -> str:
 
 def _sight(run: Run, scope: Scope, first: Sequence[str]) -> Sight:
     named = dict.fromkeys(node for node in first if node in scope.nodes)
-    for fault in run.faults:
-        ends = (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
-        named.update(dict.fromkeys(ends))
+    named |= dict.fromkeys(nodes_of(run.faults))
     order = sorted(scope.nodes, key=lambda node: node not in named)
     if len(order) <= _MOST_LANES + 1:
         shown = tuple(order)

@@ -14,6 +14,8 @@ from math import atan2, degrees
 WIDEST = 1300
 """Pixels that a drawing may be wide, so that it fits a window of 1,400."""
 
+_NARROW = 660
+
 CHARACTER = 6.8
 """Pixels that a character of the drawings' font may be wide."""
 
@@ -105,9 +107,10 @@ def titled(title: str, parts: Iterable[str]) -> str:
 
 
 def drawing(width: float, height: float, parts: Iterable[str], about: str) -> str:
-    """Return a whole drawing."""
+    """Return a whole drawing; a narrow one becomes smaller where there is less room."""
+    kind = 'class="narrow" ' if width <= _NARROW else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
+        f'<svg {kind}xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         f'aria-label="{written(about)}">{"".join(parts)}</svg>'
     )
