@@ -72,8 +72,8 @@ def _losses(faults: FaultSet, scope: Scope) -> list[Timed]:
         if isinstance(fault, Loss):
             rounds.setdefault((fault.src, fault.dst), []).append(fault.time)
     alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
-    for (src, dst), times in sorted(rounds.items()):
-        alike.setdefault((src, tuple(sorted(times))), []).append(dst)
+    for (src, dst), found in sorted(rounds.items()):
+        alike.setdefault((src, tuple(sorted(found))), []).append(dst)
     same: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for (src, times), dsts in alike.items():
         same.setdefault((tuple(dsts), times), []).append(src)

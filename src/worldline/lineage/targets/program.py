@@ -16,10 +16,11 @@ from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause, plain_cause
+from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.options import IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
+from worldline.lineage.targets.program_cause import program_causes
 from worldline.lineage.targets.program_history import ProgramHistory
 from worldline.lineage.targets.program_subject import OWED, DedalusSubject
 from worldline.lineage.targets.program_system import (
@@ -141,7 +142,7 @@ class DedalusTarget:
 
     def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
         """Return why a run breaks what it breaks."""
-        return [plain_cause(bad.broken, bad.faults, scope)]
+        return program_causes(self.subject(scope, IGNORE), bad, check)
 
     def history(self, scope: Scope, run: Run) -> ProgramHistory:
         """Return all facts of a run, and from what they were derived."""

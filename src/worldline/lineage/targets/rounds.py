@@ -10,11 +10,12 @@ from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause, plain_cause
+from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.explaining.messages import MessageHistory
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
 from worldline.lineage.rounds.promises import Promise
+from worldline.lineage.rounds.round_causes import round_causes
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
 from worldline.lineage.targets.target import FaultQuery, ProgressCallback
@@ -128,7 +129,7 @@ class RoundsTarget:
 
     def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
         """Return why a run breaks what it breaks."""
-        return [plain_cause(bad.broken, bad.faults, scope)]
+        return round_causes(self.subject(scope, IGNORE), bad, check)
 
     def history(self, scope: Scope, run: Run) -> MessageHistory:
         """Return the messages of a run: the lineage of Python nodes is in them."""

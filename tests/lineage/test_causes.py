@@ -1,0 +1,62 @@
+"""The causes that reports tell: true of random programs, and as a reader would say them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from tests.dedalus.random_faults import scopes, small_scopes, smallest_by_force
+from tests.dedalus.random_programs import checked, programs
+from tests.lineage.test_random_programs import examples
+
+from worldline.dedalus.differences import Differences
+from worldline.dedalus.provenance import Fact
+from worldline.injection.scope import NO_FAULTS, FaultSet, Scope
+from worldline.injection.subject import never_interrupt
+from worldline.lineage.explaining.phrases import faults_phrase
+from worldline.lineage.targets.program_cause import program_causes
+from worldline.lineage.targets.program_subject import DedalusSubject
+
+
+def tells_the_truth(subject: DedalusSubject, falsifier: FaultSet) -> None:
+    """Check what is said of a run against the run and those with less faults."""
+    bad = subject.run(falsifier)
+    good, there = subject.execute(NO_FAULTS), subject.execute(falsifier)
+    eot = subject.scope.eot
+    roots = [
+        Fact(name, row, eot)
+        for name in ("pre", "post")
+        for row in bad.broken
+        if isinstance(row, tuple)
+    ]
+    for one in Differences(good, there).below(roots):
+        relation, row, time = one.fact
+        assert (row in good.rows(relation, time)) is one.is_missing
+        assert (row in there.rows(relation, time)) is not one.is_missing
+        assert one.reasons or one.faults, one
+        assert set(one.faults) <= falsifier
+    causes = program_causes(subject, bad, never_interrupt)
+    assert sum(len(cause.goals) for cause in causes) == len(bad.broken)
+    for cause in causes:
+        assert cause.line.endswith(f": {faults_phrase(falsifier, subject.scope)}")
+        assert len(cause.because) <= 6
+
+
+def all_are_told(text: str, scope: Scope, largest: int | None) -> None:
+    program = checked(text, scope.nodes)
+    subject = DedalusSubject(program, scope)
+    for falsifier in sorted(smallest_by_force(program, scope, largest), key=repr)[:8]:
+        tells_the_truth(subject, falsifier)
+
+
+@pytest.mark.slow
+@examples(10)
+@given(programs(), small_scopes())
+def test_what_is_said_of_random_programs_is_true(text: str, scope: Scope):
+    all_are_told(text, scope, None)
+
+
+@pytest.mark.nightly
+@examples(200)
+@given(programs(("a", "b", "c")), scopes(delay=1))
+def test_what_is_said_of_larger_random_programs_is_true(text: str, scope: Scope):
+    all_are_told(text, scope, 2)
