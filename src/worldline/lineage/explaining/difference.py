@@ -18,7 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol, final
 
+from worldline.injection.scope import Crash, Delay, Fault, Loss
 from worldline.injection.subject import Goal, Run
+from worldline.lineage.explaining.fates import Fate, down, fate_of_link, silences
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point, matching
 
 MOST_WAYS = 3
@@ -41,6 +43,9 @@ class History(Protocol):
 
     def goal(self, goal: Goal) -> Point:
         """Return the point that stands for a goal's being kept."""
+
+    def debt(self, goal: Goal) -> Point:
+        """Return the point that stands for a goal's being owed."""
 
     def lineage(self, point: Point) -> Lineage:
         """Return all derivations of a point that holds."""
@@ -66,6 +71,10 @@ class Difference:
         Arcs of the cheapest derivation of the goal.
     more
         By point: how many more ways to derive it, or points instead of it, there are.
+    fates
+        By source and target of an arc: why nothing was derived though the source holds.
+    faults
+        Those that are seen to have a part in it.
     is_whole
         Whether all was walked.
     """
@@ -77,24 +86,36 @@ class Difference:
     broken: set[Point] = field(default_factory=set)
     chosen: set[Arc] = field(default_factory=set)
     more: dict[Point, int] = field(default_factory=dict)
+    fates: dict[tuple[Point, Point], str] = field(default_factory=dict)
+    faults: set[Fault] = field(default_factory=set)
     is_whole: bool = True
 
 
-def differences(good: History, bad: History) -> list[Difference]:
-    """Return, for each goal that the bad run alone breaks, what it lacks."""
-    broken = sorted(bad.run.broken & good.run.kept, key=repr)
-    here, there = _Side(good), _Side(bad)
-    return [_difference(good.goal(goal), here, there) for goal in broken]
+def difference(goal: Point, good: Side, bad: Side) -> Difference:
+    """Return what a point lacks that holds in the good run, and not in the bad one."""
+    made = _walked(Difference(goal), good, bad)
+    made.chosen = _cheapest(made)
+    made.fates = {
+        (arc.source, arc.target): said
+        for arc in made.arcs
+        if (said := _fate(made, arc, good, bad))
+    }
+    # Rules can see who has crashed.
+    for fault in bad.faults - good.faults:
+        if isinstance(fault, Crash) and any(_tells(p, fault) for p in made.appeared):
+            made.faults.add(fault)
+    return made
 
 
 @final
-class _Side:
+class Side:
     """One of two runs, with what was worked out of it."""
 
     def __init__(self, history: History) -> None:
         self._history = history
         self._ways: dict[Point, list[tuple[Arc, ...]]] = {}
         self.points = history.points
+        self.faults = history.run.faults
         self._at: dict[tuple[int, str], list[Point]] = {}
         for point in self.points:
             self._at.setdefault(_shelf(point), []).append(point)
@@ -116,10 +137,9 @@ def _shelf(point: Point) -> tuple[int, str]:
     return point.time, point.label.partition("(")[0]
 
 
-def _difference(goal: Point, good: _Side, bad: _Side) -> Difference:
-    made = Difference(goal)
-    waiting = [(goal, good, bad)]
-    seen = {goal}
+def _walked(made: Difference, good: Side, bad: Side) -> Difference:
+    waiting = [(made.goal, good, bad)]
+    seen = {made.goal}
     while waiting:
         point, here, there = waiting.pop()
         (made.lacking if here is good else made.appeared).add(point)
@@ -143,11 +163,10 @@ def _difference(goal: Point, good: _Side, bad: _Side) -> Difference:
         if len(made.arcs) > _MOST_ARCS:
             made.is_whole = False
             break
-    made.chosen = _cheapest(made)
     return made
 
 
-def _failing(way: Iterable[Arc], there: _Side) -> list[Arc]:
+def _failing(way: Iterable[Arc], there: Side) -> list[Arc]:
     """Return what of a derivation fails in the other run.
 
     If nothing does, a message was lost or a node is down: then what it began with.
@@ -165,7 +184,7 @@ def _failing(way: Iterable[Arc], there: _Side) -> list[Arc]:
     return failing or arcs[:1]
 
 
-def _instead(made: Difference, arc: Arc, there: _Side) -> list[Point]:
+def _instead(made: Difference, arc: Arc, there: Side) -> list[Point]:
     """Draw what holds though it must be absent; return it."""
     points = there.against(arc.source)
     if points:
@@ -189,6 +208,48 @@ def _cheapest(made: Difference) -> set[Arc]:
             chosen.update(arcs)
             waiting += [arc.source for arc in arcs]
     return chosen
+
+
+def _fate(made: Difference, arc: Arc, good: Side, bad: Side) -> str:
+    """Return why something was not derived though what it came from holds."""
+    if arc.is_absent or arc.by < 0:
+        return ""
+    if arc.target in made.lacking and arc.source not in made.lacking:
+        faults = bad.faults
+    elif arc.target in made.appeared and arc.source not in made.appeared:
+        faults = good.faults
+    else:
+        return ""
+    crashes = {f for f in faults if isinstance(f, Crash)}
+    if arc.link is None:
+        node, time = arc.target.node, arc.target.time
+        downs = {crash for crash in crashes if down(crash, node, time)}
+        made.faults |= downs
+        return f"{node} is down" if downs else ""
+    src, dst, time = arc.link.src, arc.link.dst, arc.link.time
+    end = fate_of_link(src, dst, time, faults)
+    if end is Fate.LOST:
+        made.faults.add(arc.link)
+    elif end is Fate.UNSENT:
+        made.faults |= {crash for crash in crashes if silences(crash, src, dst, time)}
+    elif end is Fate.UNHEARD:
+        made.faults |= {crash for crash in crashes if down(crash, dst, time + 1)}
+    elif delays := {
+        f for f in faults if isinstance(f, Delay) and _is_about(f, arc.link)
+    }:
+        made.faults |= delays
+        return str(Fate.LATE)
+    return "" if end is None else str(end)
+
+
+def _tells(point: Point, crash: Crash) -> bool:
+    """Say whether a point is that a node has crashed."""
+    return point.label.startswith("crash(") and f'"{crash.node}"' in point.label
+
+
+def _is_about(fault: Delay, link: Loss) -> bool:
+    """Say whether a delay is about what is sent on a link in a round."""
+    return (fault.src, fault.dst, fault.time) == (link.src, link.dst, link.time)
 
 
 def shape(made: Difference, nodes: Iterable[str]) -> tuple[str, ...]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from statistics import fmean
 
-from worldline.injection.scope import Crash, FaultSet, Scope
+from worldline.injection.scope import Scope
 from worldline.lineage.explaining.difference import Difference
-from worldline.lineage.explaining.fates import down, fate_of_link
-from worldline.lineage.explaining.graph import Arc, Lineage, Point
+from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.explaining.picture import (
     Folded,
     Picture,
@@ -33,26 +32,29 @@ _MOST_SPOTS = 300
 
 
 def difference_drawing(
-    made: Difference, faults: FaultSet, scope: Scope, named: Sequence[str] = ()
+    made: Difference, scope: Scope, named: Sequence[str] = (), *, turned: bool = False
 ) -> str:
     """Return what a goal lacks as a graph; see `Difference`.
 
     Parameters
     ----------
-    faults
-        Those of the run that breaks the goal.
     named
         The nodes that matter.
+    turned
+        Whether what is called the good run is the one that this is about: then what
+        holds in it alone looks like what appeared, and the other way round.
     """
     picture = Picture((made.goal,), {made.goal: frozenset()})
     for arc in made.arcs:
         picture.add(arc, *["chosen"] * (arc in made.chosen))
-        said = _fate(made, arc, faults)
-        if said:
+        if said := made.fates.get((arc.source, arc.target)):
             picture.fates[arc.source, arc.target] = said
             picture.add(arc, "cut")
-    picture.mark(made.lacking, "lacking")
-    picture.mark(made.appeared, "appeared")
+    lacking, appeared = made.lacking, made.appeared
+    if turned:
+        lacking, appeared = appeared, lacking
+    picture.mark(lacking, "lacking")
+    picture.mark(appeared, "appeared")
     picture.mark(made.broken, "broken")
     chosen = {point for arc in made.chosen for point in (arc.source, arc.target)}
     picture.mark(chosen, "support")
@@ -60,18 +62,6 @@ def difference_drawing(
         what = "more" if point in made.broken else f"more way{'s' * (more > 1)}"
         picture.notes[point] = f"and {more} {what}"
     return _drawn(folded(picture, scope.nodes, named), f"what {made.goal} lacks")
-
-
-def _fate(made: Difference, arc: Arc, faults: FaultSet) -> str:
-    """Return why something was not derived though what it came from holds."""
-    if arc.is_absent or arc.target not in made.lacking or arc.source in made.lacking:
-        return ""
-    if arc.link is not None:
-        end = fate_of_link(arc.link.src, arc.link.dst, arc.link.time, faults)
-        return "" if end is None else str(end)
-    node, time = arc.target.node, arc.target.time
-    is_down = any(isinstance(f, Crash) and down(f, node, time) for f in faults)
-    return f"{node} is down" if is_down else ""
 
 
 def lineage_drawing(

@@ -56,6 +56,10 @@ class MessageHistory:
         time = getattr(goal, "round", self._scope.eot)
         return Point(time, "", getattr(goal, "property", goal_words(goal)))
 
+    def debt(self, goal: Goal) -> Point:
+        """Return the same: what is promised is owed in any case."""
+        return self.goal(goal)
+
     def lineage(self, point: Point) -> Lineage:
         """Return what came before a point: all of it together."""
         arcs: list[Arc] = []

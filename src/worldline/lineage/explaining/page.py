@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from worldline.injection.scope import Scope
 from worldline.lineage.explaining.cause import Cause
-from worldline.lineage.explaining.difference import Difference, differences, shape
-from worldline.lineage.explaining.drawing import difference_drawing
 from worldline.lineage.explaining.exports import ReportedRun, printable_files
+from worldline.lineage.explaining.lineages import Rerun, figure, lineage_section
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.spacetime import spacetime
 from worldline.lineage.explaining.style import KEY_OF_LINEAGE, KEY_OF_RUNS, PAGE_STYLE
@@ -26,13 +24,11 @@ OURS = re.compile(
 )
 """The names of the files of a report; those of an older one are replaced."""
 
-_MOST_DRAWINGS = 3
-"""How many lineages are drawn for one falsifier; those that are alike are one."""
-_MOST_NAMED = 8
+_MOST_NAMED, _MOST_FAULTS = 8, 12
 
 
 def write_report(
-    folder: Path, report: FaultsReport, reported: Sequence[ReportedRun]
+    folder: Path, report: FaultsReport, reported: Sequence[ReportedRun], rerun: Rerun
 ) -> None:
     """Write the page and the runs into a folder: all of them, or nothing.
 
@@ -40,6 +36,8 @@ def write_report(
     ----------
     reported
         The run without faults, and those of the first falsifiers.
+    rerun
+        Makes another run.
 
     Raises
     ------
@@ -47,7 +45,7 @@ def write_report(
         If they cannot be written there.
     """
     refuse_no_folder(folder)
-    page = printable(page_text(report, reported)).encode()
+    page = printable(page_text(report, reported, rerun)).encode()
     files = {PAGE: page, **dict(printable_files(reported, report.scope))}
     store_folder(folder, files, "a report", OURS)
 
@@ -71,8 +69,10 @@ def refuse_no_folder(place: Path) -> None:
         )
 
 
-def page_text(report: FaultsReport, reported: Sequence[ReportedRun]) -> str:
-    """Return the page."""
+def page_text(
+    report: FaultsReport, reported: Sequence[ReportedRun], rerun: Rerun
+) -> str:
+    """Return the page; for the parameters see `write_report`."""
     verdict, scope = report.verdict.value, report.scope
     system, because = written(report.system), written(report.because)
     runs = f"{report.executions:,} execution{'' if report.executions == 1 else 's'}"
@@ -85,7 +85,7 @@ def page_text(report: FaultsReport, reported: Sequence[ReportedRun]) -> str:
         f"{runs}, {report.seconds:.2f} s.</p>"
     )
     for one in bad:
-        parts += _falsifier(one, good, report)
+        parts += _falsifier(one, good, report, rerun)
         if one.number == 1:
             parts += [asked, KEY_OF_RUNS, KEY_OF_LINEAGE]
     if not bad:
@@ -94,7 +94,7 @@ def page_text(report: FaultsReport, reported: Sequence[ReportedRun]) -> str:
         parts.append(f"<p>And {left} more falsifiers, listed below.</p>")
     parts += [
         "<h2>The run without faults</h2>",
-        _figure(spacetime(good.run, scope, good.first)),
+        figure(spacetime(good.run, scope, good.first)),
         *([] if bad else [KEY_OF_RUNS]),
         "<h2>The answer as text</h2>",
         f"<pre>{written(str(report))}</pre>",
@@ -108,28 +108,20 @@ def page_text(report: FaultsReport, reported: Sequence[ReportedRun]) -> str:
 
 
 def _falsifier(
-    one: ReportedRun, good: ReportedRun, report: FaultsReport
+    one: ReportedRun, good: ReportedRun, report: FaultsReport, rerun: Rerun
 ) -> Iterator[str]:
     scope, run = report.scope, one.run
     which = f"Falsifier {one.number}" if len(report.falsifiers) > 1 else "Falsifier"
     yield f"<h2>{which}</h2>"
     yield from _causes(report.causes[one.number - 1 : one.number])
     said = sentences(run.faults, scope.semantics) or ["there is no fault at all"]
-    yield _listed(said)
-    yield _figure(spacetime(run, scope, one.first))
+    yield _listed(said[:_MOST_FAULTS])
+    if (more := len(said) - _MOST_FAULTS) > 0:
+        yield f"<p>And {more} more faults: the first line names all.</p>"
+    yield figure(spacetime(run, scope, one.first))
     for goal in sorted(run.broken - good.run.kept, key=repr)[:_MOST_NAMED]:
         yield f"<p>{written(goal_words(goal))} is not kept without faults either.</p>"
-    groups = _alike(differences(good.history, one.history), scope)
-    for made, others in groups[:_MOST_DRAWINGS]:
-        yield f"<h3>Why {written(str(made.goal))} holds without faults, and not here</h3>"
-        if others:
-            yield f"<p>The same is true of {written(_named(others))}.</p>"
-        yield _figure(difference_drawing(made, run.faults, scope, one.first))
-        if not made.is_whole:
-            yield "<p>It is too large to be drawn whole.</p>"
-    if (left := len(groups) - _MOST_DRAWINGS) > 0:
-        goals = [str(made.goal) for made, _ in groups[_MOST_DRAWINGS:]]
-        yield f"<p>And {left} more: {written(_named(goals))}.</p>"
+    yield from lineage_section(one, good, scope, rerun)
 
 
 def _causes(causes: Sequence[tuple[Cause, ...]]) -> Iterator[str]:
@@ -141,25 +133,5 @@ def _causes(causes: Sequence[tuple[Cause, ...]]) -> Iterator[str]:
             yield f'<pre class="because">{written(text)}</pre>'
 
 
-def _alike(made: list[Difference], scope: Scope) -> list[tuple[Difference, list[str]]]:
-    """Join goals that differ only in a node; return one of each, and the others."""
-    groups: dict[object, list[Difference]] = {}
-    for one in made:
-        groups.setdefault(shape(one, scope.nodes), []).append(one)
-    return [
-        (first, [str(other.goal) for other in others])
-        for first, *others in groups.values()
-    ]
-
-
-def _named(goals: Sequence[str]) -> str:
-    more = len(goals) - _MOST_NAMED
-    return ", ".join(goals[:_MOST_NAMED]) + f" and {more} more" * (more > 0)
-
-
 def _listed(lines: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{written(line)}</li>" for line in lines) + "</ul>"
-
-
-def _figure(drawing: str) -> str:
-    return f'<div class="figure">{drawing}</div>'

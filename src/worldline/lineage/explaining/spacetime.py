@@ -130,17 +130,17 @@ def _sight(run: Run, scope: Scope, first: Sequence[str]) -> Sight:
 def _alike(run: Run, scope: Scope) -> Iterator[tuple[int, int]]:
     """Yield the rounds in which the same is sent, with the same end, as in the one before.
 
-    Rounds with a fault, the first and the last are never among them.
+    Rounds with a crash, the first and the last are never among them.
     """
     sent: dict[int, set[tuple[str, str, str, Fate]]] = {}
     for one in run.sent:
         if one.time < scope.eot:
             here = sent.setdefault(one.time, set())
             here.add((one.src, one.dst, one.label, fate(one, run.faults)))
-    kept = {1, scope.eot, scope.eot - 1} | {fault.time for fault in run.faults}
+    kept = {1, scope.eot, scope.eot - 1}
     for fault in run.faults:
-        if isinstance(fault, Crash) and fault.until is not None:
-            kept.add(fault.until)
+        if isinstance(fault, Crash):
+            kept |= {fault.time, fault.until or fault.time}
     for one in run.sent:
         if one.arrived is not None and one.arrived > one.time + 1:
             kept |= {one.time, one.arrived}

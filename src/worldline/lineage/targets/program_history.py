@@ -55,6 +55,11 @@ class ProgramHistory:
         row = goal if isinstance(goal, tuple) else (str(goal),)
         return _point(Fact(POST, row, self._eot))
 
+    def debt(self, goal: Goal) -> Point:
+        """Return the row of `pre` at the end."""
+        row = goal if isinstance(goal, tuple) else (str(goal),)
+        return _point(Fact(PRE, row, self._eot))
+
     def lineage(self, point: Point) -> Lineage:
         """Return all derivations of a fact."""
         if point not in self._facts:

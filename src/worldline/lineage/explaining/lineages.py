@@ -1,0 +1,94 @@
+"""The lineages on a page: why a falsifier's run breaks what it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from worldline.injection.scope import FaultSet, Scope
+from worldline.injection.subject import Goal
+from worldline.lineage.explaining.difference import (
+    Difference,
+    Side,
+    difference,
+    shape,
+)
+from worldline.lineage.explaining.drawing import difference_drawing
+from worldline.lineage.explaining.exports import History, ReportedRun
+from worldline.lineage.explaining.phrases import faults_phrase
+from worldline.lineage.explaining.svg import written
+from worldline.lineage.explaining.words import goal_words
+
+Rerun: TypeAlias = Callable[[FaultSet], History]
+"""Makes the run under some faults."""
+
+_MOST_DRAWINGS = 3
+"""How many lineages are drawn for one falsifier; those that are alike are one."""
+_MOST_GOALS = 30
+"""How many broken goals are looked into."""
+_MOST_NAMED = 8
+
+
+def lineage_section(
+    one: ReportedRun, good: ReportedRun, scope: Scope, rerun: Rerun
+) -> Iterator[str]:
+    """Yield the lineages of what a run breaks and the one without faults keeps."""
+    goals = sorted(one.run.broken & good.run.kept, key=repr)
+    here, there = Side(good.history), Side(one.history)
+    groups: dict[object, list[tuple[Goal, Difference]]] = {}
+    for goal in goals[:_MOST_GOALS]:
+        made = difference(good.history.goal(goal), here, there)
+        groups.setdefault(shape(made, scope.nodes), []).append((goal, made))
+    for (goal, made), *others in [*groups.values()][:_MOST_DRAWINGS]:
+        yield f"<h3>Why {written(str(made.goal))} holds without faults, and not here</h3>"
+        if others:
+            yield f"<p>The same is true of {named([o for o, _ in others])}.</p>"
+        yield _drawing(made, one, scope)
+        yield from _others(goal, made, one, scope, rerun)
+    left = [goal for (goal, _), *_ in [*groups.values()][_MOST_DRAWINGS:]]
+    if left := left + goals[_MOST_GOALS:]:
+        yield f"<p>Not drawn: {named(left)}.</p>"
+
+
+def _others(
+    goal: Goal, made: Difference, one: ReportedRun, scope: Scope, rerun: Rerun
+) -> Iterator[str]:
+    """Yield the part of the faults that have none in what differs from a good run.
+
+    They keep the goal owed, or keep away what would mend it. So the run is compared with
+    the one in which they alone are left out, which breaks nothing.
+    """
+    others = one.run.faults - made.faults
+    if not others or not made.faults:
+        return
+    mended = rerun(frozenset(made.faults))
+    said = written(faults_phrase(others, scope))
+    if goal in mended.run.kept:
+        more = difference(mended.goal(goal), Side(mended), Side(one.history))
+        yield f"<h3>And what this has to do with it: {said}</h3>"
+        yield _drawing(more, one, scope)
+    elif goal not in mended.run.owed and one.history.debt(goal) in one.history.points:
+        more = difference(one.history.debt(goal), Side(one.history), Side(mended))
+        yield f"<h3>Why {written(str(more.goal))} holds: it does only because {said}</h3>"
+        yield _drawing(more, one, scope, turned=True)
+
+
+def _drawing(
+    made: Difference, one: ReportedRun, scope: Scope, *, turned: bool = False
+) -> str:
+    drawn = figure(difference_drawing(made, scope, one.first, turned=turned))
+    return (
+        drawn if made.is_whole else f"{drawn}<p>It is too large to draw it whole.</p>"
+    )
+
+
+def named(goals: Sequence[Goal]) -> str:
+    """Return the first of some goals, and how many more there are."""
+    words = [goal_words(goal) for goal in goals[:_MOST_NAMED]]
+    more = len(goals) - len(words)
+    return written(", ".join(words) + f" and {more} more" * (more > 0))
+
+
+def figure(drawing: str) -> str:
+    """Return a drawing in a box of its own."""
+    return f'<div class="figure">{drawing}</div>'
