@@ -89,9 +89,7 @@ def lineage_drawing(
 
 def _drawn(made: Folded, about: str) -> str:
     if len(made.spots) > _MOST_SPOTS:
-        said = f"{len(made.spots)} points are too many to draw: see the other files"
-        wide = len(said) * CHARACTER + 40
-        return drawing(wide, 50, [text_at(wide / 2, 29, said, "note")], about)
+        return too_many(len(made.spots), about)
     at, width, height = _places(made)
     parts = []
     for ends, (marks, said) in sorted(made.arcs.items(), key=_behind_the_chosen):
@@ -107,6 +105,13 @@ def _drawn(made: Folded, about: str) -> str:
     for number, spot in enumerate(made.spots):
         parts.append(_box(spot, *at[number]))
     return drawing(width, height, parts, about)
+
+
+def too_many(points: int, about: str) -> str:
+    """Return what stands for a drawing of too many points."""
+    said = f"{points} points are too many to draw: see the other files"
+    wide = len(said) * CHARACTER + 40
+    return drawing(wide, 50, [text_at(wide / 2, 29, said, "note")], about)
 
 
 def _behind_the_chosen(

@@ -17,7 +17,7 @@ from worldline.injection.scope import Crash, Loss, Scope, in_order
 from worldline.injection.subject import Goal, Run
 from worldline.lineage.explaining import difference
 from worldline.lineage.explaining.dot import provenance_dot, spacetime_dot
-from worldline.lineage.explaining.drawing import lineage_drawing
+from worldline.lineage.explaining.drawing import lineage_drawing, too_many
 from worldline.lineage.explaining.fates import fate
 from worldline.lineage.explaining.provenance import Provenance
 from worldline.lineage.explaining.spacetime import spacetime
@@ -28,6 +28,9 @@ RUNS = "runs.json"
 
 MOST_GOALS = 20_000
 """Provenance with more is left out; its file says how many there are."""
+
+_MOST_DRAWN = 2_000
+"""Provenance with more goals is not drawn: nobody could read it."""
 
 
 class History(difference.History, Protocol):
@@ -92,7 +95,9 @@ def _provenance_files(
         made = Provenance()
     yield f"{name}.json", _json(made.to_json() | more)
     yield f"{name}.dot", provenance_dot(made)
-    yield f"{name}.svg", alone(lineage_drawing(made.lineages(), scope))
+    is_small = len(made.goals) <= _MOST_DRAWN
+    drawn = lineage_drawing(made.lineages(), scope) if is_small else None
+    yield f"{name}.svg", alone(drawn or too_many(len(made.goals), name))
 
 
 def _json(plain: Any) -> str:

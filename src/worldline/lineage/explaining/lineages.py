@@ -40,10 +40,8 @@ def lineage_section(
         made = difference(good.history.goal(goal), here, there)
         groups.setdefault(shape(made, scope.nodes), []).append((goal, made))
     for (goal, made), *others in [*groups.values()][:_MOST_DRAWINGS]:
-        yield f"<h3>Why {written(str(made.goal))} holds without faults, and not here</h3>"
-        if others:
-            yield f"<p>The same is true of {named([o for o, _ in others])}.</p>"
-        yield _drawing(made, one, scope)
+        title = f"Why {made.goal} holds without faults, and not here"
+        yield _drawing(title, made, one, scope, alike=[other for other, _ in others])
         yield from _others(goal, made, one, scope, rerun)
     left = [goal for (goal, _), *_ in [*groups.values()][_MOST_DRAWINGS:]]
     if left := left + goals[_MOST_GOALS:]:
@@ -62,24 +60,32 @@ def _others(
     if not others or not made.faults:
         return
     mended = rerun(frozenset(made.faults))
-    said = written(faults_phrase(others, scope))
+    said = faults_phrase(others, scope)
     if goal in mended.run.kept:
         more = difference(mended.goal(goal), Side(mended), Side(one.history))
-        yield f"<h3>And what this has to do with it: {said}</h3>"
-        yield _drawing(more, one, scope)
+        yield _drawing(f"And what this has to do with it: {said}", more, one, scope)
     elif goal not in mended.run.owed and one.history.debt(goal) in one.history.points:
         more = difference(one.history.debt(goal), Side(one.history), Side(mended))
-        yield f"<h3>Why {written(str(more.goal))} holds: it does only because {said}</h3>"
-        yield _drawing(more, one, scope, turned=True)
+        title = f"Why {more.goal} holds: it does only because {said}"
+        yield _drawing(title, more, one, scope, turned=True)
 
 
 def _drawing(
-    made: Difference, one: ReportedRun, scope: Scope, *, turned: bool = False
+    title: str,
+    made: Difference,
+    one: ReportedRun,
+    scope: Scope,
+    *,
+    alike: Sequence[Goal] = (),
+    turned: bool = False,
 ) -> str:
-    drawn = figure(difference_drawing(made, scope, one.first, turned=turned))
-    return (
-        drawn if made.is_whole else f"{drawn}<p>It is too large to draw it whole.</p>"
-    )
+    parts = [f"<h3>{written(title)}</h3>"]
+    if alike:
+        parts.append(f"<p>The same is true of {named(alike)}.</p>")
+    parts.append(figure(difference_drawing(made, scope, one.first, turned=turned)))
+    if not made.is_whole:
+        parts.append("<p>It is too large to draw it whole.</p>")
+    return f"<div>{''.join(parts)}</div>"
 
 
 def named(goals: Sequence[Goal]) -> str:

@@ -118,10 +118,11 @@ def _falsifier(
     yield _listed(said[:_MOST_FAULTS])
     if (more := len(said) - _MOST_FAULTS) > 0:
         yield f"<p>And {more} more faults: the first line names all.</p>"
-    yield figure(spacetime(run, scope, one.first))
+    yield f'<div class="beside"><div>{figure(spacetime(run, scope, one.first))}</div>'
+    yield from lineage_section(one, good, scope, rerun)
+    yield "</div>"
     for goal in sorted(run.broken - good.run.kept, key=repr)[:_MOST_NAMED]:
         yield f"<p>{written(goal_words(goal))} is not kept without faults either.</p>"
-    yield from lineage_section(one, good, scope, rerun)
 
 
 def _causes(causes: Sequence[tuple[Cause, ...]]) -> Iterator[str]:

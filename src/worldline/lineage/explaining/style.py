@@ -13,7 +13,11 @@ h3 {{ font-size: 1em }} ul {{ margin: 0.4em 0; padding-left: 1.4em; columns: 24e
 .cause {{ font-size: 1.1em; margin: 0.4em 0; padding: 0.4em 0.8em;
   border-left: 4px solid #b3261e; background: #fff5f5 }}
 .figure, pre {{ overflow-x: auto; border: 1px solid #d0d7de; border-radius: 6px;
-  margin: 0.7em 0 }} .figure {{ max-height: 90vh; overflow-y: auto }} .figure svg {{ display: block }}
+  margin: 0.7em 0 }} .figure {{ max-height: 90vh; overflow-y: auto;
+  width: fit-content; max-width: 100%; box-sizing: border-box }}
+.beside {{ display: flex; flex-wrap: wrap; gap: 0 1.5em; align-items: flex-start }}
+.beside > div {{ max-width: 100% }} h3 {{ margin: 0.6em 0 0 }} .beside p {{ margin: 0 }}
+ .figure svg {{ display: block }}
 svg.narrow {{ max-width: 100%; height: auto }}
 pre {{ padding: 0.8em; font: 12px/1.4 ui-monospace, monospace }}
 .because {{ border: none; margin: 0; padding: 0 0 0 1.2em; white-space: pre-wrap }}
