@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from worldline.dedalus.evaluate import label_of
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
-from worldline.dedalus.syntax import When
-from worldline.dedalus.templates import FactRow
 from worldline.dedalus.text import value_text
 from worldline.injection.subject import SentMessage
 
@@ -25,7 +23,6 @@ class DerivedFact:
 
     label: str
     relation: str
-    row: FactRow
     node: str
     time: int
     given: bool
@@ -45,14 +42,11 @@ class DerivedBy:
         What it needed, the same.
     absences
         What it needed not to be, as text; ``_`` stands for anything.
-    when
-        Whether the rule has ``@next``, ``@async`` or neither.
     message
         What was sent, for a rule with ``@async`` that reached another node.
     """
 
     rule: str
-    when: When
     fact: int
     premises: tuple[int, ...]
     absences: tuple[str, ...]
@@ -107,7 +101,6 @@ def derivations(provenance: Provenance, roots: Iterable[Fact]) -> Derivations:
             firings.append(
                 DerivedBy(
                     derivation.rule.text,
-                    derivation.rule.rule.when,
                     number[fact],
                     tuple(number[premise] for premise in premises),
                     tuple(absences),
@@ -118,7 +111,6 @@ def derivations(provenance: Provenance, roots: Iterable[Fact]) -> Derivations:
         DerivedFact(
             label_of(fact.relation, fact.row),
             fact.relation,
-            fact.row,
             str(fact.row[0]),
             fact.time,
             provenance.given(fact),

@@ -17,7 +17,7 @@ from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.explained import lineage_lines
-from worldline.lineage.explaining.exports import History, ReportedRun
+from worldline.lineage.explaining.exports import ExportedHistory, ReportedRun
 from worldline.lineage.explaining.fates import nodes_of
 from worldline.lineage.explaining.page import refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
@@ -334,7 +334,7 @@ def _write_page(
     if len(reported) > 1:
         reported[0] = replace(reported[0], first=reported[1].first)
 
-    def rerun(faults: FaultSet) -> History:
+    def rerun(faults: FaultSet) -> ExportedHistory:
         return target.history(scope, subject.run(faults))
 
     write_report(folder, report, reported, rerun)

@@ -20,7 +20,7 @@ from typing import Protocol, final
 
 from worldline.injection.scope import Crash, Delay, Fault, Loss
 from worldline.injection.subject import Goal, Run
-from worldline.lineage.explaining.fates import Fate, down, fate_of_link, silences
+from worldline.lineage.explaining.fates import MessageEnd, down, fate_of_link, silences
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point, matching
 
 MOST_WAYS = 3
@@ -30,7 +30,7 @@ _MOST_INSTEAD = 12
 _MOST_ARCS = 400
 
 
-class History(Protocol):
+class RunHistory(Protocol):
     """All that a run derived."""
 
     @property
@@ -53,7 +53,7 @@ class History(Protocol):
 
 @final
 @dataclass(slots=True)
-class Difference:
+class GoalLack:
     """What a goal lacks, in a run that breaks it.
 
     Attributes
@@ -91,9 +91,9 @@ class Difference:
     is_whole: bool = True
 
 
-def difference(goal: Point, good: Side, bad: Side) -> Difference:
+def difference(goal: Point, good: ComparedRun, bad: ComparedRun) -> GoalLack:
     """Return what a point lacks that holds in the good run, and not in the bad one."""
-    made = _walked(Difference(goal), good, bad)
+    made = _walked(GoalLack(goal), good, bad)
     made.chosen = _cheapest(made)
     made.fates = {
         (arc.source, arc.target): said
@@ -108,10 +108,10 @@ def difference(goal: Point, good: Side, bad: Side) -> Difference:
 
 
 @final
-class Side:
+class ComparedRun:
     """One of two runs, with what was worked out of it."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: RunHistory) -> None:
         self._history = history
         self._ways: dict[Point, list[tuple[Arc, ...]]] = {}
         self.points = history.points
@@ -137,7 +137,7 @@ def _shelf(point: Point) -> tuple[int, str]:
     return point.time, point.label.partition("(")[0]
 
 
-def _walked(made: Difference, good: Side, bad: Side) -> Difference:
+def _walked(made: GoalLack, good: ComparedRun, bad: ComparedRun) -> GoalLack:
     waiting = [(made.goal, good, bad)]
     seen = {made.goal}
     while waiting:
@@ -166,7 +166,7 @@ def _walked(made: Difference, good: Side, bad: Side) -> Difference:
     return made
 
 
-def _failing(way: Iterable[Arc], there: Side) -> list[Arc]:
+def _failing(way: Iterable[Arc], there: ComparedRun) -> list[Arc]:
     """Return what of a derivation fails in the other run.
 
     If nothing does, a message was lost or a node is down: then what it began with.
@@ -184,7 +184,7 @@ def _failing(way: Iterable[Arc], there: Side) -> list[Arc]:
     return failing or arcs[:1]
 
 
-def _instead(made: Difference, arc: Arc, there: Side) -> list[Point]:
+def _instead(made: GoalLack, arc: Arc, there: ComparedRun) -> list[Point]:
     """Draw what holds though it must be absent; return it."""
     points = there.against(arc.source)
     if points:
@@ -196,7 +196,7 @@ def _instead(made: Difference, arc: Arc, there: Side) -> list[Point]:
     return points[:_MOST_INSTEAD]
 
 
-def _cheapest(made: Difference) -> set[Arc]:
+def _cheapest(made: GoalLack) -> set[Arc]:
     """Return the arcs that come first below each point, from the goal on."""
     below: dict[Point, dict[int, list[Arc]]] = {}
     for arc in made.arcs:
@@ -210,7 +210,7 @@ def _cheapest(made: Difference) -> set[Arc]:
     return chosen
 
 
-def _fate(made: Difference, arc: Arc, good: Side, bad: Side) -> str:
+def _fate(made: GoalLack, arc: Arc, good: ComparedRun, bad: ComparedRun) -> str:
     """Return why something was not derived though what it came from holds."""
     if arc.is_absent or arc.by < 0:
         return ""
@@ -228,17 +228,17 @@ def _fate(made: Difference, arc: Arc, good: Side, bad: Side) -> str:
         return f"{node} is down" if downs else ""
     src, dst, time = arc.link.src, arc.link.dst, arc.link.time
     end = fate_of_link(src, dst, time, faults)
-    if end is Fate.LOST:
+    if end is MessageEnd.LOST:
         made.faults.add(arc.link)
-    elif end is Fate.UNSENT:
+    elif end is MessageEnd.UNSENT:
         made.faults |= {crash for crash in crashes if silences(crash, src, dst, time)}
-    elif end is Fate.UNHEARD:
+    elif end is MessageEnd.UNHEARD:
         made.faults |= {crash for crash in crashes if down(crash, dst, time + 1)}
     elif delays := {
         f for f in faults if isinstance(f, Delay) and _is_about(f, arc.link)
     }:
         made.faults |= delays
-        return str(Fate.LATE)
+        return str(MessageEnd.LATE)
     return "" if end is None else str(end)
 
 
@@ -252,7 +252,7 @@ def _is_about(fault: Delay, link: Loss) -> bool:
     return (fault.src, fault.dst, fault.time) == (link.src, link.dst, link.time)
 
 
-def shape(made: Difference, nodes: Iterable[str]) -> tuple[str, ...]:
+def shape(made: GoalLack, nodes: Iterable[str]) -> tuple[str, ...]:
     """Return what differences have in common that are the same but for names of nodes."""
     names = re.compile("|".join(rf'"{re.escape(node)}"' for node in nodes))
 

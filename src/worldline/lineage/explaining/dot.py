@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 
 from worldline.injection.scope import Crash, Scope
 from worldline.injection.subject import Run
-from worldline.lineage.explaining.fates import Fate, down, fate
-from worldline.lineage.explaining.provenance import Provenance
+from worldline.lineage.explaining.fates import MessageEnd, down, fate
+from worldline.lineage.explaining.provenance import ProvenanceGraph
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = {"node", "edge", "graph", "digraph", "subgraph", "strict"}
 
 _STYLES = {
-    Fate.ARRIVES: {"style": "dashed", "color": "black"},
-    Fate.LATE: {"style": "dashed", "color": "orange"},
-    Fate.LOST: {"style": "dotted", "color": "red"},
-    Fate.UNSENT: {"style": "dotted", "color": "gray"},
-    Fate.UNHEARD: {"style": "dashed", "color": "gray"},
+    MessageEnd.ARRIVES: {"style": "dashed", "color": "black"},
+    MessageEnd.LATE: {"style": "dashed", "color": "orange"},
+    MessageEnd.LOST: {"style": "dotted", "color": "red"},
+    MessageEnd.UNSENT: {"style": "dotted", "color": "gray"},
+    MessageEnd.UNHEARD: {"style": "dashed", "color": "gray"},
 }
 
 
@@ -56,14 +56,14 @@ def spacetime_dot(run: Run, scope: Scope) -> str:
             continue
         end = fate(sent, run.faults)
         arrives = min(sent.arrived or sent.time + 1, scope.eot)
-        said = "" if end is Fate.ARRIVES else f" ({str(end).upper()})"
+        said = "" if end is MessageEnd.ARRIVES else f" ({str(end).upper()})"
         how = {"label": f"{sent.label}{said}", **_STYLES[end], "constraint": "false"}
         ends = f"node_{sent.src}_{sent.time}", f"node_{sent.dst}_{arrives}"
         lines.append(_edge(*ends, how))
     return _digraph("spacetime", lines)
 
 
-def provenance_dot(provenance: Provenance) -> str:
+def provenance_dot(provenance: ProvenanceGraph) -> str:
     """Return provenance: goals are ovals, rules boxes, and what was absent is black."""
     lines = []
     for number, goal in enumerate(provenance.goals):

@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from statistics import fmean
 
 from worldline.injection.scope import Scope
-from worldline.lineage.explaining.difference import Difference
+from worldline.lineage.explaining.difference import GoalLack
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.explaining.picture import (
-    Folded,
-    Picture,
-    Spot,
+    DrawnPoint,
+    FoldedPicture,
+    LineagePicture,
     folded,
     numbered_rows,
     row_width,
@@ -32,9 +32,9 @@ _MOST_SPOTS = 300
 
 
 def difference_drawing(
-    made: Difference, scope: Scope, named: Sequence[str] = (), *, turned: bool = False
+    made: GoalLack, scope: Scope, named: Sequence[str] = (), *, turned: bool = False
 ) -> str:
-    """Return what a goal lacks as a graph; see `Difference`.
+    """Return what a goal lacks as a graph; see `GoalLack`.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def difference_drawing(
         Whether what is called the good run is the one that this is about: then what
         holds in it alone looks like what appeared, and the other way round.
     """
-    picture = Picture((made.goal,), {made.goal: frozenset()})
+    picture = LineagePicture((made.goal,), {made.goal: frozenset()})
     for arc in made.arcs:
         picture.add(arc, *["chosen"] * (arc in made.chosen))
         if said := made.fates.get((arc.source, arc.target)):
@@ -74,7 +74,7 @@ def lineage_drawing(
     lacking
         Points to mark as missing in another run.
     """
-    picture = Picture(tuple(lineage.goal for lineage in lineages))
+    picture = LineagePicture(tuple(lineage.goal for lineage in lineages))
     picture.mark(picture.tops, "top")
     for lineage in lineages:
         support = lineage.support()
@@ -87,7 +87,7 @@ def lineage_drawing(
     return _drawn(folded(picture, scope.nodes), f"lineage of {goals}")
 
 
-def _drawn(made: Folded, about: str) -> str:
+def _drawn(made: FoldedPicture, about: str) -> str:
     if len(made.spots) > _MOST_SPOTS:
         return too_many(len(made.spots), about)
     at, width, height = _places(made)
@@ -122,7 +122,7 @@ def _behind_the_chosen(
     return bool(said), "chosen" in marks
 
 
-def _box(spot: Spot, x: float, y: float) -> str:
+def _box(spot: DrawnPoint, x: float, y: float) -> str:
     marks = sorted(spot.marks - {"top"})
     high = _HIGH + _NOTE * bool(spot.note)
     y += _NOTE / 2 * bool(spot.note)
@@ -134,7 +134,7 @@ def _box(spot: Spot, x: float, y: float) -> str:
     return titled(spot.title, parts)
 
 
-def _places(made: Folded) -> tuple[dict[int, tuple[float, float]], float, float]:
+def _places(made: FoldedPicture) -> tuple[dict[int, tuple[float, float]], float, float]:
     """Return the middle of each spot, and how wide and high they are together.
 
     In its row, a spot stands about where those stand that need it, as in layered
@@ -163,7 +163,7 @@ def _places(made: Folded) -> tuple[dict[int, tuple[float, float]], float, float]
     return at, widest, y - _ROW + 40
 
 
-def _lines(made: Folded, row: list[int]) -> list[list[int]]:
+def _lines(made: FoldedPicture, row: list[int]) -> list[list[int]]:
     lines: list[list[int]] = [[]]
     for n in row:
         if lines[-1] and row_width(made.spots[m] for m in [*lines[-1], n]) > WIDEST:

@@ -19,7 +19,7 @@ from worldline.lineage.explaining import difference
 from worldline.lineage.explaining.dot import provenance_dot, spacetime_dot
 from worldline.lineage.explaining.drawing import lineage_drawing, too_many
 from worldline.lineage.explaining.fates import fate
-from worldline.lineage.explaining.provenance import Provenance
+from worldline.lineage.explaining.provenance import ProvenanceGraph
 from worldline.lineage.explaining.spacetime import spacetime
 from worldline.lineage.explaining.svg import alone
 from worldline.model.printable import printable
@@ -27,16 +27,16 @@ from worldline.model.printable import printable
 RUNS = "runs.json"
 
 MOST_GOALS = 20_000
-"""Provenance with more is left out; its file says how many there are."""
+"""ProvenanceGraph with more is left out; its file says how many there are."""
 
 _MOST_DRAWN = 2_000
-"""Provenance with more goals is not drawn: nobody could read it."""
+"""ProvenanceGraph with more goals is not drawn: nobody could read it."""
 
 
-class History(difference.History, Protocol):
+class ExportedHistory(difference.RunHistory, Protocol):
     """All that a run derived, also for other tools."""
 
-    def provenance(self, condition: str) -> Provenance:
+    def provenance(self, condition: str) -> ProvenanceGraph:
         """Return how all that it owes (``pre``) or keeps (``post``) was derived."""
 
     def tables(self) -> dict[str, list[list[str]]]:
@@ -57,7 +57,7 @@ class ReportedRun:
     """
 
     number: int
-    history: History
+    history: ExportedHistory
     first: tuple[str, ...] = ()
 
     @property
@@ -87,12 +87,12 @@ def files_of(
 
 
 def _provenance_files(
-    name: str, made: Provenance, scope: Scope
+    name: str, made: ProvenanceGraph, scope: Scope
 ) -> Iterator[tuple[str, str]]:
     more = {}
     if len(made.goals) > MOST_GOALS:
         more = {"leftOut": len(made.goals)}
-        made = Provenance()
+        made = ProvenanceGraph()
     yield f"{name}.json", _json(made.to_json() | more)
     yield f"{name}.dot", provenance_dot(made)
     is_small = len(made.goals) <= _MOST_DRAWN

@@ -8,7 +8,7 @@ from worldline.injection.scope import Crash, FaultSet, Loss, in_order
 from worldline.injection.subject import SentMessage
 
 
-class Fate(StrEnum):
+class MessageEnd(StrEnum):
     """The end of a message."""
 
     ARRIVES = "arrives"
@@ -20,7 +20,7 @@ class Fate(StrEnum):
     """It arrives where nobody is up."""
 
 
-def fate(sent: SentMessage, faults: FaultSet) -> Fate:
+def fate(sent: SentMessage, faults: FaultSet) -> MessageEnd:
     """Return what becomes of a message of a run under faults.
 
     Examples
@@ -30,18 +30,18 @@ def fate(sent: SentMessage, faults: FaultSet) -> Fate:
     'not sent'
     """
     if sent.arrived is not None:
-        return Fate.ARRIVES if sent.arrived == sent.time + 1 else Fate.LATE
-    return fate_of_link(sent.src, sent.dst, sent.time, faults) or Fate.LOST
+        return MessageEnd.ARRIVES if sent.arrived == sent.time + 1 else MessageEnd.LATE
+    return fate_of_link(sent.src, sent.dst, sent.time, faults) or MessageEnd.LOST
 
 
-def fate_of_link(src: str, dst: str, time: int, faults: FaultSet) -> Fate | None:
+def fate_of_link(src: str, dst: str, time: int, faults: FaultSet) -> MessageEnd | None:
     """Return what faults do to all that is sent on a link in a round, if anything."""
     if any(isinstance(f, Crash) and silences(f, src, dst, time) for f in faults):
-        return Fate.UNSENT
+        return MessageEnd.UNSENT
     if Loss(time, src, dst) in faults:
-        return Fate.LOST
+        return MessageEnd.LOST
     if any(isinstance(f, Crash) and down(f, dst, time + 1) for f in faults):
-        return Fate.UNHEARD
+        return MessageEnd.UNHEARD
     return None
 
 

@@ -8,18 +8,18 @@ from typing import TypeAlias
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import Goal
 from worldline.lineage.explaining.difference import (
-    Difference,
-    Side,
+    ComparedRun,
+    GoalLack,
     difference,
     shape,
 )
 from worldline.lineage.explaining.drawing import difference_drawing
-from worldline.lineage.explaining.exports import History, ReportedRun
+from worldline.lineage.explaining.exports import ExportedHistory, ReportedRun
 from worldline.lineage.explaining.phrases import faults_phrase
 from worldline.lineage.explaining.svg import written
 from worldline.lineage.explaining.words import goal_words
 
-Rerun: TypeAlias = Callable[[FaultSet], History]
+Rerun: TypeAlias = Callable[[FaultSet], ExportedHistory]
 """Makes the run under some faults."""
 
 _MOST_DRAWINGS = 3
@@ -34,8 +34,8 @@ def lineage_section(
 ) -> Iterator[str]:
     """Yield the lineages of what a run breaks and the one without faults keeps."""
     goals = sorted(one.run.broken & good.run.kept, key=repr)
-    here, there = Side(good.history), Side(one.history)
-    groups: dict[object, list[tuple[Goal, Difference]]] = {}
+    here, there = ComparedRun(good.history), ComparedRun(one.history)
+    groups: dict[object, list[tuple[Goal, GoalLack]]] = {}
     for goal in goals[:_MOST_GOALS]:
         made = difference(good.history.goal(goal), here, there)
         groups.setdefault(shape(made, scope.nodes), []).append((goal, made))
@@ -49,7 +49,7 @@ def lineage_section(
 
 
 def _others(
-    goal: Goal, made: Difference, one: ReportedRun, scope: Scope, rerun: Rerun
+    goal: Goal, made: GoalLack, one: ReportedRun, scope: Scope, rerun: Rerun
 ) -> Iterator[str]:
     """Yield the part of the faults that have none in what differs from a good run.
 
@@ -62,17 +62,21 @@ def _others(
     mended = rerun(frozenset(made.faults))
     said = faults_phrase(others, scope)
     if goal in mended.run.kept:
-        more = difference(mended.goal(goal), Side(mended), Side(one.history))
+        more = difference(
+            mended.goal(goal), ComparedRun(mended), ComparedRun(one.history)
+        )
         yield _drawing(f"And what this has to do with it: {said}", more, one, scope)
     elif goal not in mended.run.owed and one.history.debt(goal) in one.history.points:
-        more = difference(one.history.debt(goal), Side(one.history), Side(mended))
+        more = difference(
+            one.history.debt(goal), ComparedRun(one.history), ComparedRun(mended)
+        )
         title = f"Why {more.goal} holds: it does only because {said}"
         yield _drawing(title, more, one, scope, turned=True)
 
 
 def _drawing(
     title: str,
-    made: Difference,
+    made: GoalLack,
     one: ReportedRun,
     scope: Scope,
     *,

@@ -13,8 +13,8 @@ from worldline.injection.scope import Loss, Scope
 from worldline.injection.subject import Goal, Run
 from worldline.lineage.explaining.graph import Arc, Lineage, Point
 from worldline.lineage.explaining.provenance import (
-    Provenance,
     ProvenanceGoal,
+    ProvenanceGraph,
     ProvenanceRule,
 )
 from worldline.lineage.explaining.words import goal_words
@@ -88,7 +88,7 @@ class MessageHistory:
                 return self._received[link.src, time]
         return [_begins(link.src)]
 
-    def provenance(self, condition: str) -> Provenance:
+    def provenance(self, condition: str) -> ProvenanceGraph:
         """Return what came before the goals that are owed, or kept."""
         goals = self.run.owed if condition == "pre" else self.run.kept
         tops = [self.goal(goal) for goal in sorted(goals, key=repr)]
@@ -110,7 +110,7 @@ class MessageHistory:
             ProvenanceGoal(point, f"{point.label}@{point.time}", _table(point))
             for point in number
         )
-        return Provenance(found, tuple(rules), tuple(range(len(tops))))
+        return ProvenanceGraph(found, tuple(rules), tuple(range(len(tops))))
 
     def tables(self) -> dict[str, list[list[str]]]:
         """Return the goals that are owed and kept, with their rounds."""

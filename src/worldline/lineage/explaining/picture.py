@@ -22,7 +22,7 @@ Link = dict[tuple[Point, Point], Marks]
 
 @final
 @dataclass(slots=True)
-class Picture:
+class LineagePicture:
     """A graph of points, and how each of them and each arc is to look.
 
     Attributes
@@ -64,7 +64,7 @@ class Picture:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Spot:
+class DrawnPoint:
     """Points that are drawn as one.
 
     Attributes
@@ -104,17 +104,17 @@ class Spot:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Folded:
+class FoldedPicture:
     """A picture of spots: by source and target, the marks and the words of each arc."""
 
-    spots: tuple[Spot, ...]
+    spots: tuple[DrawnPoint, ...]
     arcs: dict[tuple[int, int], tuple[Marks, str]]
     tops: frozenset[int]
 
 
 def folded(
-    picture: Picture, nodes: Collection[str], named: Collection[str] = ()
-) -> Folded:
+    picture: LineagePicture, nodes: Collection[str], named: Collection[str] = ()
+) -> FoldedPicture:
     """Return a picture that is narrow and small enough, if there is any.
 
     Parameters
@@ -138,12 +138,12 @@ def folded(
     return made
 
 
-def _widest(made: Folded) -> float:
+def _widest(made: FoldedPicture) -> float:
     """Return how wide the widest row is."""
     return max((row_width(row) for row in rows_of(made)), default=0.0)
 
 
-def row_width(row: Iterable[Spot]) -> float:
+def row_width(row: Iterable[DrawnPoint]) -> float:
     """Return how wide some spots are beside each other."""
     return sum(spot.width + _BESIDE for spot in row) + _BESIDE
 
@@ -154,20 +154,20 @@ def _without(label: str, nodes: Collection[str]) -> str:
 
 
 def _merged(
-    picture: Picture, key: Callable[[Point], Hashable], nodes: Collection[str]
-) -> Folded:
+    picture: LineagePicture, key: Callable[[Point], Hashable], nodes: Collection[str]
+) -> FoldedPicture:
     groups: dict[Hashable, list[Point]] = {}
     for point, marks in sorted(picture.marks.items()):
         is_top = point in picture.tops
         groups.setdefault((key(point), marks, is_top), []).append(point)
-    spots, number = list[Spot](), dict[Point, int]()
+    spots, number = list[DrawnPoint](), dict[Point, int]()
     for points in groups.values():
         notes = {picture.notes.get(point, "") for point in points}
         note = notes.pop() if len(notes) == 1 else ""
         label = _label(points, nodes)
         number |= dict.fromkeys(points, len(spots))
         marks = picture.marks[points[0]]
-        spots.append(Spot(label, tuple(points), marks, note, points[0].time))
+        spots.append(DrawnPoint(label, tuple(points), marks, note, points[0].time))
     arcs: dict[tuple[int, int], tuple[Marks, str]] = {}
     for (source, target), marks in picture.arcs.items():
         ends = number[source], number[target]
@@ -175,7 +175,9 @@ def _merged(
         words = dict.fromkeys(filter(None, [said, picture.fates.get((source, target))]))
         arcs[ends] = before | marks, " or ".join(words)
     arcs = {ends: how for ends, how in arcs.items() if ends[0] != ends[1]}
-    return Folded(tuple(spots), arcs, frozenset(number[top] for top in picture.tops))
+    return FoldedPicture(
+        tuple(spots), arcs, frozenset(number[top] for top in picture.tops)
+    )
 
 
 def _label(points: list[Point], nodes: Collection[str]) -> str:
@@ -196,7 +198,7 @@ def _label(points: list[Point], nodes: Collection[str]) -> str:
     return _STRING.sub(lambda m: next(said), labels[0])
 
 
-def _without_chains(made: Folded) -> Folded:
+def _without_chains(made: FoldedPicture) -> FoldedPicture:
     """Return it with what is only kept from round to round as one spot."""
     into: dict[int, list[int]] = {}
     out: dict[int, list[int]] = {}
@@ -231,15 +233,15 @@ def _without_chains(made: Folded) -> Folded:
         if home[s] != home[t]
     }
     tops = frozenset(number[home[top]] for top in made.tops)
-    return Folded(tuple(spots[n] for n in kept), arcs, tops)
+    return FoldedPicture(tuple(spots[n] for n in kept), arcs, tops)
 
 
-def rows_of(made: Folded) -> Iterator[list[Spot]]:
+def rows_of(made: FoldedPicture) -> Iterator[list[DrawnPoint]]:
     """Yield the spots row by row, what needs others above them, the goals first."""
     yield from ([made.spots[n] for n in row] for row in numbered_rows(made))
 
 
-def numbered_rows(made: Folded) -> list[list[int]]:
+def numbered_rows(made: FoldedPicture) -> list[list[int]]:
     """Return the numbers of spots by how far they are from what was given.
 
     An arc leads from a lower row to a higher one. What needs nothing stands just below

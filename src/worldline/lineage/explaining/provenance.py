@@ -1,4 +1,4 @@
-"""Provenance as tools read it: goals, the rules that derived them, and edges between.
+"""ProvenanceGraph as tools read it: goals, the rules that derived them, and edges between.
 
 The names of the fields are those that Molly's output has where Nemo reads it. There a
 row has its round as a last column, and all values are text.
@@ -59,7 +59,7 @@ class ProvenanceRule:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class ProvenanceGraph:
     """All derivations of some goals.
 
     Attributes
@@ -72,7 +72,7 @@ class Provenance:
     rules: tuple[ProvenanceRule, ...] = ()
     tops: tuple[int, ...] = ()
 
-    def without(self, there: Collection[Point]) -> Provenance:
+    def without(self, there: Collection[Point]) -> ProvenanceGraph:
         """Return what of it does not hold in another run, of which all points are given.
 
         Absences stay where what they helped to derive does.
@@ -86,7 +86,7 @@ class Provenance:
         rules = [rule for rule in self.rules if rule.goal in kept]
         kept |= {n for r in rules for n in r.premises if self.goals[n].is_absent}
         number = {n: i for i, n in enumerate(sorted(kept))}
-        return Provenance(
+        return ProvenanceGraph(
             tuple(self.goals[n] for n in number),
             tuple(
                 ProvenanceRule(

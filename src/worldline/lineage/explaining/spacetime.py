@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 
 from worldline.injection.scope import Crash, Scope
 from worldline.injection.subject import Run, SentMessage
-from worldline.lineage.explaining.fates import Fate, fate, nodes_of
+from worldline.lineage.explaining.fates import MessageEnd, fate, nodes_of
 from worldline.lineage.explaining.svg import (
     WIDEST,
     arrow,
@@ -34,17 +34,17 @@ _WIDEST_LANE, _NARROWEST_LANE = 110, 70
 _MOST_TITLES = 12
 
 _KINDS = {
-    Fate.ARRIVES: "message",
-    Fate.LATE: "message late",
-    Fate.LOST: "message lost",
-    Fate.UNSENT: "message unsent",
-    Fate.UNHEARD: "message unheard",
+    MessageEnd.ARRIVES: "message",
+    MessageEnd.LATE: "message late",
+    MessageEnd.LOST: "message lost",
+    MessageEnd.UNSENT: "message unsent",
+    MessageEnd.UNHEARD: "message unheard",
 }
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Sight:
+class DiagramPlan:
     """What a diagram shows of a run, and where.
 
     Attributes
@@ -109,7 +109,7 @@ def spacetime(run: Run, scope: Scope, first: Sequence[str] = ()) -> str:
     )
 
 
-def _sight(run: Run, scope: Scope, first: Sequence[str]) -> Sight:
+def _sight(run: Run, scope: Scope, first: Sequence[str]) -> DiagramPlan:
     named = dict.fromkeys(node for node in first if node in scope.nodes)
     named |= dict.fromkeys(nodes_of(run.faults))
     order = sorted(scope.nodes, key=lambda node: node not in named)
@@ -124,7 +124,7 @@ def _sight(run: Run, scope: Scope, first: Sequence[str]) -> Sight:
     lanes |= dict.fromkeys(others, float(_LEFT + len(shown) * apart))
     left_out = tuple(_alike(run, scope))
     heights = _heights(scope, left_out)
-    return Sight(lanes, shown, others, heights, left_out, frozenset(named))
+    return DiagramPlan(lanes, shown, others, heights, left_out, frozenset(named))
 
 
 def _alike(run: Run, scope: Scope) -> Iterator[tuple[int, int]]:
@@ -132,7 +132,7 @@ def _alike(run: Run, scope: Scope) -> Iterator[tuple[int, int]]:
 
     Rounds with a crash, the first and the last are never among them.
     """
-    sent: dict[int, set[tuple[str, str, str, Fate]]] = {}
+    sent: dict[int, set[tuple[str, str, str, MessageEnd]]] = {}
     for one in run.sent:
         if one.time < scope.eot:
             here = sent.setdefault(one.time, set())
@@ -166,7 +166,7 @@ def _heights(scope: Scope, left_out: Collection[tuple[int, int]]) -> dict[int, f
     return heights
 
 
-def _rounds(sight: Sight) -> list[str]:
+def _rounds(sight: DiagramPlan) -> list[str]:
     """Return the numbers of the rounds, and what is left out."""
     parts = [
         text_at(28, sight.heights[time] + 4, str(time), "time") for time in sight.rounds
@@ -182,7 +182,7 @@ def _rounds(sight: Sight) -> list[str]:
     return parts
 
 
-def _lane(node: str, run: Run, scope: Scope, sight: Sight) -> list[str]:
+def _lane(node: str, run: Run, scope: Scope, sight: DiagramPlan) -> list[str]:
     x, heights, eot = sight.lanes[node], sight.heights, scope.eot
     name = text_at(x, 22, shortened(node, 14), "name")
     parts = [titled(node, [name]) if len(node) > 14 else name]
@@ -208,7 +208,7 @@ def _crash_of(node: str, run: Run) -> Crash | None:
     return min(crashes, default=None)
 
 
-def _crash(node: str, run: Run, scope: Scope, sight: Sight) -> list[str]:
+def _crash(node: str, run: Run, scope: Scope, sight: DiagramPlan) -> list[str]:
     crash = _crash_of(node, run)
     if crash is None or crash.time > scope.eot:
         return []
@@ -217,11 +217,13 @@ def _crash(node: str, run: Run, scope: Scope, sight: Sight) -> list[str]:
     return [titled(str(crash), said)]
 
 
-_Way: TypeAlias = tuple[float, float, int, int | None, Fate]
+_Way: TypeAlias = tuple[float, float, int, int | None, MessageEnd]
 """From and to which line, when, until when, and with which end."""
 
 
-def _messages(run: Run, scope: Scope, sight: Sight) -> dict[_Way, list[SentMessage]]:
+def _messages(
+    run: Run, scope: Scope, sight: DiagramPlan
+) -> dict[_Way, list[SentMessage]]:
     """Join what goes the same way at the same time, with the same end, to one arrow."""
     rounds = {*sight.rounds}
     ways: dict[_Way, list[SentMessage]] = {}
@@ -231,10 +233,10 @@ def _messages(run: Run, scope: Scope, sight: Sight) -> dict[_Way, list[SentMessa
             way = x1, x2, sent.time, sent.arrived, fate(sent, run.faults)
             ways.setdefault(way, []).append(sent)
     # What is lost is drawn over the others.
-    return dict(sorted(ways.items(), key=lambda way: way[0][4] is Fate.LOST))
+    return dict(sorted(ways.items(), key=lambda way: way[0][4] is MessageEnd.LOST))
 
 
-def _message(way: _Way, messages: list[SentMessage], sight: Sight) -> str:
+def _message(way: _Way, messages: list[SentMessage], sight: DiagramPlan) -> str:
     """Return an arrow; a message that is lost ends before it arrives, in a cross."""
     x1, x2, time, arrived, end = way
     arrives = min(arrived or time + 1, max(sight.heights))
@@ -244,16 +246,16 @@ def _message(way: _Way, messages: list[SentMessage], sight: Sight) -> str:
         labels.append(f"and {more} more")
     title = "\n".join([f"round {time}, {end}", *labels])
     kind = _KINDS[end]
-    if end is Fate.LOST:
+    if end is MessageEnd.LOST:
         x, y = x1 + (x2 - x1) * 0.6, y1 + (y2 - y1) * 0.6
         cross = f'<path class="cross" d="M{x - 5:.1f},{y - 5:.1f}l10,10m0,-10l-10,10"/>'
         return titled(title, [line(x1, y1, x, y, kind), cross])
-    if end is Fate.UNSENT:
+    if end is MessageEnd.UNSENT:
         return titled(title, [line(x1, y1, x2, y2, kind)])
-    if end is Fate.UNHEARD:
+    if end is MessageEnd.UNHEARD:
         bar = line(x2 - 6, y2 - 6, x2 + 6, y2 - 6, "bar")
         return titled(title, [line(x1, y1, x2, y2 - 6, kind), bar])
     ends = {node for one in messages for node in (one.src, one.dst)}
-    if end is Fate.ARRIVES and sight.named and not ends & sight.named:
+    if end is MessageEnd.ARRIVES and sight.named and not ends & sight.named:
         kind = "message faint"
     return titled(title, [arrow(x1, y1, x2, y2, kind)])

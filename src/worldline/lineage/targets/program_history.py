@@ -15,8 +15,8 @@ from worldline.injection.scope import Loss
 from worldline.injection.subject import Goal, Run
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.explaining.provenance import (
-    Provenance,
     ProvenanceGoal,
+    ProvenanceGraph,
     ProvenanceRule,
 )
 from worldline.lineage.targets.program_subject import DedalusSubject
@@ -40,6 +40,11 @@ class ProgramHistory:
         self._eot = subject.scope.eot
         self._execution = subject.execute(run.faults)
         self._firings = Firings(self._execution)
+        self._kinds = {
+            rule.text: "" if rule.rule.when is When.NOW else str(rule.rule.when)
+            for rules in self._execution.compiled.heads.values()
+            for rule in rules
+        }
         self._facts = {
             _point(fact): fact
             for fact in (Fact(*one) for one in self._execution.tuples())
@@ -80,20 +85,18 @@ class ProgramHistory:
                 )
         return Lineage(point, tuple(arcs))
 
-    def provenance(self, condition: str) -> Provenance:
+    def provenance(self, condition: str) -> ProvenanceGraph:
         """Return the derivations of all rows of `pre` or `post` at the end."""
         rows = self._execution.rows(condition, self._eot)
         made = derived.derivations(
             self._firings, [Fact(condition, row, self._eot) for row in rows]
         )
-        goals = [
-            ProvenanceGoal(
-                Point(fact.time, fact.node, fact.label),
-                _molly(fact.relation, [*fact.row, fact.time]),
-                fact.relation,
-            )
-            for fact in made.facts
-        ]
+        goals = []
+        for fact in made.facts:
+            point = Point(fact.time, fact.node, fact.label)
+            row = [*self._facts[point].row, fact.time]
+            label = _molly(fact.relation, row)
+            goals.append(ProvenanceGoal(point, label, fact.relation))
         absent: dict[Point, int] = {}
         rules = []
         for firing in made.firings:
@@ -105,13 +108,12 @@ class ProgramHistory:
                     absent[point] = len(goals)
                     goals.append(_absence_goal(point))
                 premises.append(absent[point])
-            kind = "" if firing.when is When.NOW else str(firing.when)
+            kind = self._kinds[firing.rule]
+            text, needed = firing.rule, tuple(premises)
             rules.append(
-                ProvenanceRule(
-                    firing.fact, target.relation, kind, firing.rule, tuple(premises)
-                )
+                ProvenanceRule(firing.fact, target.relation, kind, text, needed)
             )
-        return Provenance(tuple(goals), tuple(rules), tuple(range(len(rows))))
+        return ProvenanceGraph(tuple(goals), tuple(rules), tuple(range(len(rows))))
 
     def tables(self) -> dict[str, list[list[str]]]:
         """Return all rows of all rounds, as text, with the round as a last column."""

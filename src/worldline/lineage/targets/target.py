@@ -15,7 +15,7 @@ from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run, Subject
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import Cause
-from worldline.lineage.explaining.exports import History
+from worldline.lineage.explaining.exports import ExportedHistory
 from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
 
@@ -138,7 +138,7 @@ class Target(Protocol):
             Called now and then; what it raises ends the work.
         """
 
-    def history(self, scope: Scope, run: Run) -> History:
+    def history(self, scope: Scope, run: Run) -> ExportedHistory:
         """Return all that a run derived, as far as it can be told."""
 
     def harden(
