@@ -199,6 +199,7 @@ def test_json_has_the_documented_keys():
         "system",
         "scope",
         "faults",
+        "causes",
         "executions",
         "eot",
         "eff",
@@ -361,7 +362,7 @@ def test_python_nodes_have_a_frontier_and_a_page():
     assert (none["crashes"], none["losses"], none["exact"]) == (0, 1, True)
     assert (one["crashes"], one["losses"], one["exact"]) == (1, 0, True)
     page = Path("out/index.html").read_text("utf-8")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
 
 
 def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):

@@ -42,12 +42,12 @@ def spacetime_dot(run: Run, scope: Scope) -> str:
     crashes = [fault for fault in run.faults if isinstance(fault, Crash)]
     lines = ["rankdir=LR;"]
     for name in scope.nodes:
-        lines.append(_node(f"proc_{name}", label=f"Process {name}", group=name))
+        lines.append(_point(f"proc_{name}", label=f"Process {name}", group=name))
         for time in range(1, scope.eot + 1):
             label = {"label": str(time), "group": name}
             if any(down(crash, name, time) for crash in crashes):
                 label |= {"label": "CRASHED", "color": "red"}
-            lines.append(_node(f"node_{name}_{time}", **label))
+            lines.append(_point(f"node_{name}_{time}", **label))
         chain = [f"proc_{name}"]
         chain += [f"node_{name}_{time}" for time in range(1, scope.eot + 1)]
         lines.append(f"{' -> '.join(map(quoted, chain))} [weight=2];")
@@ -70,12 +70,12 @@ def provenance_dot(provenance: ProvenanceGraph) -> str:
         how = {"label": goal.label}
         if goal.is_absent:
             how |= {"style": "filled", "fontcolor": "white", "fillcolor": "black"}
-        lines.append(_node(f"goal{number}", **how))
+        lines.append(_point(f"goal{number}", **how))
     for number, rule in enumerate(provenance.rules):
         how = {"label": rule.table, "shape": "box"}
         if rule.kind == "async":
             how["style"] = "dashed"
-        lines.append(_node(f"rule{number}", **how))
+        lines.append(_point(f"rule{number}", **how))
     lines += [_edge(one, other, {}) for one, other in provenance.edges()]
     return _digraph("dataflow", lines)
 
@@ -84,7 +84,7 @@ def _digraph(name: str, lines: Iterable[str]) -> str:
     return "\n".join([f"digraph {name} {{", *(f"  {line}" for line in lines), "}\n"])
 
 
-def _node(name: str, **how: str) -> str:
+def _point(name: str, **how: str) -> str:
     return f"{quoted(name)}{_attributes(how)};"
 
 

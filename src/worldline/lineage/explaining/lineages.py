@@ -19,7 +19,7 @@ from worldline.lineage.explaining.phrases import faults_phrase
 from worldline.lineage.explaining.svg import written
 from worldline.lineage.explaining.words import goal_words
 
-Rerun: TypeAlias = Callable[[FaultSet], ExportedHistory]
+RunUnder: TypeAlias = Callable[[FaultSet], ExportedHistory]
 """Makes the run under some faults."""
 
 _MOST_DRAWINGS = 3
@@ -30,7 +30,7 @@ _MOST_NAMED = 8
 
 
 def lineage_section(
-    one: ReportedRun, good: ReportedRun, scope: Scope, rerun: Rerun
+    one: ReportedRun, good: ReportedRun, scope: Scope, rerun: RunUnder
 ) -> Iterator[str]:
     """Yield the lineages of what a run breaks and the one without faults keeps."""
     goals = sorted(one.run.broken & good.run.kept, key=repr)
@@ -49,7 +49,7 @@ def lineage_section(
 
 
 def _others(
-    goal: Goal, made: GoalLack, one: ReportedRun, scope: Scope, rerun: Rerun
+    goal: Goal, made: GoalLack, one: ReportedRun, scope: Scope, rerun: RunUnder
 ) -> Iterator[str]:
     """Yield the part of the faults that have none in what differs from a good run.
 

@@ -19,9 +19,6 @@ from worldline.lineage.explaining.provenance import (
 )
 from worldline.lineage.explaining.words import goal_words
 
-Key = tuple[str, int]
-"""A node and a round."""
-
 
 @final
 class MessageHistory:
@@ -37,7 +34,7 @@ class MessageHistory:
         self.run = run
         self._scope = scope
         self._links: dict[Point, Loss] = {}
-        self._received: dict[Key, list[Point]] = {}
+        self._received: dict[tuple[str, int], list[Point]] = {}
         for sent in run.sent:
             if sent.arrived is not None and sent.src != sent.dst:
                 label = f"{sent.dst} hears {sent.label} of {sent.src}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.explaining.exports import ReportedRun, printable_files
-from worldline.lineage.explaining.lineages import Rerun, figure, lineage_section
+from worldline.lineage.explaining.lineages import RunUnder, figure, lineage_section
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.spacetime import spacetime
 from worldline.lineage.explaining.style import KEY_OF_LINEAGE, KEY_OF_RUNS, PAGE_STYLE
@@ -28,7 +28,7 @@ _MOST_NAMED, _MOST_FAULTS = 8, 12
 
 
 def write_report(
-    folder: Path, report: FaultsReport, reported: Sequence[ReportedRun], rerun: Rerun
+    folder: Path, report: FaultsReport, reported: Sequence[ReportedRun], rerun: RunUnder
 ) -> None:
     """Write the page and the runs into a folder: all of them, or nothing.
 
@@ -70,7 +70,7 @@ def refuse_no_folder(place: Path) -> None:
 
 
 def page_text(
-    report: FaultsReport, reported: Sequence[ReportedRun], rerun: Rerun
+    report: FaultsReport, reported: Sequence[ReportedRun], rerun: RunUnder
 ) -> str:
     """Return the page; for the parameters see `write_report`."""
     verdict, scope = report.verdict.value, report.scope
@@ -108,7 +108,7 @@ def page_text(
 
 
 def _falsifier(
-    one: ReportedRun, good: ReportedRun, report: FaultsReport, rerun: Rerun
+    one: ReportedRun, good: ReportedRun, report: FaultsReport, rerun: RunUnder
 ) -> Iterator[str]:
     scope, run = report.scope, one.run
     which = f"Falsifier {one.number}" if len(report.falsifiers) > 1 else "Falsifier"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import TypeAlias, final
 
 from worldline.lineage.explaining.graph import Arc, Point
 from worldline.lineage.explaining.svg import CHARACTER, WIDEST, shortened
@@ -16,8 +16,7 @@ _BESIDE, _AROUND = 16, 16
 _MOST_SPOTS = 60
 """A drawing with more is folded, even if it is narrow enough."""
 
-Marks = frozenset[str]
-Link = dict[tuple[Point, Point], Marks]
+Marks: TypeAlias = frozenset[str]
 
 
 @final
@@ -41,7 +40,7 @@ class LineagePicture:
 
     tops: tuple[Point, ...]
     marks: dict[Point, Marks] = field(default_factory=dict)
-    arcs: Link = field(default_factory=dict)
+    arcs: dict[tuple[Point, Point], Marks] = field(default_factory=dict)
     fates: dict[tuple[Point, Point], str] = field(default_factory=dict)
     notes: dict[Point, str] = field(default_factory=dict)
 
@@ -266,8 +265,3 @@ def numbered_rows(made: FoldedPicture) -> list[list[int]]:
     for spot in range(len(made.spots)):
         rows.setdefault(height[spot], []).append(spot)
     return [rows[key] for key in sorted(rows, reverse=True)]
-
-
-def marked(points: Mapping[Point, Marks], mark: str) -> list[Point]:
-    """Return the points that have a mark."""
-    return [point for point, marks in points.items() if mark in marks]
