@@ -182,6 +182,9 @@ def test_falsifiers_that_are_not_drawn_are_counted_and_listed():
     listed = read.text("pre").count(". it fails if")
     assert left == f"And {listed - drawn} more falsifiers, listed below."
     assert drawn == 10
+    written_runs = {one.name.split("_")[1] for one in Path("out").glob("run_*")}
+    assert written_runs == {str(number) for number in range(11)}
+    assert f"note: out has the first 10 of {listed} falsifiers" in read.text("pre")
 
 
 @pytest.mark.parametrize(
