@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from tests.dedalus.random_faults import scopes, small_scopes, smallest_by_force
 from tests.dedalus.random_programs import checked, programs
+from tests.lineage.rounds.round_systems import Case
 from tests.lineage.test_random_programs import examples
 
 from worldline.dedalus.differences import Differences
 from worldline.dedalus.provenance import Fact
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope
-from worldline.injection.subject import never_interrupt
+from worldline.injection.subject import Run, never_interrupt
+from worldline.lineage.engines.space import fault_sets
 from worldline.lineage.explaining.phrases import faults_phrase
+from worldline.lineage.rounds.round_causes import round_causes
+from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.lineage.targets.program_cause import program_causes
 from worldline.lineage.targets.program_subject import DedalusSubject
+
+NEVER = re.compile(r"(\w+) (?:never gets|gets up to (\d+) no) (\w+) from (\w+)")
 
 
 def tells_the_truth(subject: DedalusSubject, falsifier: FaultSet) -> None:
@@ -60,3 +68,46 @@ def test_what_is_said_of_random_programs_is_true(text: str, scope: Scope):
 @given(programs(("a", "b", "c")), scopes(delay=1))
 def test_what_is_said_of_larger_random_programs_is_true(text: str, scope: Scope):
     all_are_told(text, scope, 2)
+
+
+def all_of_rounds_are_told(case: Case) -> int:
+    """Check what is said of random nodes under smallest falsifiers; return how many."""
+    subject = RoundsSubject(case.system, case.scope)
+    smallest: list[FaultSet] = []
+    for faults in fault_sets(case.scope):
+        if any(one <= faults for one in smallest):
+            continue
+        bad = subject.run(faults)
+        if not bad.broken:
+            continue
+        smallest.append(faults)
+        causes = round_causes(subject, bad, never_interrupt)
+        assert len(causes) == len({str(goal).split()[0] for goal in bad.broken})
+        for cause in causes:
+            assert cause.line.endswith(f": {faults_phrase(faults, case.scope)}")
+            assert len(cause.because) <= 6
+            if (said := NEVER.fullmatch(cause.what)) is not None:
+                assert never_comes(subject.run(faults), *said.groups()), cause
+                for fault in faults:
+                    less = subject.run(faults - {fault})
+                    assert not never_comes(less, *said.groups()), cause
+    return len(smallest)
+
+
+def never_comes(run: Run, dst: str, last: str | None, kind: str, src: str) -> bool:
+    """Say whether no message of a type reaches a node from another, up to a round."""
+    return not any(
+        (one.src, one.dst) == (src, dst) and one.label.startswith(f"{kind}(")
+        for one in run.sent
+        if one.arrived is not None and (last is None or one.arrived <= int(last))
+    )
+
+
+@pytest.mark.slow
+def test_what_is_said_of_random_nodes_is_true():
+    assert sum(map(all_of_rounds_are_told, map(Case, range(12)))) > 4
+
+
+@pytest.mark.nightly
+def test_what_is_said_of_many_random_nodes_is_true():
+    assert sum(map(all_of_rounds_are_told, map(Case, range(8, 150)))) > 100

@@ -19,17 +19,18 @@ from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.exports import ExportedHistory, ReportedRun
 from worldline.lineage.explaining.fates import nodes_of
+from worldline.lineage.explaining.lineages import explained_goals
 from worldline.lineage.explaining.page import refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
-from worldline.lineage.explaining.words import sentences
-from worldline.lineage.options import CONSERVATIVE, IGNORE, FaultOptions
+from worldline.lineage.explaining.timeline import timeline
+from worldline.lineage.explaining.words import goal_words, sentences
+from worldline.lineage.options import IGNORE, FaultOptions
 from worldline.lineage.targets.target import FaultQuery, ProgressCallback, Target
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import file_of, with_file
 from worldline.runs.report import PropertyReport
-from worldline.show.diagram import diagram
 from worldline.trace.records import Trace
 
 _MOST_COMPARED = 10
@@ -65,8 +66,9 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     shown: list[str] = []
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, options.seed)
-        shown = _shown(target, question, scope, runs[0], trace)
     causes = _causes(target, question, scope, runs)
+    if runs:
+        shown = _shown(target, question, scope, runs[0], causes[0])
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     more: dict[str, Any] = {}
@@ -227,14 +229,22 @@ def _hardening(
 
 
 def _shown(
-    target: Target, question: FaultQuery, scope: Scope, bad: Run, trace: Trace
+    target: Target,
+    question: FaultQuery,
+    scope: Scope,
+    bad: Run,
+    causes: tuple[Cause, ...],
 ) -> list[str]:
-    """Return a run as a diagram, and the lineage of what it breaks."""
+    """Return a run as a diagram, and what keeps the first goal that it breaks."""
     # With losses until the end, so that supports name all messages.
     widest = replace(scope, eff=scope.eot)
-    good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+    good = target.subject(widest, target.told_negation).run(NO_FAULTS)
     patience = question.budget.started().going_on()
-    return [*diagram(trace), "", *lineage_lines(good, bad, scope, patience)]
+    nodes = [node for cause in causes for node in cause.nodes]
+    told = causes[0].goals[0]
+    goal = next(goal for goal in bad.broken if goal_words(goal) == told)
+    lineage = lineage_lines(good, bad, scope, goal, patience)
+    return [*timeline(bad, scope, nodes), "", *lineage]
 
 
 def _causes(
@@ -324,17 +334,22 @@ def _write_page(
     runs: list[Run],
 ) -> None:
     good, scope = subject.run(NO_FAULTS), subject.scope
-    reported = [ReportedRun(0, target.history(scope, good))]
-    for number, bad in enumerate(runs[:_MOST_COMPARED], 1):
+    compared = runs[:_MOST_COMPARED]
+    goals = {goal for bad in compared for goal in explained_goals(bad)}
+
+    def history(run: Run) -> ExportedHistory:
+        return target.history(scope, run, goals)
+
+    reported = [ReportedRun(0, history(good))]
+    for number, bad in enumerate(compared, 1):
         causes = report.causes[number - 1] if number <= len(report.causes) else ()
         first = dict.fromkeys(node for cause in causes for node in cause.nodes)
         first |= dict.fromkeys(nodes_of(bad.faults))
-        history = target.history(scope, bad)
-        reported.append(ReportedRun(number, history, tuple(first)))
+        reported.append(ReportedRun(number, history(bad), tuple(first)))
     if len(reported) > 1:
         reported[0] = replace(reported[0], first=reported[1].first)
 
     def rerun(faults: FaultSet) -> ExportedHistory:
-        return target.history(scope, subject.run(faults))
+        return history(subject.run(faults))
 
     write_report(folder, report, reported, rerun)

@@ -257,7 +257,8 @@ def shape(made: GoalLack, nodes: Iterable[str]) -> tuple[str, ...]:
     names = re.compile("|".join(rf'"{re.escape(node)}"' for node in nodes))
 
     def plain(point: Point) -> str:
+        if point == made.goal:
+            return ""
         return names.sub("·", f"{point.label}@{point.time}")
 
-    arcs = [f"{plain(arc.source)} > {plain(arc.target)}" for arc in made.arcs]
-    return (plain(made.goal), *sorted(arcs))
+    return (*sorted(f"{plain(a.source)} > {plain(a.target)}" for a in made.arcs),)

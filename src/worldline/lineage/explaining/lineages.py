@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from worldline.injection.scope import FaultSet, Scope
-from worldline.injection.subject import Goal
+from worldline.injection.subject import Goal, Run
 from worldline.lineage.explaining.difference import (
     ComparedRun,
     GoalLack,
@@ -29,11 +29,20 @@ _MOST_GOALS = 30
 _MOST_NAMED = 8
 
 
+def explained_goals(bad: Run) -> list[Goal]:
+    """Return what a run breaks; of a property that it breaks again and again the first."""
+    goals = sorted(bad.broken, key=lambda goal: (getattr(goal, "round", 0), repr(goal)))
+    first: dict[object, Goal] = {}
+    for goal in goals:
+        first.setdefault(getattr(goal, "property", goal), goal)
+    return [*first.values()]
+
+
 def lineage_section(
     one: ReportedRun, good: ReportedRun, scope: Scope, rerun: RunUnder
 ) -> Iterator[str]:
     """Yield the lineages of what a run breaks and the one without faults keeps."""
-    goals = sorted(one.run.broken & good.run.kept, key=repr)
+    goals = [goal for goal in explained_goals(one.run) if goal in good.run.kept]
     here, there = ComparedRun(good.history), ComparedRun(one.history)
     groups: dict[object, list[tuple[Goal, GoalLack]]] = {}
     for goal in goals[:_MOST_GOALS]:

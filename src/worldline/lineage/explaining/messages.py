@@ -1,11 +1,14 @@
-"""The lineage of systems of which nothing but messages is known: what came before.
+"""The lineage of Python nodes: fields that a promise read, and messages before them.
 
 A node that has received something may do anything for it. So what keeps a promise is
-all that its nodes received, and what the senders had received before they sent it.
+the values of fields, all that their nodes had received when they were written, and what
+the senders had received before they sent it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
@@ -21,6 +24,24 @@ from worldline.lineage.explaining.words import goal_words
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class FieldRead:
+    """A field that a promise read, at the end of its round.
+
+    Attributes
+    ----------
+    text
+        The field and its value.
+    written
+        The round of the last change.
+    """
+
+    node: str
+    text: str
+    written: int
+
+
+@final
 class MessageHistory:
     """What the nodes of a run received, and after what.
 
@@ -28,11 +49,24 @@ class MessageHistory:
     ----------
     run, scope
         The run, and the question.
+    reads
+        What the promises read that are asked about; of another one, or of one that
+        reads nothing, any message may have a part in it.
     """
 
-    def __init__(self, run: Run, scope: Scope) -> None:
+    def __init__(
+        self, run: Run, scope: Scope, reads: Mapping[Goal, Sequence[FieldRead]]
+    ) -> None:
         self.run = run
         self._scope = scope
+        self._reads: dict[Point, list[Point]] = {}
+        self._written: dict[Point, int] = {}
+        for goal, fields in reads.items():
+            top = self.goal(goal)
+            for read in fields:
+                point = Point(top.time, read.node, read.text)
+                self._written[point] = read.written
+                self._reads.setdefault(top, []).append(point)
         self._links: dict[Point, Loss] = {}
         self._received: dict[tuple[str, int], list[Point]] = {}
         for sent in run.sent:
@@ -46,7 +80,8 @@ class MessageHistory:
     def points(self) -> frozenset[Point]:
         """What was received, and the goals that are kept."""
         begun = map(_begins, self._scope.nodes)
-        return frozenset([*self._links, *begun, *map(self.goal, self.run.kept)])
+        kept = map(self.goal, self.run.kept)
+        return frozenset([*self._links, *self._written, *begun, *kept])
 
     def goal(self, goal: Goal) -> Point:
         """Return a goal at the end of its round."""
@@ -74,12 +109,19 @@ class MessageHistory:
         return Lineage(point, tuple(arcs))
 
     def _before(self, point: Point) -> list[Point]:
-        """Return what the sender of a point received last; all, of a goal."""
+        """Return what the sender of a message received last, or the node of a field.
+
+        Of a goal, return the fields that it reads.
+        """
+        if point in self._written:
+            until = self._written[point]
+            return [p for p in self._links if p.node == point.node and p.time <= until]
         link = self._links.get(point)
         if link is None:
             if point.node:
                 return []
-            return [p for p in self._links if p.time <= point.time]
+            heard = [p for p in self._links if p.time <= point.time]
+            return self._reads.get(point) or heard
         for time in range(link.time, 0, -1):
             if (link.src, time) in self._received:
                 return self._received[link.src, time]

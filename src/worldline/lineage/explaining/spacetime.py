@@ -1,7 +1,7 @@
 """Space-time diagrams: a line for each node, time downwards, messages across.
 
-The nodes that matter stand first, and always have lines of their own; of many others
-one line tells. Rounds in which the same happens again are left out.
+The nodes that matter always have lines of their own; of many others one line tells, and
+then those that matter stand first. Rounds in which the same happens again are left out.
 """
 
 from __future__ import annotations
@@ -85,39 +85,40 @@ def spacetime(run: Run, scope: Scope, first: Sequence[str] = ()) -> str:
     first
         The nodes that matter; those that faults name do as well.
     """
-    sight = _sight(run, scope, first)
+    plan = _plan(run, scope, first)
     boxes = list[str]()
     parts = [text_at(28, 22, "round", "time")]
-    for node in sight.shown:
-        parts += _lane(node, run, scope, sight)
-        boxes += _crash(node, run, scope, sight)
-    if sight.others:
-        x, ends = sight.lanes[sight.others[0]], sight.heights
-        said = f"{len(sight.others)} more: {', '.join(sight.others)}"
+    for node in plan.shown:
+        parts += _lane(node, run, scope, plan)
+        boxes += _crash(node, run, scope, plan)
+    if plan.others:
+        x, ends = plan.lanes[plan.others[0]], plan.heights
+        said = f"{len(plan.others)} more: {', '.join(plan.others)}"
         parts += [
-            titled(said, [text_at(x, 22, f"and {len(sight.others)} more", "others")]),
-            text_at(x, 38, shortened(", ".join(sight.others), 18), "others"),
+            titled(said, [text_at(x, 22, f"and {len(plan.others)} more", "others")]),
+            text_at(x, 38, shortened(", ".join(plan.others), 18), "others"),
             line(x, ends[1], x, ends[scope.eot], "lane fold"),
         ]
-    parts += _rounds(sight)
-    for way, messages in _messages(run, scope, sight).items():
-        parts.append(_message(way, messages, sight))
+    parts += _rounds(plan)
+    for way, messages in _messages(run, scope, plan).items():
+        parts.append(_message(way, messages, plan))
     parts += boxes  # over the arrows that end there
-    right = max(sight.lanes.values(), default=0) + 80
+    right = max(plan.lanes.values(), default=0) + 80
     return drawing(
-        right, sight.heights[scope.eot] + 40, parts, "space-time diagram of a run"
+        right, plan.heights[scope.eot] + 40, parts, "space-time diagram of a run"
     )
 
 
-def _sight(run: Run, scope: Scope, first: Sequence[str]) -> DiagramPlan:
+def _plan(run: Run, scope: Scope, first: Sequence[str]) -> DiagramPlan:
     named = dict.fromkeys(node for node in first if node in scope.nodes)
     named |= dict.fromkeys(nodes_of(run.faults))
-    order = sorted(scope.nodes, key=lambda node: node not in named)
-    if len(order) <= _MOST_LANES + 1:
-        shown = tuple(order)
-    else:
-        shown = tuple(order[: max(len(named), _MOST_LANES)])
-    others = tuple(order[len(shown) :])
+    shown = scope.nodes
+    if len(shown) > _MOST_LANES + 1:
+        order = sorted(scope.nodes, key=lambda node: node not in named)
+        # What is left must be worth a line.
+        most = max(len(named), _MOST_LANES)
+        shown = tuple(order[:most]) if most + 1 < len(order) else shown
+    others = tuple(node for node in scope.nodes if node not in shown)
     room = (WIDEST - _LEFT - 80) // max(1, len(shown) + bool(others) - 1 or 1)
     apart = max(_NARROWEST_LANE, min(_WIDEST_LANE, room))
     lanes = {node: float(_LEFT + i * apart) for i, node in enumerate(shown)}
@@ -166,25 +167,26 @@ def _heights(scope: Scope, left_out: Collection[tuple[int, int]]) -> dict[int, f
     return heights
 
 
-def _rounds(sight: DiagramPlan) -> list[str]:
+def _rounds(plan: DiagramPlan) -> list[str]:
     """Return the numbers of the rounds, and what is left out."""
     parts = [
-        text_at(28, sight.heights[time] + 4, str(time), "time") for time in sight.rounds
+        text_at(28, plan.heights[time] + 4, str(time), "time") for time in plan.rounds
     ]
-    for first, last in sight.left_out:
+    for first, last in plan.left_out:
         said = f"in rounds {first} to {last} the same is sent as in round {first - 1}"
         parts.append(
             titled(
                 said,
-                [text_at(34, sight.heights[first] + 4, f"⋮ {first}–{last}", "time")],
+                [text_at(34, plan.heights[first] + 4, f"⋮ {first}–{last}", "time")],
             )
         )
     return parts
 
 
-def _lane(node: str, run: Run, scope: Scope, sight: DiagramPlan) -> list[str]:
-    x, heights, eot = sight.lanes[node], sight.heights, scope.eot
-    name = text_at(x, 22, shortened(node, 14), "name")
+def _lane(node: str, run: Run, scope: Scope, plan: DiagramPlan) -> list[str]:
+    x, heights, eot = plan.lanes[node], plan.heights, scope.eot
+    matters = "" if node in plan.named or not plan.named else " beside"
+    name = text_at(x, 22, shortened(node, 14), f"name{matters}")
     parts = [titled(node, [name]) if len(node) > 14 else name]
     crash = _crash_of(node, run)
     falls = eot + 1 if crash is None else crash.time
@@ -197,7 +199,7 @@ def _lane(node: str, run: Run, scope: Scope, sight: DiagramPlan) -> list[str]:
             parts.append(line(x, heights[start], x, heights[end], kind))
     parts += [
         f'<circle class="event" cx="{x:g}" cy="{heights[time]:g}" r="3.5"/>'
-        for time in sight.rounds
+        for time in plan.rounds
         if not falls <= time < again
     ]
     return parts
@@ -208,11 +210,11 @@ def _crash_of(node: str, run: Run) -> Crash | None:
     return min(crashes, default=None)
 
 
-def _crash(node: str, run: Run, scope: Scope, sight: DiagramPlan) -> list[str]:
+def _crash(node: str, run: Run, scope: Scope, plan: DiagramPlan) -> list[str]:
     crash = _crash_of(node, run)
     if crash is None or crash.time > scope.eot:
         return []
-    x, y = sight.lanes[node], sight.heights[crash.time]
+    x, y = plan.lanes[node], plan.heights[crash.time]
     said = [box_at(x, y, 62, 20, "crash"), text_at(x, y + 4, "CRASHED", "crashed")]
     return [titled(str(crash), said)]
 
@@ -222,13 +224,13 @@ _Way: TypeAlias = tuple[float, float, int, int | None, MessageEnd]
 
 
 def _messages(
-    run: Run, scope: Scope, sight: DiagramPlan
+    run: Run, scope: Scope, plan: DiagramPlan
 ) -> dict[_Way, list[SentMessage]]:
     """Join what goes the same way at the same time, with the same end, to one arrow."""
-    rounds = {*sight.rounds}
+    rounds = {*plan.rounds}
     ways: dict[_Way, list[SentMessage]] = {}
     for sent in run.sent:
-        x1, x2 = sight.lanes[sent.src], sight.lanes[sent.dst]
+        x1, x2 = plan.lanes[sent.src], plan.lanes[sent.dst]
         if x1 != x2 and sent.time < scope.eot and sent.time in rounds:
             way = x1, x2, sent.time, sent.arrived, fate(sent, run.faults)
             ways.setdefault(way, []).append(sent)
@@ -236,11 +238,11 @@ def _messages(
     return dict(sorted(ways.items(), key=lambda way: way[0][4] is MessageEnd.LOST))
 
 
-def _message(way: _Way, messages: list[SentMessage], sight: DiagramPlan) -> str:
+def _message(way: _Way, messages: list[SentMessage], plan: DiagramPlan) -> str:
     """Return an arrow; a message that is lost ends before it arrives, in a cross."""
     x1, x2, time, arrived, end = way
-    arrives = min(arrived or time + 1, max(sight.heights))
-    y1, y2 = sight.heights[time], sight.heights[arrives]
+    arrives = min(arrived or time + 1, max(plan.heights))
+    y1, y2 = plan.heights[time], plan.heights[arrives]
     labels = [f"{one.src}→{one.dst}: {one.label}" for one in messages[:_MOST_TITLES]]
     if (more := len(messages) - _MOST_TITLES) > 0:
         labels.append(f"and {more} more")
@@ -256,6 +258,6 @@ def _message(way: _Way, messages: list[SentMessage], sight: DiagramPlan) -> str:
         bar = line(x2 - 6, y2 - 6, x2 + 6, y2 - 6, "bar")
         return titled(title, [line(x1, y1, x2, y2 - 6, kind), bar])
     ends = {node for one in messages for node in (one.src, one.dst)}
-    if end is MessageEnd.ARRIVES and sight.named and not ends & sight.named:
+    if end is MessageEnd.ARRIVES and plan.named and not ends & plan.named:
         kind = "message faint"
     return titled(title, [arrow(x1, y1, x2, y2, kind)])

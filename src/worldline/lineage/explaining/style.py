@@ -33,8 +33,8 @@ pre {{ padding: 0.8em; font: 12px/1.4 ui-monospace, monospace }}
 KEY_OF_RUNS = (
     '<p class="key">Runs: time goes down. <span class="blue">→ arrives</span>, '
     '<span class="red">╌✕ lost</span>, <span class="grey">┈ not sent, because of a crash'
-    "</span>; a node that has crashed goes on as a dotted line. Nodes that matter "
-    "stand first. Point at an arrow to see what it carries.</p>"
+    "</span>; a node that has crashed goes on as a dotted line. The names of nodes "
+    "that matter are bold. Point at an arrow to see what it carries.</p>"
 )
 KEY_OF_LINEAGE = (
     '<p class="key">Lineage: an outcome stands above what it needs, as far as that fails '

@@ -25,7 +25,7 @@ _UNWRITABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 STYLE = """
 svg { font: 11px ui-monospace, monospace; background: #fff }
 svg text { text-anchor: middle; fill: #1b1f24 }
-svg .name { font-weight: bold; font-size: 13px } svg .time { fill: #6e7781 }
+svg .name { font-weight: bold; font-size: 13px } svg .beside { fill: #6e7781; font-weight: normal } svg .time { fill: #6e7781 }
 svg .others { fill: #6e7781; font-size: 12px } svg .note { fill: #6e7781 }
 .lane { stroke: #57606a } .dead { stroke-dasharray: 2 5 } .fold { stroke: #d0d7de }
 .event { fill: #57606a } .message { stroke: #0969da }

@@ -7,25 +7,40 @@ turn. So the way leads from node to node, back to the faults.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import final
+from collections.abc import Sequence
+from typing import TypeAlias, final
 
-from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Loss, in_order
+from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, in_order
 from worldline.injection.subject import Pulse, Run
 from worldline.lineage.explaining.cause import Cause, bounded
-from worldline.lineage.explaining.phrases import faults_phrase, listed
+from worldline.lineage.explaining.phrases import (
+    crash_words,
+    culprits,
+    faults_phrase,
+    listed,
+    rounds_words,
+)
+from worldline.lineage.rounds.lacking import Lacking, Lacks, MailKind, never_arrives
 from worldline.lineage.rounds.promises import FAILURE, Promise
 from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.lineage.rounds.watched import (
     MailKey,
     WatchedRun,
+    Writing,
     field_of,
     promised_property,
+    stopped_by,
 )
+from worldline.model.properties import Property
+from worldline.trace.json_text import shorten
 
-_MOST_FIELDS = 2
-_MOST_SPARED = 12
+_Values: TypeAlias = tuple[str | None, str | None, Writing | None, Writing | None]
+"""Of a field: its value, that without faults, and who wrote these."""
+
+_MOST_FIELDS, _MOST_KINDS = 2, 2
+_WIDEST = 40
+"""Columns of a message."""
+_MOST_SPARED = 30
 """How many faults are spared in turn, to see that each has its part."""
 
 
@@ -47,27 +62,6 @@ def round_causes(subject: RoundsSubject, bad: Run, check: Pulse) -> list[Cause]:
 
 
 @final
-@dataclass(slots=True)
-class _Lacks:
-    """What the nodes of one distance miss, or get instead.
-
-    Attributes
-    ----------
-    missing
-        By receiver, sender and type: the messages that do not arrive.
-    faults
-        Those that cut off messages directly, or stop a node.
-    sources
-        Who sends otherwise than without faults, and until which round that matters.
-    """
-
-    missing: dict[tuple[int, int, str], list[MailKey]] = field(default_factory=dict)
-    new: dict[tuple[int, int, str], list[MailKey]] = field(default_factory=dict)
-    faults: dict[Fault, None] = field(default_factory=dict)
-    sources: dict[int, int] = field(default_factory=dict)
-
-
-@final
 class _Blame:
     """Finds the cause of one broken promise."""
 
@@ -86,25 +80,30 @@ class _Blame:
         """Return it in words."""
         goals, phrase = (str(self._promise),), self._phrase(self._faults)
         broken = self._broken_words()
-        fields, sources = self._fields()
-        if not self._faults:
-            return Cause(goals=goals, what=broken, faults=phrase, because=tuple(fields))
-        levels = list(self._levels(sources))
+        fields, sources, crashes = self._differing()
+        lacking = Lacking(self._names, self._faults, self._good, self._bad, self._check)
+        levels = list(lacking.levels(sources, set(self._faults) - crashes))
         lack = self._lack(levels)
         if lack is not None:
-            said = [f"so {line}" for line in (*fields, broken)]
-            what = lack
+            what, said = lack, [f"so {line}" for line in (*fields, broken)]
         else:
-            below = [self._said(level) for level in levels]
-            said = [f"because {line}" for line in (*fields, *filter(None, below))]
-            what = broken
-        nodes = self._nodes(levels, sources)
+            named = {fault for level in levels for fault in level.faults}
+            more = [
+                crash_words(one)
+                for one in in_order(crashes - named)
+                if isinstance(one, Crash)
+            ]
+            below = filter(None, map(self._said, levels))
+            what, said = (
+                broken,
+                [f"because {line}" for line in (*more, *fields, *below)],
+            )
         return Cause(
             goals=goals,
             what=what,
             faults=phrase,
             because=tuple(bounded(said)),
-            nodes=nodes,
+            nodes=self._nodes(levels, sources),
         )
 
     def _phrase(self, faults: FaultSet) -> str:
@@ -118,150 +117,76 @@ class _Blame:
 
     # -------------------------------------------------------------- fields and writers
 
-    def _fields(self) -> tuple[list[str], dict[int, int]]:
-        """Return the fields that differ in words, and the nodes where to go on."""
+    def _differing(self) -> tuple[list[str], dict[int, int], FaultSet]:
+        """Return fields that differ, in words, the nodes where to go on, and crashes.
+
+        The crashes are those of which the verdict took note.
+        """
         prop = promised_property(self._subject, self._promise)
-        last = self._bad.last
+        nodes = range(len(self._names))
         if prop is None:
-            failing = [step[0].node for step in self._bad.rounds.run[-1:]]
-            nodes = [i for i, n in enumerate(self._subject.system.ids) if n in failing]
-            return [], dict.fromkeys(nodes or range(len(self._names)), last)
-        lines: list[str] = []
-        sources: dict[int, int] = {}
+            # A handler failed: all that its node has heard may be why.
+            failing = self._bad.rounds.run[-1][0].node
+            ids = self._subject.system.ids
+            nodes = range(ids.index(failing), ids.index(failing) + 1)
+            return [], dict.fromkeys(nodes, self._bad.last), NO_FAULTS
+        alike, crashes = self._reads(prop)
+        lines = [_field_words(names, *values) for values, names in alike.items()]
+        owners = [n for n in nodes for names in alike.values() if self._has(n, names)]
+        if (more := len(lines) - _MOST_FIELDS) > 0:
+            others = "field differs" if more == 1 else "fields differ"
+            lines = [*lines[:_MOST_FIELDS], f"{more} more {others}"]
+        return lines, dict.fromkeys(owners or nodes, self._bad.last), crashes
+
+    def _has(self, node: int, names: Sequence[str]) -> bool:
+        return any(name.startswith(f"{self._names[node]}.") for name in names)
+
+    def _reads(self, prop: Property) -> tuple[dict[_Values, list[str]], FaultSet]:
+        """Return the fields that a verdict read and that differ, those alike together."""
+        alike: dict[_Values, list[str]] = {}
+        crashes: set[Fault] = set()
         for read in self._bad.reads(prop):
-            place = field_of(self._subject, read)
             has, had = self._bad.value(read), self._good.value(read)
-            if place is None or has == had:
+            if has == had:
                 continue
-            lines.append(self._field_words(*place, has, had))
-            sources[place[0]] = last
-        if not sources:
-            sources = dict.fromkeys(range(len(self._names)), last)
-        if more := lines[_MOST_FIELDS:]:
-            others = (
-                f"{len(more)} more fields that it read differ{'s' * (len(more) == 1)}"
-            )
-            lines = [
-                *lines[:_MOST_FIELDS],
-                others.replace("1 more fields", "1 more field"),
-            ]
-        return lines, sources
-
-    def _field_words(
-        self, node: int, name: str, has: str | None, had: str | None
-    ) -> str:
-        """Say what a field is, who wrote it last, and the same without faults."""
-        here, there = self._bad.writing(node, name), self._good.writing(node, name)
-        said = f"{self._names[node]}.{name} is {has or '?'}"
-        if here is None:
-            said += ", and nothing wrote it"
-        else:
-            said += f", written in {here.round} by {here.by}"
-        other = f"without faults it is {had or '?'}"
-        if there is not None:
-            other += f", written in {there.round} by {there.by}"
-        return f"{said}; {other}"
-
-    # --------------------------------------------------------------- from node to node
-
-    def _levels(self, sources: dict[int, int]) -> Iterator[_Lacks]:
-        """Yield what nodes miss, then what its senders do, until all faults are named."""
-        left = set(self._faults)
-        seen: dict[int, int] = {}
-        while sources and left:
-            self._check()
-            level = _Lacks()
-            for node, last in sources.items():
-                seen[node] = max(last, seen.get(node, 0))
-                self._look_at(node, last, level)
-            yield level
-            left -= set(level.faults)
-            sources = {
-                node: last
-                for node, last in level.sources.items()
-                if last > seen.get(node, 0)
-            }
-
-    def _look_at(self, node: int, last: int, level: _Lacks) -> None:
-        level.faults |= dict.fromkeys(self._crashes(node, last))
-        here, there = (set(run.arrived(node, last)) for run in (self._bad, self._good))
-        for key in sorted(there - here):
-            level.missing.setdefault(self._kind(key), []).append(key)
-            if faults := self._cut(key):
-                level.faults |= dict.fromkeys(faults)
-            else:
-                self._go_on(key, level)
-        for key in sorted(here - there):
-            level.new.setdefault(self._kind(key), []).append(key)
-            self._go_on(key, level)
-
-    def _kind(self, key: MailKey) -> tuple[int, int, str]:
-        mail = self._good.mails.get(key) or self._bad.mails[key]
-        return key[1], key[0], type(mail.envelope.message).__name__
-
-    @staticmethod
-    def _go_on(key: MailKey, level: _Lacks) -> None:
-        src, _, sent, _ = key
-        level.sources[src] = max(sent, level.sources.get(src, 0))
-
-    def _cut(self, key: MailKey) -> list[Fault]:
-        """Return the faults that keep a message from arriving; none if it is not sent."""
-        src, dst, sent, _ = key
-        if crashes := self._crashes(src, sent):
-            return list(crashes)
-        if key not in self._bad.mails:
-            return []
-        ends = {self._names[src], self._names[dst]}
-        losses = [
-            fault
-            for fault in in_order(self._faults)
-            if isinstance(fault, Loss) and {fault.src, fault.dst} == ends
-        ]
-        exact = [f for f in losses if (f.time, f.src) == (sent, self._names[src])]
-        # On streams a loss breaks the connection, with all that is under way.
-        return [*exact] or [*self._crashes(dst, sent + 1)] or [*losses]
-
-    def _crashes(self, node: int, last: int) -> list[Fault]:
-        """Return the crash that a node has had by a round, if any."""
-        name = self._names[node]
-        return [
-            fault
-            for fault in self._faults
-            if isinstance(fault, Crash) and fault.node == name and fault.time <= last
-        ]
+            crashes |= set(stopped_by(self._subject, read, self._faults))
+            place = field_of(self._subject, read)
+            if place is not None:
+                values = has, had, self._bad.writing(*place), self._good.writing(*place)
+                name = f"{self._names[place[0]]}.{place[1]}"
+                alike.setdefault(values, []).append(name)
+        return alike, frozenset(crashes)
 
     # --------------------------------------------------------------------------- words
 
-    def _lack(self, levels: Sequence[_Lacks]) -> str | None:
+    def _lack(self, levels: Sequence[Lacks]) -> str | None:
         """Return what all faults together keep from arriving, if that is one thing."""
-        if len(levels) != 1 or len(levels[0].missing) != 1 or levels[0].new:
+        if len(levels) != 1 or len(levels[0].cut) != 1:
             return None
         if set(levels[0].faults) != self._faults or len(self._faults) > _MOST_SPARED:
             return None
-        ((kind, _),) = levels[0].missing.items()
-        if not self._never(self._bad, kind):
-            return None
+        ((kind, keys),) = levels[0].cut.items()
+        never = never_arrives(self._bad, kind)
         for fault in self._faults:
             spared = self._faults - {fault}
             run = WatchedRun(self._subject, spared, self._bad.last, self._check)
-            if self._never(run, kind):
+            if never:
+                is_lacking = never_arrives(run, kind)
+            else:
+                is_lacking = not set(keys) & set(run.arrived(kind[0], run.last))
+            if is_lacking:
                 return None
-        return self._missing_words([kind])
+        return self._missing_words([kind]) if never else self._misses_words(kind, keys)
 
-    def _never(self, run: WatchedRun, kind: tuple[int, int, str]) -> bool:
-        dst, src, name = kind
-        return not any(
-            key[0] == src and type(run.mails[key].envelope.message).__name__ == name
-            for key in run.arrived(dst, run.last)
-        )
-
-    def _said(self, level: _Lacks) -> str:
+    def _said(self, level: Lacks) -> str:
         """Return what the nodes of one distance miss, with the faults behind it."""
-        never = [kind for kind in level.missing if self._never(self._bad, kind)]
+        # What faults cut off says more than what follows from it.
+        missing = level.cut or level.missing
+        never = [kind for kind in missing if never_arrives(self._bad, kind)]
         parts = [self._missing_words(never)] if never else []
-        misses = [kind for kind in level.missing if kind not in never]
-        if misses and not never:
-            parts.append(self._misses_words(misses[0], level.missing[misses[0]]))
+        if missing and not never:
+            kind, keys = next(iter(missing.items()))
+            parts.append(self._misses_words(kind, keys))
         if not parts and level.new:
             dst, src, name = next(iter(level.new))
             parts.append(
@@ -276,36 +201,62 @@ class _Blame:
             )
         return "".join(parts)
 
-    def _missing_words(self, kinds: Sequence[tuple[int, int, str]]) -> str:
-        """Say what never arrives; of several types or senders those of each receiver."""
-        receivers = list(dict.fromkeys(self._names[dst] for dst, _, _ in kinds))
-        names = list(dict.fromkeys(name for _, _, name in kinds))
-        senders = list(dict.fromkeys(self._names[src] for _, src, _ in kinds))
-        gets = "gets" if len(receivers) == 1 else "get"
-        if len(receivers) * len(senders) * len(names) != len(kinds):
-            dst, src, name = kinds[0]
-            more = f", nor {len(kinds) - 1} other kinds of messages" * (len(kinds) > 2)
-            return f"{self._names[dst]} never gets {name} from {self._names[src]}{more}"
-        return (
-            f"{listed(receivers)} never {gets} {listed(names)} from {listed(senders)}"
+    def _missing_words(self, kinds: Sequence[MailKind]) -> str:
+        """Say what does not arrive: of all receivers at once, if it is the same."""
+        receivers, senders, names = (
+            list(dict.fromkeys(part))
+            for part in (
+                [self._names[dst] for dst, _, _ in kinds],
+                [self._names[src] for _, src, _ in kinds],
+                [name for _, _, name in kinds],
+            )
         )
+        if len(receivers) * len(senders) * len(names) != len(kinds):
+            said = [self._missing_words([kind]) for kind in kinds[:_MOST_KINDS]]
+            more = len(kinds) - len(said)
+            return listed([*said, f"{more} more"] if more else said)
+        gets = "gets" if len(receivers) == 1 else "get"
+        last = self._bad.last
+        if last == self._subject.scope.eot:
+            said = [listed(receivers), "never", gets, listed(names)]
+        else:
+            said = [listed(receivers), gets, "up to", str(last), "no", listed(names)]
+        return f"{' '.join(said)} from {listed(senders)}"
 
-    def _misses_words(self, kind: tuple[int, int, str], keys: list[MailKey]) -> str:
+    def _misses_words(self, kind: MailKind, keys: list[MailKey]) -> str:
         dst, src, name = kind
-        first = min(key[2] for key in keys)
+        if len(keys) == 1:
+            name = shorten(keys[0][3], _WIDEST)
+        sent = rounds_words(key[2] for key in keys)
         return (
-            f"{self._names[dst]} misses {name} from {self._names[src]}, sent in {first}"
+            f"{self._names[dst]} misses {name} from {self._names[src]}, sent in {sent}"
         )
 
     def _nodes(
-        self, levels: Sequence[_Lacks], sources: dict[int, int]
+        self, levels: Sequence[Lacks], sources: dict[int, int]
     ) -> tuple[str, ...]:
         named: dict[str, None] = dict.fromkeys(
             self._names[dst] for level in levels[::-1] for dst, _, _ in level.missing
         )
+        named |= dict.fromkeys(culprits(self._faults))
         if len(sources) < len(self._names):
             named |= dict.fromkeys(self._names[node] for node in sources)
-        for fault in in_order(self._faults):
-            ends = (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
-            named |= dict.fromkeys(ends)
         return tuple(named)
+
+
+def _field_words(
+    names: Sequence[str],
+    has: str | None,
+    had: str | None,
+    here: Writing | None,
+    there: Writing | None,
+) -> str:
+    """Say what fields are, who wrote them last, and the same without faults."""
+    one = len(names) == 1
+    said = f"{listed(names)} {'is' if one else 'are'} {has or '?'}"
+    if here is None:
+        said += f", and nothing wrote {'it' if one else 'them'}"
+    else:
+        said += f", written in {here.round} by {here.by}"
+    said += f"; without faults {'it is' if one else 'they are'} {had or '?'}"
+    return said if there is None else f"{said}, written in {there.round} by {there.by}"

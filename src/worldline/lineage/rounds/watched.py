@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, final
 
-from worldline.injection.scope import FaultSet
+from worldline.injection.scope import Crash, FaultSet
 from worldline.injection.subject import Pulse
 from worldline.lineage.rounds.promises import Judge, Promise
 from worldline.lineage.rounds.scheduler import Mail
@@ -146,3 +146,14 @@ def promised_property(subject: RoundsSubject, promise: Promise) -> Property | No
     """Return the property of a promise; None for that no handler fails."""
     by_name = {prop.name: prop for prop in subject.system.properties}
     return by_name.get(promise.property)
+
+
+def stopped_by(
+    subject: RoundsSubject, read: ColumnRead, faults: FaultSet
+) -> list[Crash]:
+    """Return the crash that a read of a node's status sees, if it is one."""
+    column = subject.system.layout.columns[read.column]
+    if column.kind is not ColumnKind.HIDDEN:
+        return []
+    name = subject.scope.nodes[column.index]
+    return [one for one in faults if isinstance(one, Crash) and one.node == name]

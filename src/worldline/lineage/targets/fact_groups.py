@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import final
 
 from worldline.dedalus.differences import Difference
 from worldline.dedalus.evaluate import Execution
-from worldline.dedalus.provenance import Fact
 from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import CRASH, POST, PRE, literals
 from worldline.injection.scope import Fault
@@ -109,7 +108,11 @@ class FactWords:
         """Return the nodes that a group is about."""
         if group.relation == CRASH:
             return list(dict.fromkeys(str(row[1]) for row in group.rows))
-        return list(dict.fromkeys(filter(None, map(self._place, self._facts(group)))))
+        return self._places(group, group.rows)
+
+    def losers(self, group: FactGroup) -> list[str]:
+        """Return the nodes that lack what a group is about for ever, if any do."""
+        return self._places(group, self.never(group)) or self.places(group)
 
     def change(self, group: FactGroup) -> str:
         """Return what is missing, or there instead, as a clause.
@@ -126,22 +129,18 @@ class FactWords:
         when = "" if never else self._when(group)
         if group.relation in (PRE, POST):
             return self._promised(group, rows)
-        facts = [Fact(group.relation, row, 0) for row in rows]
-        places = list(dict.fromkeys(filter(None, map(self._place, facts))))
+        places = self._places(group, rows)
         if not places:
             return self._unplaced(group, rows, when)
-        held = list(dict.fromkeys(self._held(fact) for fact in facts))
+        held = list(dict.fromkeys(row_words(group.relation, row[1:]) for row in rows))
         return _clause(_some(places), _some(held), group, when, never=bool(never))
 
-    def _facts(self, group: FactGroup) -> list[Fact]:
-        return [Fact(group.relation, row, 0) for row in group.rows]
-
-    def _place(self, fact: Fact) -> str | None:
-        node = str(fact.row[0])
-        return node if fact.relation in self._placed and node in self._nodes else None
-
-    def _held(self, fact: Fact) -> str:
-        return row_words(fact.relation, fact.row[1:])
+    def _places(self, group: FactGroup, rows: Iterable[FactRow]) -> list[str]:
+        """Return the nodes at which rows are; none for those of the specification."""
+        if group.relation not in self._placed:
+            return []
+        nodes = [str(row[0]) for row in rows if str(row[0]) in self._nodes]
+        return list(dict.fromkeys(nodes))
 
     def _promised(self, group: FactGroup, rows: Sequence[FactRow]) -> str:
         said = _some([goal_words(row) for row in rows])

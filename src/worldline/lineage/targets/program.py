@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import final
 
@@ -17,7 +17,7 @@ from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import Cause
-from worldline.lineage.options import IGNORE
+from worldline.lineage.options import CONSERVATIVE, IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.program_cause import program_causes
@@ -60,6 +60,7 @@ class DedalusTarget:
 
     engine = "symbolic"
     semantics = CrashSemantics.MUTE
+    told_negation = CONSERVATIVE
     can_harden = True
     may_crash: tuple[str, ...] | None = None
 
@@ -144,7 +145,9 @@ class DedalusTarget:
         """Return why a run breaks what it breaks."""
         return program_causes(self.subject(scope, IGNORE), bad, check)
 
-    def history(self, scope: Scope, run: Run) -> ProgramHistory:
+    def history(
+        self, scope: Scope, run: Run, goals: Collection[Goal]
+    ) -> ProgramHistory:
         """Return all facts of a run, and from what they were derived."""
         return ProgramHistory(self.subject(scope, IGNORE), run)
 

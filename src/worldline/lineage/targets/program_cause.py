@@ -15,7 +15,8 @@ from worldline.dedalus.differences import Differences
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.provenance import Fact
 from worldline.dedalus.walk import CRASH, POST, PRE
-from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, Scope
+from worldline.engine.bounds import BoundHit
+from worldline.injection.scope import NO_FAULTS, Fault, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.explaining.cause import (
     Cause,
@@ -23,14 +24,14 @@ from worldline.lineage.explaining.cause import (
     missing_words,
     plain_cause,
 )
-from worldline.lineage.explaining.phrases import faults_phrase
+from worldline.lineage.explaining.phrases import culprits, faults_phrase
 from worldline.lineage.explaining.words import goal_words
 from worldline.lineage.targets.fact_groups import FactGroup, FactWords, grouped
 from worldline.lineage.targets.program_subject import DedalusSubject
 
 _MOST_GOALS = 40
 """How many goals are explained; the others are counted."""
-_MOST_SPARED = 12
+_MOST_SPARED = 30
 """How many faults are spared in turn, to see that each has its part in a lack."""
 
 _Chain: TypeAlias = list[list[FactGroup]]
@@ -92,7 +93,7 @@ class _Teller:
             named = {fault for one in below for fault in one.faults}
             if not named & left:
                 break
-            chains.append(grouped(below))
+            chains.append(_down_to_faults(grouped(below)))
             left -= named
             spared = self._faults - left
         return chains
@@ -136,7 +137,10 @@ class _Teller:
         rows = self._words.never(end)
         if not end.is_missing or not rows or end.relation in (PRE, POST):
             return None
-        is_so = all(self._is_mended(end, rows, fault) for fault in self._faults)
+        try:
+            is_so = all(self._is_mended(end, rows, fault) for fault in self._faults)
+        except BoundHit:
+            return None
         return end if is_so else None
 
     def _is_mended(
@@ -181,13 +185,19 @@ class _Teller:
         return ", and ".join(dict.fromkeys(said))
 
     def _nodes(self, chains: list[_Chain]) -> tuple[str, ...]:
-        """Return whom it is about: by what the faults take from them, then by rank."""
+        """Return whom it is about: who loses something, by what faults, then others."""
         groups = [one for chain in chains for level in chain for one in level]
-        groups.sort(key=lambda group: not (group.faults and group.is_missing))
+        direct = [one for one in groups if one.faults and one.is_missing]
         nodes: dict[str, None] = {}
+        for group in direct:
+            nodes |= dict.fromkeys(self._words.losers(group))
+        nodes |= dict.fromkeys(culprits(self._faults))
         for group in groups:
             nodes |= dict.fromkeys(self._words.places(group))
-        for fault in sorted(self._faults, key=str):
-            ends = (fault.node,) if isinstance(fault, Crash) else (fault.src, fault.dst)
-            nodes |= dict.fromkeys(ends)
         return tuple(nodes)
+
+
+def _down_to_faults(chain: _Chain) -> _Chain:
+    """Return a chain without what lies behind the last of its faults."""
+    last = max(n for n, level in enumerate(chain) if any(one.faults for one in level))
+    return chain[: last + 1]

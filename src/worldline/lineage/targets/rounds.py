@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import final
 
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
@@ -14,6 +14,7 @@ from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.explaining.messages import MessageHistory
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
+from worldline.lineage.rounds.field_reads import fields_read
 from worldline.lineage.rounds.promises import Promise
 from worldline.lineage.rounds.round_causes import round_causes
 from worldline.lineage.rounds.stepping import stepper_of
@@ -50,6 +51,7 @@ class RoundsTarget:
 
     engine = "states"
     semantics = CrashSemantics.HALT
+    told_negation = IGNORE
     can_harden = False
     default_scope = (EOT, EFF, CRASHES)
     warnings: tuple[str, ...] = ()
@@ -131,9 +133,12 @@ class RoundsTarget:
         """Return why a run breaks what it breaks."""
         return round_causes(self.subject(scope, IGNORE), bad, check)
 
-    def history(self, scope: Scope, run: Run) -> MessageHistory:
-        """Return the messages of a run: the lineage of Python nodes is in them."""
-        return MessageHistory(run, scope)
+    def history(
+        self, scope: Scope, run: Run, goals: Collection[Goal]
+    ) -> MessageHistory:
+        """Return the messages of a run, and the fields that goals read."""
+        subject = self.subject(scope, IGNORE)
+        return MessageHistory(run, scope, fields_read(subject, run.faults, goals))
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget

@@ -6,7 +6,7 @@ knows a subject only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -88,6 +88,10 @@ class Target(Protocol):
         """Whether changes to it can be tried."""
 
     @property
+    def told_negation(self) -> str:
+        """The treatment of absences with which supports say what is enough."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant."""
 
@@ -138,8 +142,16 @@ class Target(Protocol):
             Called now and then; what it raises ends the work.
         """
 
-    def history(self, scope: Scope, run: Run) -> ExportedHistory:
-        """Return all that a run derived, as far as it can be told."""
+    def history(
+        self, scope: Scope, run: Run, goals: Collection[Goal]
+    ) -> ExportedHistory:
+        """Return all that a run derived, as far as it can be told.
+
+        Parameters
+        ----------
+        goals
+            Those that are asked about.
+        """
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget
