@@ -11,7 +11,6 @@ from worldline.lineage.explaining.difference import (
     difference,
     shape,
 )
-from worldline.lineage.explaining.messages import MessageHistory
 from worldline.lineage.options import IGNORE
 from worldline.lineage.targets.opening import open_target
 from worldline.loading.loader import load
@@ -20,7 +19,9 @@ from worldline.loading.loader import load
 def lack(name: str, scope: Scope, faults: FaultSet, goal: tuple[str, ...]) -> GoalLack:
     target = open_target([name], {}, None)
     subject = target.subject(scope, IGNORE)
-    good, bad = (target.history(scope, subject.run(f)) for f in (NO_FAULTS, faults))
+    good, bad = (
+        target.history(scope, subject.run(f), [goal]) for f in (NO_FAULTS, faults)
+    )
     assert goal in bad.run.broken
     return difference(good.goal(goal), ComparedRun(good), ComparedRun(bad))
 
@@ -83,22 +84,21 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_of_python_nodes_the_messages_are_followed():
+def test_of_python_nodes_fields_and_messages_are_followed():
     Path("chain.py").write_text(CHAIN, "utf-8")
     target = open_target(load("chain.py", {}), {}, None)
     scope = Scope(("n1", "n2", "n3"), eot=5, eff=4)
     subject = target.subject(scope, IGNORE)
     loss = Loss(1, "n1", "n2")
-    good, bad = (
-        MessageHistory(subject.run(faults), scope)
-        for faults in (NO_FAULTS, frozenset({loss}))
-    )
-    (goal,) = bad.run.broken
+    runs = [subject.run(faults) for faults in (NO_FAULTS, frozenset({loss}))]
+    (goal,) = runs[1].broken
+    good, bad = (target.history(scope, run, [goal]) for run in runs)
     made = difference(good.goal(goal), ComparedRun(good), ComparedRun(bad))
     assert sorted(map(str, made.lacking)) == [
         "last_has_it@5",
         "n2 hears Update(number=1) of n1@2",
         "n3 hears Update(number=1) of n2@3",
+        "n3.log is (1,)@5",
     ]
     assert [*made.fates.values()] == ["lost"]
     assert made.faults == {loss}
