@@ -41,6 +41,10 @@ def texts(svg: str) -> list[str]:
     return [e.text for e in drawn(svg) if e.tag.endswith("}text") and e.text]
 
 
+def names(svg: str) -> list[str | None]:
+    return [e.text for e in drawn(svg) if "name" in e.attrib.get("class", "")]
+
+
 def of_broadcast(scope: Scope, faults: FaultSet, kind: str = "retry") -> str:
     subject = Broadcast(scope, kind)  # type: ignore[arg-type]
     return spacetime(subject.run(faults), scope)
@@ -124,18 +128,25 @@ def test_of_many_nodes_those_that_matter_have_lines_and_the_others_share_one():
     nodes = tuple("abcdefghij")
     scope = Scope(nodes, eot=3, eff=2, crashes=1)
     svg = of_broadcast(scope, frozenset({Loss(1, "a", "j")}))
-    names = [e.text for e in drawn(svg) if e.attrib.get("class") == "name"]
-    assert names == ["a", "j", "b", "c", "d", "e"]
+    assert names(svg) == ["a", "j", "b", "c", "d", "e"]
+    assert [kind for kind in kinds(svg) if "name" in kind] == [
+        *["name"] * 2,
+        *["name beside"] * 4,
+    ]
     assert "and 4 more" in texts(svg)
     assert "4 more: f, g, h, i" in [e.text for e in drawn(svg)]
+
+
+def test_a_few_nodes_keep_their_order():
+    svg = of_broadcast(Scope(ABC, eot=3, eff=2), frozenset({Loss(1, "a", "c")}))
+    assert names(svg) == ["a", "b", "c"]
 
 
 def test_no_run_of_ten_nodes_is_wider_than_a_window():
     nodes = tuple(f"replica-number-{n}" for n in range(10))
     faults: FaultSet = frozenset(Loss(1, nodes[0], node) for node in nodes[1:])
     svg = of_broadcast(Scope(nodes, eot=4, eff=3), faults)
-    names = [e for e in drawn(svg) if e.attrib.get("class") == "name"]
-    assert len(names) == 10
+    assert names(svg) == [shortened(node, 14) for node in nodes]
     assert float(drawn(svg)[0].attrib["width"]) <= WIDEST
     assert {e.text for e in drawn(svg) if e.tag.endswith("title")} >= {*nodes}
 
