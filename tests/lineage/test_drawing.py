@@ -246,3 +246,22 @@ def test_a_drawing_can_stand_alone_and_beside_others():
 
 def test_a_long_text_loses_its_middle():
     assert [shortened("abcdefgh", n) for n in (8, 5, 2)] == ["abcdefgh", "abc…h", "…h"]
+
+
+def test_what_happens_round_after_round_is_one_point_if_all_is_too_high():
+    picture = LineagePicture((Point(40, "b", "post()"),))
+    held = [Point(time, "b", "has()") for time in range(2, 41)]
+    picture.add(Arc(held[-1], picture.tops[0], 0))
+    for one, other in pairwise(held):
+        picture.add(Arc(one, other, 1))
+        sent = Point(other.time - 1, "a", "say()")
+        picture.add(Arc(sent, other, 2, is_message=True))
+        picture.fates[sent, other] = "lost" if other.time % 2 else "not sent"
+    made = folded(picture, ABC)
+    assert [spot.text for spot in made.spots] == [
+        "say()@2–39",
+        "has()@2–40",
+        "post()@40",
+    ]
+    assert sorted(said for _, said in made.arcs.values()) == ["", "lost or not sent"]
+    assert made.spots[1].title.endswith("has()@21\nand 19 more")

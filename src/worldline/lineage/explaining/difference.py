@@ -27,7 +27,7 @@ MOST_WAYS = 3
 """How many derivations of a point are shown, of those that fail."""
 _MOST_INSTEAD = 12
 """How many points are looked into that hold though one must be absent."""
-_MOST_ARCS = 400
+_MOST_ARCS = 4_000
 
 
 class RunHistory(Protocol):

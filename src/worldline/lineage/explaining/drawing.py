@@ -99,8 +99,9 @@ def _drawn(made: FoldedPicture, about: str) -> str:
         y2 += _HIGH / 2 + _NOTE * bool(made.spots[ends[1]].note)
         parts.append(arrow(x1, y1, x2, y2, kind))
         if said:
-            x, y = (x1 + x2) / 2, (y1 + y2) / 2 + 2
             wide = len(said) * CHARACTER + 6
+            x = max(wide / 2, min((x1 + x2) / 2, width - wide / 2))
+            y = (y1 + y2) / 2 + 2
             parts += [box_at(x, y, wide, 15, "under"), text_at(x, y + 4, said, "fate")]
     for number, spot in enumerate(made.spots):
         parts.append(_box(spot, *at[number]))

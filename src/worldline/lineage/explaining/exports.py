@@ -101,7 +101,7 @@ def _provenance_files(
 
 
 def _json(plain: Any) -> str:
-    return f"{json.dumps(plain, indent=1)}\n"
+    return f"{json.dumps(plain)}\n"
 
 
 def _run_json(one: ReportedRun, scope: Scope) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from worldline.lineage.explaining.svg import CHARACTER, WIDEST, shortened
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _LONGEST = 34
 _BESIDE, _AROUND = 16, 16
-_MOST_SPOTS = 60
+_MOST_SPOTS, _MOST_ROWS = 60, 14
 """A drawing with more is folded, even if it is narrow enough."""
 
 Marks: TypeAlias = frozenset[str]
@@ -84,7 +84,9 @@ class DrawnPoint:
     def text(self) -> str:
         """The label as it is drawn."""
         first = self.members[0].time
-        until = f"–{self.last}" if self.last > first else ""
+        times = {point.time for point in self.members}
+        is_whole = len(times) in (1, self.last - first + 1)
+        until = f"{'–' if is_whole else ' … '}{self.last}" if self.last > first else ""
         return f"{shortened(self.label, _LONGEST)}@{first}{until}"
 
     @property
@@ -123,23 +125,27 @@ def folded(
     named
         Those that matter; they are merged last.
     """
-    keys: list[Callable[[Point], Hashable]] = [
-        lambda point: (point.time, point.label),
-        lambda point: (point.time, _without(point.label, {*nodes} - {*named})),
-        lambda point: (point.time, _without(point.label, nodes)),
-        lambda point: (point.time, point.label.partition("(")[0]),
+    others = {*nodes} - {*named}
+    plain: list[Callable[[str], str]] = [
+        lambda label: label,
+        lambda label: _without(label, others),
+        lambda label: _without(label, nodes),
+        lambda label: label.partition("(")[0],
     ]
-    made = _merged(picture, keys[0], nodes)
-    for key in keys:
-        made = _without_chains(_merged(picture, key, nodes))
-        if len(made.spots) <= _MOST_SPOTS and _widest(made) <= WIDEST:
-            break
+    made = FoldedPicture((), {}, frozenset())
+    for name in plain:
+        for is_timed in (True, False):
+            made = _without_chains(_merged(picture, name, nodes, is_timed=is_timed))
+            if _fits(made):
+                return made
     return made
 
 
-def _widest(made: FoldedPicture) -> float:
-    """Return how wide the widest row is."""
-    return max((row_width(row) for row in rows_of(made)), default=0.0)
+def _fits(made: FoldedPicture) -> bool:
+    if len(made.spots) > _MOST_SPOTS:
+        return False
+    rows = [*rows_of(made)]
+    return len(rows) <= _MOST_ROWS and max(map(row_width, rows), default=0) <= WIDEST
 
 
 def row_width(row: Iterable[DrawnPoint]) -> float:
@@ -153,12 +159,18 @@ def _without(label: str, nodes: Collection[str]) -> str:
 
 
 def _merged(
-    picture: LineagePicture, key: Callable[[Point], Hashable], nodes: Collection[str]
+    picture: LineagePicture,
+    name: Callable[[str], str],
+    nodes: Collection[str],
+    *,
+    is_timed: bool,
 ) -> FoldedPicture:
+    """Return it with points of one name, and of one round if time counts, as one."""
     groups: dict[Hashable, list[Point]] = {}
     for point, marks in sorted(picture.marks.items()):
         is_top = point in picture.tops
-        groups.setdefault((key(point), marks, is_top), []).append(point)
+        key = name(point.label), point.time if is_timed else None, marks, is_top
+        groups.setdefault(key, []).append(point)
     spots, number = list[DrawnPoint](), dict[Point, int]()
     for points in groups.values():
         notes = {picture.notes.get(point, "") for point in points}
@@ -166,14 +178,16 @@ def _merged(
         label = _label(points, nodes)
         number |= dict.fromkeys(points, len(spots))
         marks = picture.marks[points[0]]
-        spots.append(DrawnPoint(label, tuple(points), marks, note, points[0].time))
-    arcs: dict[tuple[int, int], tuple[Marks, str]] = {}
+        spots.append(DrawnPoint(label, tuple(points), marks, note, points[-1].time))
+    looks: dict[tuple[int, int], Marks] = {}
+    words: dict[tuple[int, int], dict[str, None]] = {}
     for (source, target), marks in picture.arcs.items():
         ends = number[source], number[target]
-        before, said = arcs.get(ends, (Marks(), ""))
-        words = dict.fromkeys(filter(None, [said, picture.fates.get((source, target))]))
-        arcs[ends] = before | marks, " or ".join(words)
-    arcs = {ends: how for ends, how in arcs.items() if ends[0] != ends[1]}
+        if ends[0] != ends[1]:
+            looks[ends] = looks.get(ends, Marks()) | marks
+            said = picture.fates.get((source, target))
+            words.setdefault(ends, {}).update({said: None} if said else {})
+    arcs = {ends: (look, " or ".join(words[ends])) for ends, look in looks.items()}
     return FoldedPicture(
         tuple(spots), arcs, frozenset(number[top] for top in picture.tops)
     )
@@ -247,16 +261,16 @@ def numbered_rows(made: FoldedPicture) -> list[list[int]]:
     what needs it, not at the bottom.
     """
     height = dict.fromkeys(range(len(made.spots)), 0)
-    for _ in range(len(height)):
+    arcs = _straight(made)
+    changed = True
+    while changed:
         changed = False
-        for source, target in made.arcs:
-            if height[target] <= height[source] < len(height):
+        for source, target in arcs:
+            if height[target] <= height[source]:
                 height[target] = height[source] + 1
                 changed = True
-        if not changed:
-            break
     needing: dict[int, list[int]] = {}
-    for source, target in made.arcs:
+    for source, target in arcs:
         needing.setdefault(source, []).append(target)
     for spot in sorted(needing, key=lambda n: -height[n]):
         above = min(height[target] for target in needing[spot])
@@ -265,3 +279,27 @@ def numbered_rows(made: FoldedPicture) -> list[list[int]]:
     for spot in range(len(made.spots)):
         rows.setdefault(height[spot], []).append(spot)
     return [rows[key] for key in sorted(rows, reverse=True)]
+
+
+def _straight(made: FoldedPicture) -> list[tuple[int, int]]:
+    """Return the arcs without those that lead back, as seen from the goals."""
+    below: dict[int, list[int]] = {}
+    for source, target in made.arcs:
+        below.setdefault(target, []).append(source)
+    straight: list[tuple[int, int]] = []
+    done, path = set[int](), dict[int, Iterator[int]]()
+    for start in [*sorted(made.tops), *range(len(made.spots))]:
+        if start not in done:
+            path[start] = iter(below.get(start, ()))
+        while path:
+            target = next(reversed(path))
+            sources = path[target]
+            below_it = next(sources, None)
+            if below_it is None:
+                done.add(target)
+                del path[target]
+            elif below_it not in path:
+                straight.append((below_it, target))
+                if below_it not in done:
+                    path[below_it] = iter(below.get(below_it, ()))
+    return straight
