@@ -69,7 +69,7 @@ def goal_words(goal: Goal) -> str:
     --------
     >>> goal_words(("c", "data", 1))
     '(c, data, 1)'
-    >>> goal_words(('log(c, data)',))
+    >>> goal_words(("log(c, data)",))
     'log(c, data)'
     """
     if isinstance(goal, tuple):
