@@ -231,7 +231,7 @@ def _shown(
     """Return a run as a diagram, and what keeps the first goal that it breaks."""
     patience = question.budget.started().going_on()
     nodes = [node for cause in causes for node in cause.nodes]
-    lines = timeline(bad, scope, nodes)
+    lines = timeline(bad, scope, nodes, causes[0].last)
     told = {goal_words(goal): goal for goal in bad.broken}
     goal = told[causes[0].goals[0]]
     supports = target.supports(scope, bad, goal, patience)
