@@ -52,8 +52,8 @@ def test_the_verdict_the_steps_and_the_reason_are_printed(verb: str, place: str)
     assert ": VIOLATED\n" in result.out
     assert "    no trace: cannot write a trace to " in result.out
     assert PLACES[place] in result.out
-    steps = "deliver bcast" if verb == "faults" else "\nthe run\n"
-    assert steps in result.out or "drop log" in result.out
+    steps = "  1   o───────x───────●      log" if verb == "faults" else "\nthe run\n"
+    assert steps in result.out
     assert "worldline replay" not in result.out
     assert not list(Path().glob(".worldline*"))
 

@@ -22,7 +22,7 @@ from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.lineage.targets.program_cause import program_causes
 from worldline.lineage.targets.program_subject import DedalusSubject
 
-NEVER = re.compile(r"(\w+) (?:never gets|gets up to (\d+) no) (\w+) from (\w+)")
+NEVER = re.compile(r"(\w+) (?:never gets|gets no) (\w+) from (\w+)(?: up to (\d+))?")
 
 
 def tells_the_truth(subject: DedalusSubject, falsifier: FaultSet) -> None:
@@ -94,7 +94,7 @@ def all_of_rounds_are_told(case: Case) -> int:
     return len(smallest)
 
 
-def never_comes(run: Run, dst: str, last: str | None, kind: str, src: str) -> bool:
+def never_comes(run: Run, dst: str, kind: str, src: str, last: str | None) -> bool:
     """Say whether no message of a type reaches a node from another, up to a round."""
     return not any(
         (one.src, one.dst) == (src, dst) and one.label.startswith(f"{kind}(")

@@ -32,7 +32,7 @@ _MOST_ROWS = 12
 
 @final
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FactDifference:
     """A fact that holds in one of two runs.
 
     Attributes
@@ -84,7 +84,7 @@ class Differences:
 
     def below(
         self, roots: Iterable[Fact], check: Pulse = never_interrupt
-    ) -> list[Difference]:
+    ) -> list[FactDifference]:
         """Return all differences that some of them rest on, the nearest first."""
         depths = {fact: 0 for fact in roots if self.differs(fact)}
         differences = []
@@ -99,7 +99,7 @@ class Differences:
                     depths[reason] = depths[fact] + 1
                     pending.append(reason)
             differences.append(
-                Difference(
+                FactDifference(
                     fact, self.is_missing(fact), depths[fact], reasons, faults, is_sent
                 )
             )

@@ -15,8 +15,7 @@ from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
-from worldline.lineage.explaining.cause import Cause, plain_cause
-from worldline.lineage.explaining.explained import lineage_lines
+from worldline.lineage.explaining.cause import FaultCause, plain_cause
 from worldline.lineage.explaining.exports import ExportedHistory, ReportedRun
 from worldline.lineage.explaining.fates import nodes_of
 from worldline.lineage.explaining.lineages import explained_goals
@@ -233,23 +232,21 @@ def _shown(
     question: FaultQuery,
     scope: Scope,
     bad: Run,
-    causes: tuple[Cause, ...],
+    causes: tuple[FaultCause, ...],
 ) -> list[str]:
     """Return a run as a diagram, and what keeps the first goal that it breaks."""
-    # With losses until the end, so that supports name all messages.
-    widest = replace(scope, eff=scope.eot)
-    good = target.subject(widest, target.told_negation).run(NO_FAULTS)
     patience = question.budget.started().going_on()
     nodes = [node for cause in causes for node in cause.nodes]
-    told = causes[0].goals[0]
-    goal = next(goal for goal in bad.broken if goal_words(goal) == told)
-    lineage = lineage_lines(good, bad, scope, goal, patience)
-    return [*timeline(bad, scope, nodes), "", *lineage]
+    lines = timeline(bad, scope, nodes, causes[0].last)
+    told = {goal_words(goal): goal for goal in bad.broken}
+    goal = told[causes[0].goals[0]]
+    supports = target.supports(scope, bad, goal, patience)
+    return [*lines, "", *supports] if supports else lines
 
 
 def _causes(
     target: Target, question: FaultQuery, scope: Scope, runs: list[Run]
-) -> tuple[tuple[Cause, ...], ...]:
+) -> tuple[tuple[FaultCause, ...], ...]:
     """Return why the first runs break what they break."""
     meter = question.budget.started().going_on()
     causes = []

@@ -17,7 +17,7 @@ _MOST_LINES = 6
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class FaultCause:
     """Why some goals that are owed are missing in a run.
 
     Attributes
@@ -32,6 +32,9 @@ class Cause:
         The way from the goals down to the faults; perhaps nothing.
     nodes
         The nodes that it is about: who lacks something, then whom the faults name.
+    last
+        The round after which the goals are missing, and nothing matters any more; None
+        for the end of time.
     """
 
     goals: tuple[str, ...]
@@ -39,6 +42,7 @@ class Cause:
     faults: str
     because: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
+    last: int | None = None
 
     @property
     def line(self) -> str:
@@ -59,10 +63,10 @@ class Cause:
         }
 
 
-def plain_cause(goals: Iterable[Goal], faults: FaultSet, scope: Scope) -> Cause:
+def plain_cause(goals: Iterable[Goal], faults: FaultSet, scope: Scope) -> FaultCause:
     """Return the cause as far as the faults tell it."""
     said = tuple(goal_words(goal) for goal in sorted(goals, key=repr))
-    return Cause(
+    return FaultCause(
         goals=said, what=missing_words(said), faults=faults_phrase(faults, scope)
     )
 

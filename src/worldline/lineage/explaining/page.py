@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from worldline.lineage.explaining.cause import Cause
+from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.exports import ReportedRun, printable_files
 from worldline.lineage.explaining.lineages import RunUnder, figure, lineage_section
 from worldline.lineage.explaining.report import FaultsReport
@@ -125,7 +125,7 @@ def _falsifier(
         yield f"<p>{written(goal_words(goal))} is not kept without faults either.</p>"
 
 
-def _causes(causes: Sequence[tuple[Cause, ...]]) -> Iterator[str]:
+def _causes(causes: Sequence[tuple[FaultCause, ...]]) -> Iterator[str]:
     for cause in causes[0] if causes else ():
         yield f'<p class="cause">{written(cause.line)}</p>'
         if cause.because:

@@ -9,7 +9,7 @@ from worldline.injection.scope import Crash, Delay, FaultSet, Loss, Scope, in_or
 _MOST_LINKS = 3
 """How many links are named one by one."""
 
-Timed = tuple[int, str]
+TimedClause = tuple[int, str]
 """A clause with the round in which what it tells begins."""
 
 
@@ -80,7 +80,7 @@ def culprits(faults: FaultSet) -> list[str]:
     return list(dict.fromkeys([*named, *(fault.dst for fault in links)]))
 
 
-def _losses(faults: FaultSet, scope: Scope) -> list[Timed]:
+def _losses(faults: FaultSet, scope: Scope) -> list[TimedClause]:
     """Return what is lost: links of one sender, or of one receiver, together."""
     rounds: dict[tuple[str, str], set[int]] = {}
     for fault in faults:
@@ -102,7 +102,7 @@ def _losses(faults: FaultSet, scope: Scope) -> list[Timed]:
 
 def _wholly_lost(
     rounds: dict[tuple[str, str], set[int]], scope: Scope
-) -> Iterator[Timed]:
+) -> Iterator[TimedClause]:
     """Yield in which rounds all is lost that a node sends; take them from the rounds."""
     if len(scope.nodes) < 3:
         return
@@ -130,7 +130,7 @@ def _links(srcs: Sequence[str], dsts: Sequence[str], scope: Scope) -> str:
     return f"what {listed(srcs)} send{'s' * (len(srcs) == 1)} to {to} is"
 
 
-def _delays(faults: FaultSet) -> list[Timed]:
+def _delays(faults: FaultSet) -> list[TimedClause]:
     return [
         (fault.time, delay_words(fault)) for fault in faults if isinstance(fault, Delay)
     ]
@@ -148,7 +148,7 @@ def delay_words(delay: Delay) -> str:
     return f"{delay.src}→{delay.dst} of {delay.time} is {late}"
 
 
-def _crashes(faults: FaultSet) -> list[Timed]:
+def _crashes(faults: FaultSet) -> list[TimedClause]:
     return [
         (fault.time, crash_words(fault)) for fault in faults if isinstance(fault, Crash)
     ]

@@ -9,7 +9,7 @@ from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import CoverPoint
 from worldline.lineage.engines.sweep import Swept
-from worldline.lineage.explaining.cause import Cause
+from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.lines import wrapped
 from worldline.lineage.explaining.phrases import faults_phrase
 from worldline.lineage.explaining.words import names, sentences
@@ -21,7 +21,7 @@ _MOST_CAUSES = 3
 """How many causes of one falsifier are told."""
 _MOST_SENTENCES = 6
 """How many faults are told one by one."""
-_COPIED = ("    trace ", "    replay ", "    //", "    fails first")
+_COPIED = ("    trace ", "    replay ", "    no trace", "    //", "    fails first")
 """What begins a line that has a path, a command or a rule."""
 
 
@@ -64,7 +64,7 @@ class FaultsReport(BaseReport):
     falsifiers: tuple[FaultSet, ...]
     executions: int
     engine: str
-    causes: tuple[tuple[Cause, ...], ...] = ()
+    causes: tuple[tuple[FaultCause, ...], ...] = ()
     untested: tuple[CoverPoint, ...] = ()
     assumptions: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -163,8 +163,12 @@ class FaultsReport(BaseReport):
 
 
 def _fitting(line: str) -> list[str]:
-    """Return a line as lines that fit a screen; what is to be copied stays whole."""
-    return [line] if line.startswith(_COPIED) else wrapped(line)
+    """Return a line as lines that fit a screen; what is to be copied stays whole.
+
+    So does what has lines already: a piece of a program with a mark below it.
+    """
+    is_whole = line.startswith(_COPIED) or "\n" in line
+    return [line] if is_whole else wrapped(line)
 
 
 def falsifier_lines(faults: FaultSet, scope: Scope, number: int | None) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from worldline.injection.scope import Crash, Scope, in_order
+from worldline.injection.scope import Crash, Loss, Scope, in_order
 from worldline.injection.subject import Run, SentMessage
 from worldline.lineage.explaining.lines import WIDTH
 from worldline.lineage.explaining.phrases import listed, rounds_words
@@ -23,11 +23,12 @@ _LANES = 46
 _NARROWEST, _WIDEST = 4, 9
 _MOST_ROWS = 14
 
-_SENDS, _RECEIVED, _LOST, _CRASH = "o", "●", "x", "X"
+_SENDS, _RECEIVED, _LOST, _MISSED, _CRASH = "o", "●", "x", "!", "X"
 _MEANINGS = {
     _SENDS: "sends",
     _RECEIVED: "received",
     _LOST: "lost",
+    _MISSED: "does not arrive",
     _CRASH: "crash",
 }
 _LIVE, _DEAD = "│", "┊"
@@ -40,8 +41,8 @@ class _Row:
 
     Attributes
     ----------
-    received, lost
-        To whom.
+    received, lost, missed
+        To whom; what is missed is not lost itself, as when its receiver is down.
     """
 
     time: int
@@ -49,8 +50,16 @@ class _Row:
     crash: Crash | None = None
     received: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
     labels: dict[str, None] = field(default_factory=dict)
     late: int = 0
+
+    def reached(self, message: SentMessage, run: Run) -> list[str]:
+        """Return where a message belongs, by what becomes of it."""
+        if message.arrived is not None:
+            return self.received
+        link = Loss(message.time, message.src, message.dst)
+        return self.lost if link in run.faults else self.missed
 
     def rank(self, nodes: Sequence[str]) -> int:
         """Return how little it matters to what happened to some nodes."""
@@ -97,7 +106,7 @@ def timeline(
 def _marks(row: _Row) -> set[str]:
     if row.crash is not None:
         return {_CRASH}
-    marks = {_RECEIVED: row.received, _LOST: row.lost}
+    marks = {_RECEIVED: row.received, _LOST: row.lost, _MISSED: row.missed}
     return {_SENDS, *(mark for mark, some in marks.items() if some)}
 
 
@@ -127,7 +136,7 @@ def _rows(run: Run, scope: Scope, last: int) -> list[_Row]:
             continue
         key = message.time, rank[message.src], message.src
         row = rows.setdefault(key, _Row(message.time, message.src))
-        to = row.lost if message.arrived is None else row.received
+        to = row.reached(message, run)
         if message.dst not in to:
             to.append(message.dst)
         if message.arrived is not None:
@@ -224,14 +233,18 @@ class _Lanes:
         return f"{row.time:>{_MARGIN - 2}}  {''.join(line)}{label}".rstrip()
 
     def _draw(self, line: list[str], row: _Row) -> None:
-        ends = [self._at[dst] for dst in (*row.received, *row.lost) if dst in self._at]
+        marks = (
+            dict.fromkeys(row.received, _RECEIVED)
+            | dict.fromkeys(row.missed, _MISSED)
+            | dict.fromkeys(row.lost, _LOST)
+        )
+        ends = [self._at[dst] for dst in marks if dst in self._at]
         here = self._at[row.node]
         for at in range(min([here, *ends]), max([here, *ends])):
             _put(line, at, "┼" if line[at] in (_LIVE, _DEAD) else "─")
-        for dsts, mark in ((row.received, _RECEIVED), (row.lost, _LOST)):
-            for dst in dsts:
-                if dst in self._at:
-                    _put(line, self._at[dst], mark)
+        for dst, mark in marks.items():
+            if dst in self._at:
+                _put(line, self._at[dst], mark)
         _put(line, here, _SENDS)
 
     def _label(self, row: _Row) -> str:
@@ -240,7 +253,8 @@ class _Lanes:
             back = "" if row.crash.until is None else f" until {row.crash.until}"
             return f"crash{back}; not sent: {carried}" if carried else f"crash{back}"
         late = f", {row.late} late" if row.late else ""
-        unseen = len({*row.received, *row.lost} - set(self._at))
+        everybody = {*row.received, *row.lost, *row.missed}
+        unseen = len(everybody - set(self._at))
         more = f", and to {unseen} more" if unseen else ""
         return f"{carried}{late}{more}"
 

@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 
 from worldline.injection.scope import NO_FAULTS, Crash, Fault, FaultSet, in_order
 from worldline.injection.subject import Pulse, Run
-from worldline.lineage.explaining.cause import Cause, bounded
+from worldline.lineage.explaining.cause import FaultCause, bounded
 from worldline.lineage.explaining.phrases import (
     crash_words,
     culprits,
@@ -44,7 +44,7 @@ _MOST_SPARED = 30
 """How many faults are spared in turn, to see that each has its part."""
 
 
-def round_causes(subject: RoundsSubject, bad: Run, check: Pulse) -> list[Cause]:
+def round_causes(subject: RoundsSubject, bad: Run, check: Pulse) -> list[FaultCause]:
     """Return why a run under a falsifier breaks its promises, each property once.
 
     Raises
@@ -76,7 +76,7 @@ class _Blame:
         self._bad = WatchedRun(subject, faults, promise.round, check)
         self._good = WatchedRun(subject, NO_FAULTS, self._bad.last, check)
 
-    def cause(self) -> Cause:
+    def cause(self) -> FaultCause:
         """Return it in words."""
         goals, phrase = (str(self._promise),), self._phrase(self._faults)
         broken = self._broken_words()
@@ -98,12 +98,13 @@ class _Blame:
                 broken,
                 [f"because {line}" for line in (*more, *fields, *below)],
             )
-        return Cause(
+        return FaultCause(
             goals=goals,
             what=what,
             faults=phrase,
             because=tuple(bounded(said)),
             nodes=self._nodes(levels, sources),
+            last=self._bad.last,
         )
 
     def _phrase(self, faults: FaultSet) -> str:
@@ -132,6 +133,8 @@ class _Blame:
             return [], dict.fromkeys(nodes, self._bad.last), NO_FAULTS
         alike, crashes = self._reads(prop)
         lines = [_field_words(names, *values) for values, names in alike.items()]
+        if not lines:
+            lines = self._bad.explained(prop)
         owners = [n for n in nodes for names in alike.values() if self._has(n, names)]
         if (more := len(lines) - _MOST_FIELDS) > 0:
             others = "field differs" if more == 1 else "fields differ"
@@ -216,12 +219,11 @@ class _Blame:
             more = len(kinds) - len(said)
             return listed([*said, f"{more} more"] if more else said)
         gets = "gets" if len(receivers) == 1 else "get"
-        last = self._bad.last
-        if last == self._subject.scope.eot:
-            said = [listed(receivers), "never", gets, listed(names)]
-        else:
-            said = [listed(receivers), gets, "up to", str(last), "no", listed(names)]
-        return f"{' '.join(said)} from {listed(senders)}"
+        never, until = f"never {gets}", ""
+        if self._bad.last < self._subject.scope.eot:
+            never, until = f"{gets} no", f" up to {self._bad.last}"
+        kinds_words = f"{listed(names)} from {listed(senders)}"
+        return f"{listed(receivers)} {never} {kinds_words}{until}"
 
     def _misses_words(self, kind: MailKind, keys: list[MailKey]) -> str:
         dst, src, name = kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -11,12 +12,13 @@ from worldline.dedalus.check import CheckedProgram, load
 from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import BoundHit, Meter
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause
+from worldline.lineage.explaining.cause import FaultCause
+from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.options import CONSERVATIVE, IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
@@ -60,7 +62,6 @@ class DedalusTarget:
 
     engine = "symbolic"
     semantics = CrashSemantics.MUTE
-    told_negation = CONSERVATIVE
     can_harden = True
     may_crash: tuple[str, ...] | None = None
 
@@ -141,9 +142,16 @@ class DedalusTarget:
         source = origin(self.command, scope, faults)
         return run.trace(source, engine=engine, seed=seed)
 
-    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[FaultCause]:
         """Return why a run breaks what it breaks."""
         return program_causes(self.subject(scope, IGNORE), bad, check)
+
+    def supports(self, scope: Scope, bad: Run, goal: Goal, meter: Meter) -> list[str]:
+        """Return the messages that are enough for a goal without faults."""
+        # With losses until the end, so that supports name all messages.
+        widest = replace(scope, eff=scope.eot)
+        good = self.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+        return list(lineage_lines(good, bad, scope, goal, meter))
 
     def history(
         self, scope: Scope, run: Run, goals: Collection[Goal]

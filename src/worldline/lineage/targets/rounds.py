@@ -6,11 +6,12 @@ import copy
 from collections.abc import Collection, Sequence
 from typing import final
 
+from worldline.engine.bounds import Meter
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause
+from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.messages import MessageHistory
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
@@ -51,7 +52,6 @@ class RoundsTarget:
 
     engine = "states"
     semantics = CrashSemantics.HALT
-    told_negation = IGNORE
     can_harden = False
     default_scope = (EOT, EFF, CRASHES)
     warnings: tuple[str, ...] = ()
@@ -129,9 +129,13 @@ class RoundsTarget:
     def frontier(self, scope: Scope, budget: SearchBudget) -> None:
         """Return nothing: the states are searched again for each scope."""
 
-    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[FaultCause]:
         """Return why a run breaks what it breaks."""
         return round_causes(self.subject(scope, IGNORE), bad, check)
+
+    def supports(self, scope: Scope, bad: Run, goal: Goal, meter: Meter) -> list[str]:
+        """Return nothing: what fields are and who wrote them is in the cause."""
+        return []
 
     def history(
         self, scope: Scope, run: Run, goals: Collection[Goal]
