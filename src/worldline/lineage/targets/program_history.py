@@ -45,10 +45,9 @@ class ProgramHistory:
             for rules in self._execution.compiled.heads.values()
             for rule in rules
         }
-        self._facts = {
-            _point(fact): fact
-            for fact in (Fact(*one) for one in self._execution.tuples())
-        }
+        facts = [Fact(*one) for one in self._execution.tuples()]
+        self._named = {(f.time, label_of(f.relation, f.row)): f for f in facts}
+        self._facts = {_point(fact): fact for fact in facts}
 
     @cached_property
     def points(self) -> frozenset[Point]:
@@ -70,7 +69,7 @@ class ProgramHistory:
         if point not in self._facts:
             return Lineage(point, ())
         made = derived.derivations(self._firings, [self._facts[point]])
-        points = [Point(fact.time, fact.node, fact.label) for fact in made.facts]
+        points = [_point(self._named[fact.time, fact.label]) for fact in made.facts]
         arcs = []
         for number, firing in enumerate(made.firings):
             target, sent = points[firing.fact], firing.message
@@ -93,10 +92,9 @@ class ProgramHistory:
         )
         goals = []
         for fact in made.facts:
-            point = Point(fact.time, fact.node, fact.label)
-            row = [*self._facts[point].row, fact.time]
-            label = _molly(fact.relation, row)
-            goals.append(ProvenanceGoal(point, label, fact.relation))
+            named = self._named[fact.time, fact.label]
+            label = _molly(named.relation, [*named.row, named.time])
+            goals.append(ProvenanceGoal(_point(named), label, named.relation))
         absent: dict[Point, int] = {}
         rules = []
         for firing in made.firings:
