@@ -176,3 +176,27 @@ def test_a_report_that_cannot_be_finished_leaves_nothing(
         assert not [*Path().glob(".worldline*")]
     else:
         assert {p.name: p.read_bytes() for p in Path("out").iterdir()} == before
+
+
+LABELLED = """\
+node("a", "b")@1;
+say("a", "hi")@1;
+node(N, M)@next :- node(N, M);
+say(N, P)@next :- say(N, P);
+heard(M, P)@async :- say(N, P), node(N, M);
+heard(N, P)@next :- heard(N, P);
+pre("delivery", P) :- say(_, P);
+post("delivery", P) :- heard(_, P);
+"""
+
+
+def test_a_row_without_a_place_is_explained_and_written():
+    Path("labelled.ded").write_text(LABELLED, "utf-8")
+    folder = report("labelled.ded", "--eot", "4", "--eff", "4", "--crashes", "0")
+    page = (folder / "index.html").read_text("utf-8")
+    assert "Why post(&quot;delivery&quot;, &quot;hi&quot;)@4 holds" in page
+    runs = loaded(folder, "runs.json")
+    assert runs[1]["failureSpec"]["nodes"] == ["a", "b"]
+    assert runs[1]["model"]["tables"]["post"] == []
+    lost = loaded(folder, "run_1_diff_post_provenance.json")
+    assert "post(delivery, hi, 4)" in {goal["label"] for goal in lost["goals"]}

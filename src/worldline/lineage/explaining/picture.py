@@ -174,7 +174,7 @@ def _merged(
     spots, number = list[DrawnPoint](), dict[Point, int]()
     for points in groups.values():
         notes = {picture.notes.get(point, "") for point in points}
-        note = notes.pop() if len(notes) == 1 else ""
+        note = notes.pop() if len(notes) == 1 else "and more"
         label = _label(points, nodes)
         number |= dict.fromkeys(points, len(spots))
         marks = picture.marks[points[0]]

@@ -47,7 +47,7 @@ class ProgramHistory:
         }
         facts = [Fact(*one) for one in self._execution.tuples()]
         self._named = {(f.time, label_of(f.relation, f.row)): f for f in facts}
-        self._facts = {_point(fact): fact for fact in facts}
+        self._facts = {self._point(fact): fact for fact in facts}
 
     @cached_property
     def points(self) -> frozenset[Point]:
@@ -57,19 +57,21 @@ class ProgramHistory:
     def goal(self, goal: Goal) -> Point:
         """Return the row of `post` at the end."""
         row = goal if isinstance(goal, tuple) else (str(goal),)
-        return _point(Fact(POST, row, self._eot))
+        return self._point(Fact(POST, row, self._eot))
 
     def debt(self, goal: Goal) -> Point:
         """Return the row of `pre` at the end."""
         row = goal if isinstance(goal, tuple) else (str(goal),)
-        return _point(Fact(PRE, row, self._eot))
+        return self._point(Fact(PRE, row, self._eot))
 
     def lineage(self, point: Point) -> Lineage:
         """Return all derivations of a fact."""
         if point not in self._facts:
             return Lineage(point, ())
         made = derived.derivations(self._firings, [self._facts[point]])
-        points = [_point(self._named[fact.time, fact.label]) for fact in made.facts]
+        points = [
+            self._point(self._named[fact.time, fact.label]) for fact in made.facts
+        ]
         arcs = []
         for number, firing in enumerate(made.firings):
             target, sent = points[firing.fact], firing.message
@@ -84,6 +86,10 @@ class ProgramHistory:
                 )
         return Lineage(point, tuple(arcs))
 
+    def _point(self, fact: Fact) -> Point:
+        node = self._execution.node_of(fact.row)
+        return Point(fact.time, node, label_of(fact.relation, fact.row))
+
     def provenance(self, condition: str) -> ProvenanceGraph:
         """Return the derivations of all rows of `pre` or `post` at the end."""
         rows = self._execution.rows(condition, self._eot)
@@ -94,7 +100,7 @@ class ProgramHistory:
         for fact in made.facts:
             named = self._named[fact.time, fact.label]
             label = _molly(named.relation, [*named.row, named.time])
-            goals.append(ProvenanceGoal(_point(named), label, named.relation))
+            goals.append(ProvenanceGoal(self._point(named), label, named.relation))
         absent: dict[Point, int] = {}
         rules = []
         for firing in made.firings:
@@ -120,10 +126,6 @@ class ProgramHistory:
             if relation != CRASH:  # it holds everywhere, always
                 tables.setdefault(relation, []).append([*map(str, row), str(time)])
         return tables
-
-
-def _point(fact: Fact) -> Point:
-    return Point(fact.time, str(fact.row[0]), label_of(fact.relation, fact.row))
 
 
 def _absent(text: str, target: Point) -> Point:
