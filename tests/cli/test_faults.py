@@ -423,7 +423,7 @@ def test_python_nodes_have_a_frontier_and_a_page():
     assert (none["crashes"], none["losses"], none["exact"]) == (0, 1, True)
     assert (one["crashes"], one["losses"], one["exact"]) == (1, 0, True)
     page = Path("out/index.html").read_text("utf-8")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
 
 
 def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):

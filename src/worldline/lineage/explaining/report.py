@@ -22,7 +22,7 @@ _MOST_CAUSES = 3
 """How many causes of one falsifier are told."""
 _MOST_SENTENCES = 6
 """How many faults are told one by one."""
-_COPIED = ("    trace ", "    replay ", "    //", "    fails first")
+_COPIED = ("    trace ", "    replay ", "    no trace", "    //", "    fails first")
 """What begins a line that has a path, a command or a rule."""
 
 
