@@ -105,7 +105,7 @@ def never_comes(run: Run, dst: str, kind: str, src: str, last: str | None) -> bo
 
 @pytest.mark.slow
 def test_what_is_said_of_random_nodes_is_true():
-    assert sum(map(all_of_rounds_are_told, map(Case, range(12)))) > 4
+    assert sum(map(all_of_rounds_are_told, map(Case, range(6)))) > 2
 
 
 @pytest.mark.nightly
