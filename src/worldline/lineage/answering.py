@@ -306,7 +306,12 @@ def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:
 
 
 def _notes(outcome: SearchResult, question: FaultQuery, engine: str) -> list[str]:
-    if outcome.verdict is not Verdict.UNKNOWN or outcome.bound or outcome.vacuous:
+    if outcome.verdict is not Verdict.UNKNOWN or outcome.bound:
+        return []
+    if outcome.vacuous:
+        guessed = engine == "ldfi" and question.options.negation == IGNORE
+        if guessed or question.failure_free_goals:
+            return ["not all runs are known: another may put it to the test"]
         return []
     if question.failure_free_goals:
         return [

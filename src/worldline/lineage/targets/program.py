@@ -166,7 +166,7 @@ class DedalusTarget:
         """Return all facts of a run."""
         execution = self.subject(scope, IGNORE).execute(run.faults)
         return frozenset(
-            Point(time, str(row[0]), label_of(relation, row))
+            Point(time, execution.node_of(row), label_of(relation, row))
             for relation, row, time in execution.tuples()
         )
 
