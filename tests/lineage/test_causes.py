@@ -6,6 +6,7 @@ import re
 
 import pytest
 from hypothesis import given
+from tests.dedalus.loose_programs import loose_programs
 from tests.dedalus.random_faults import scopes, small_scopes, smallest_by_force
 from tests.dedalus.random_programs import checked, programs
 from tests.lineage.rounds.round_systems import Case
@@ -67,6 +68,13 @@ def test_what_is_said_of_random_programs_is_true(text: str, scope: Scope):
 @examples(200)
 @given(programs(("a", "b", "c")), scopes(delay=1))
 def test_what_is_said_of_larger_random_programs_is_true(text: str, scope: Scope):
+    all_are_told(text, scope, 2)
+
+
+@pytest.mark.nightly
+@examples(200)
+@given(loose_programs(), small_scopes())
+def test_what_is_said_of_programs_over_several_nodes_is_true(text: str, scope: Scope):
     all_are_told(text, scope, 2)
 
 
