@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 from worldline.dedalus.differences import FactDifference
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.templates import FactRow
-from worldline.dedalus.walk import CRASH, POST, PRE, literals
+from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.injection.scope import Fault
 from worldline.lineage.explaining.phrases import listed, rounds_words
 from worldline.lineage.explaining.words import goal_words
@@ -104,15 +104,7 @@ class FactWords:
         self._bad = bad
         self._nodes = bad.compiled.checked.nodes
         # Only what the protocol has is at a node; the others are rows about all.
-        self._placed = {
-            name
-            for made in bad.compiled.rules
-            if made.protocol
-            for name in (
-                made.rule.head.relation,
-                *(part.atom.relation for part in literals(made.rule)),
-            )
-        }
+        self._placed = bad.compiled.checked.placed
 
     def never(self, group: FactGroup) -> list[FactRow]:
         """Return the rows of a group that hold in no round of the run."""

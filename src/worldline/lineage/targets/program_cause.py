@@ -156,7 +156,7 @@ class _Teller:
         depth = next(n for n, level in enumerate(chain) if lack in level)
         between = [
             [one for one in level if (one.relation, one.is_missing) != own]
-            for level in chain[1:depth]
+            for level in chain[1 : depth + 1]
         ]
         said = [
             ", and ".join(dict.fromkeys(map(self._words.change, level)))
