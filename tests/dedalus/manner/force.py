@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, permutations, product
 
-from tests.dedalus.manner.plain import Fact, Facts, Plain
+from tests.dedalus.manner.plain import Fact, Facts, Plain, RoundRows
 from tests.dedalus.manner.reading import Reader
 
 Faults = frozenset[str]
@@ -91,19 +91,20 @@ def tries_all(program: Reader, space: Space) -> Judgement:
     return Judgement(least(broken), owes)
 
 
-def _run(plain: Plain, space: Space, lost: set[tuple[int, str, str]]):
-    begun, past = plain.given(1), {}
-    for time in range(1, space.eot + 1):
+def _run(plain: Plain, space: Space, lost: set[tuple[int, str, str]]) -> RoundRows:
+    """Return the rows at the end of one run."""
+    begun, past = plain.given(1), dict[int, Facts]()
+    for time in range(1, space.eot):
         rows = plain.saturated(begun, time, past)
         if time in plain.named:
             past[time] = rows.facts()
         stays, travels = plain.sent(rows, time)
         arrived = {fact for a, b, fact in travels if (time, a, b) not in lost}
         begun = plain.alive(stays | arrived, time + 1) | plain.given(time + 1)
-    return rows
+    return plain.saturated(begun, space.eot, past)
 
 
-def _ends(plain: Plain, space: Space):
+def _ends(plain: Plain, space: Space) -> Iterator[tuple[RoundRows, set[Faults]]]:
     """Yield the rows at the end of each run, with the least losses that lead to them."""
     reached: dict[tuple[Facts, Past], set[Faults]]
     reached = {(plain.given(1), ()): {frozenset()}}
@@ -122,7 +123,9 @@ def _ends(plain: Plain, space: Space):
         reached = {state: set(least(ways)) for state, ways in following.items()}
 
 
-def _arrivals(plain: Plain, rows, time: int, eff: int):
+def _arrivals(
+    plain: Plain, rows: RoundRows, time: int, eff: int
+) -> Iterator[tuple[Facts, Faults]]:
     """Yield what is there in the next round, for each choice of links that lose."""
     stays, travels = plain.sent(rows, time)
     by_link: dict[tuple[str, str], set[Fact]] = {}
@@ -149,7 +152,8 @@ def _kept(program: Reader, space: Space) -> Facts | None:
         for clause in program.clauses
         if clause.when == "next"
         and any(
-            (premise.relation, premise.terms) == (clause.head.relation, clause.head.terms)
+            (premise.relation, premise.terms)
+            == (clause.head.relation, clause.head.terms)
             for premise in clause.premises
             if not premise.absent
         )

@@ -6,7 +6,7 @@ Rules are tried on all combinations of rows, again and again, until nothing is n
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tests.dedalus.manner.reading import ANY, Clause, Premise, Reader, Term
@@ -19,6 +19,8 @@ Message = tuple[str, str, Fact]
 """Who sends, to whom, and what will be there."""
 Names = dict[str, Any]
 
+SENDER = "@"
+"""Stands, among the names of a rule, for the place of its first premise."""
 SIGNS = {
     "+": operator.add,
     "-": operator.sub,
@@ -31,7 +33,12 @@ SIGNS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-AGGREGATES = {"count": len, "sum": sum, "min": min, "max": max}
+AGGREGATES: dict[str, Callable[[set[Any]], Any]] = {
+    "count": len,
+    "sum": sum,
+    "min": min,
+    "max": max,
+}
 
 
 class Plain:
@@ -81,7 +88,7 @@ class Plain:
 
     def saturated(
         self, begun: Facts, time: int, past: Mapping[int, Facts]
-    ) -> "RoundRows":
+    ) -> RoundRows:
         """Return all that holds in a round; `past` has the rounds that rules name."""
         rows = RoundRows(self._crash_rows, past, time)
         rows.add(begun)
@@ -91,16 +98,16 @@ class Plain:
                 for clause in self.program.clauses
                 if clause.when == "now" and self._levels[clause.head.relation] == level
             ]
-            while any([self._derive(clause, rows, time) for clause in ready]):
+            while any(self._derive(clause, rows, time) for clause in ready):
                 pass
         return rows
 
-    def _derive(self, clause: Clause, rows: "RoundRows", time: int) -> bool:
+    def _derive(self, clause: Clause, rows: RoundRows, time: int) -> bool:
         relation = clause.head.relation
         heads = [(relation, row) for _, row in self._heads(clause, rows)]
         return rows.add(self.alive(heads, time))
 
-    def sent(self, rows: "RoundRows", time: int) -> tuple[Facts, list[Message]]:
+    def sent(self, rows: RoundRows, time: int) -> tuple[Facts, list[Message]]:
         """Return what stays where it is, and what has to travel.
 
         A node that has crashed sends nothing to others.
@@ -118,18 +125,16 @@ class Plain:
                     travels.append((place, row[0], fact))
         return frozenset(stays), travels
 
-    def _heads(self, clause: Clause, rows: "RoundRows") -> Iterator[tuple[str, Row]]:
-        """Yield where a rule fires, by its first premise, and what it derives."""
+    def _heads(self, clause: Clause, rows: RoundRows) -> Iterator[tuple[str, Row]]:
+        """Yield what a rule derives, and who sends it: where its first premise is."""
         groups: dict[tuple[str, Row], list[Names]] = {}
         for names in self._matches(clause, rows):
-            terms = clause.premises[0].terms
-            place = value(terms[0], names) if terms[0] != ANY else ""
+            place = names[SENDER] if clause.when == "async" else ""
             row = tuple(
                 None if term[0] == "all" else value(term, names)
                 for term in clause.head.terms
             )
-            groups.setdefault((place if clause.when == "async" else "", row), [])
-            groups[place if clause.when == "async" else "", row].append(names)
+            groups.setdefault((place, row), []).append(names)
         for (place, row), together in groups.items():
             yield (
                 place,
@@ -141,12 +146,12 @@ class Plain:
                 ),
             )
 
-    def _matches(self, clause: Clause, rows: "RoundRows") -> Iterator[Names]:
+    def _matches(self, clause: Clause, rows: RoundRows) -> Iterator[Names]:
         ways: list[Names] = [{}]
         for premise in clause.premises:
             if not premise.absent:
                 ways = [
-                    more
+                    {SENDER: row[0], **more}
                     for names in ways
                     for row in rows.of(premise)
                     if (more := matched(premise, row, names)) is not None
@@ -161,7 +166,9 @@ class Plain:
         for names in ways:
             if all(value(test, names) for test in clause.tests) and not any(
                 premise.absent
-                and any(matched(premise, row, names) is not None for row in rows.of(premise))
+                and any(
+                    matched(premise, row, names) is not None for row in rows.of(premise)
+                )
                 for premise in clause.premises
             ):
                 yield names
@@ -180,7 +187,7 @@ class RoundRows:
         """Return the rows that a premise is about."""
         if premise.at in (None, self._time) or premise.relation == "crash":
             return self._rows.get(premise.relation, ())
-        held = self._past.get(premise.at, frozenset())  # type: ignore[arg-type]
+        held = self._past.get(premise.at, frozenset())
         return [row for relation, row in held if relation == premise.relation]
 
     def add(self, facts: Iterable[Fact]) -> bool:

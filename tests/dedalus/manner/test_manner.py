@@ -74,7 +74,7 @@ ROWS = [
     Row("poll-optimist", "t u v", 7, 0, 2, least=0),
     Row("kitchen", "w1 w2 k", 6, 3, 1, least=2),
     Row("kitchen", "w1 w2 k", 6, 1, 2, least=0),
-    Row("ring", "a b c d", 6, 2, 1, least=11),
+    Row("ring", "a b c d", 6, 2, 1, least=9),
     Row("ring", "a b c d", 8, 2, 0, least=0),
     # What is promised if somebody crashes.
     Row("completeness", "a b c", 6, 1, 1, least=0),
@@ -112,7 +112,7 @@ ROWS = [
     Row("eviction", "s n1 n2", 5, 3, 1, least=4),
     Row("eviction", "s n1 n2", 5, 2, 0, least=0),
     Row("flood", "h n o", 6, 4, 1, least=0),
-    Row("flood", "h n o", 5, 2, 0, least=0),
+    Row("flood", "h n o", 5, 2, 0, least=1),
 ]
 LARGE = [
     Row("ack-as-printed", "A B C", 5, 3, 1, least=0),
@@ -120,7 +120,7 @@ LARGE = [
     Row("ranks", "a b c", 4, 3, 1, least=0),
     Row("ranks", "a b c", 4, 4, 0, least=3),
     Row("census", "x y z town", 5, 4, 2, least=12),
-    Row("kitchen", "w1 w2 k", 8, 4, 2, least=0),
+    Row("kitchen", "w1 w2 k", 8, 4, 2, least=6),
 ]
 NAMES = sorted({row.name for row in ROWS})
 
@@ -144,12 +144,13 @@ def agrees(row: Row, directory: Path, engine: str) -> None:
     assert (judgement.verdict, len(judgement.falsifiers)) == (row.expected, row.least)
     report = answered(row, directory, engine)
     least = {frozenset(map(str, faults)) for faults in report.falsifiers}
-    assert (report.verdict.name, least) == (row.expected, judgement.falsifiers)
+    assert report.verdict.name == row.expected
+    assert least == judgement.falsifiers
     assert report.scope.nodes == row.space.nodes
 
 
 def test_all_programs_of_the_folder_have_a_row():
-    assert NAMES == sorted(path.stem for path in HERE.glob("*.ded"))
+    assert sorted(path.stem for path in HERE.glob("*.ded")) == NAMES
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
