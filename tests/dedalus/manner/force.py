@@ -141,8 +141,8 @@ def _arrivals(
 def _kept(program: Reader, space: Space) -> Facts | None:
     """Return what is promised without ``pre`` and ``post``; None if they are there.
 
-    All that the run without faults has at its end in relations that are kept: those that
-    a rule copies to the next round as they are.
+    All that the run without faults has at its end in relations that are kept: those of
+    which a rule copies every row to the next round.
     """
     relations = {clause.head.relation for clause in program.clauses}
     if relations & {"pre", "post"}:
@@ -151,12 +151,8 @@ def _kept(program: Reader, space: Space) -> Facts | None:
         clause.head.relation
         for clause in program.clauses
         if clause.when == "next"
-        and any(
-            (premise.relation, premise.terms)
-            == (clause.head.relation, clause.head.terms)
-            for premise in clause.premises
-            if not premise.absent
-        )
+        and clause.premises == (clause.head,)
+        and not clause.tests
     }
     rows = _run(Plain(program, space.nodes, {}), space, set())
     return frozenset(fact for fact in rows.facts() if fact[0] in lasting)
