@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import subprocess
 import sys
 import typing
 from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 import worldline as wl
 
@@ -121,3 +124,13 @@ def test_every_error_that_a_command_can_end_with_is_public():
         e for e in below(wl.WorldlineError) if e.__module__.startswith("worldline")
     }
     assert {error.__name__ for error in raised} <= set(wl.__all__)
+
+
+@pytest.mark.parametrize("name", ["histories", "records"])
+def test_a_public_module_is_there_before_anything_else_was_used(name: str):
+    # In a process of its own: here, other tests have imported it by now.
+    code = f"import worldline as wl; print(wl.{name}.__name__)"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert shown.strip().endswith(f".{name}")

@@ -45,7 +45,6 @@ from worldline.model.handlers import (
     transport_error,
     upcall,
 )
-from worldline.model.histories import histories
 from worldline.model.kinds import Kind, Origin
 from worldline.model.message import Envelope, message
 from worldline.model.network import datagrams, message_set, networks, streams
@@ -97,6 +96,7 @@ if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
+    from worldline.model.histories import histories
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
     from worldline.runs.replayed import Divergence, Replayed
@@ -135,13 +135,18 @@ _LAZY = {
     "worldline.search.report": ("Progress", "Report"),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
-    "worldline.trace": ("records",),
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
     "worldline.worlds.world": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""
+
+_MODULES = {
+    "histories": "worldline.model.histories.histories",
+    "records": "worldline.trace.records",
+}
+"""The modules among it, by their public names."""
 
 _FROM = {name: module for module, names in _LAZY.items() for name in names}
 
@@ -258,10 +263,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what only some programs need at its first use."""
-    module = _FROM.get(name)
-    if module is None:
-        raise AttributeError(f"module 'worldline' has no attribute {name!r}")
-    return getattr(importlib.import_module(module), name)
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
+    if name in _FROM:
+        return getattr(importlib.import_module(_FROM[name]), name)
+    raise AttributeError(f"module 'worldline' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -28,6 +28,8 @@ HEAVY = (
 LIGHT = (
     "worldline.search.cut",
     "worldline.search.options",
+    "worldline.search.walks",
+    "worldline.search.walks.options",
     "worldline.lineage.options",
 )
 """What options need, of which flags are made."""

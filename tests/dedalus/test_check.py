@@ -156,3 +156,20 @@ def test_the_first_and_last_rounds_of_relations():
     )
     assert [(first[r], last[r]) for r in "fghk"] == [(2, 5), (3, 6), (4, 6), (4, inf)]
     assert first["z"] == inf
+
+
+def test_all_errors_are_told_at_once_in_the_order_of_the_text():
+    text = 'p("a", 1)@1;\nq(X, Z) :- p(X, Y);\nr(X) :- p(X);\ncrash("a", "b", 2)@1;\n'
+    with pytest.raises(ProgramError) as caught:
+        check(parse_text(text), goals=False)
+    spans = [str(problem.span) for problem in caught.value.problems]
+    assert spans == [f"<text>:{line}" for line in ("2:1", "3:9", "4:1")]
+    assert str(caught.value).count("^") == 3
+
+
+def test_at_most_twenty_errors_are_shown():
+    rules = "".join(f"q{n}(X, Z) :- p(X);\n" for n in range(25))
+    with pytest.raises(ProgramError, match=r"\nand 5 more$") as caught:
+        check(parse_text('p("a")@1;' + rules), goals=False)
+    assert len(caught.value.problems) == 25
+    assert str(caught.value).count("^") == 20

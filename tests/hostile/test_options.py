@@ -12,7 +12,8 @@ import worldline as wl
 from worldline.lineage.options import FaultOptions
 from worldline.options.declaring import VerbOptions, options_of
 from worldline.options.values import InPython, NameList, Text, ViewFunctions
-from worldline.search.options import CheckOptions, FuzzOptions, WalkOptions
+from worldline.search.options import CheckOptions
+from worldline.search.walks.options import FuzzOptions, WalkOptions
 
 
 class Unspeakable:

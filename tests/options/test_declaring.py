@@ -16,7 +16,8 @@ from worldline.cli.options import add_options, given
 from worldline.lineage.options import FaultOptions
 from worldline.options.declaring import VerbOptions, option, options_of, verb
 from worldline.options.values import InPython, NameList, Switch, Whole
-from worldline.search.options import CheckOptions, FuzzOptions, WalkOptions
+from worldline.search.options import CheckOptions
+from worldline.search.walks.options import FuzzOptions, WalkOptions
 from worldline.zoo.toy import system as toy
 
 VERBS: dict[str, tuple[Callable[..., Any], type[VerbOptions]]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from worldline.cli.searching import add_search, search
-from worldline.search.options import CheckOptions
 
 SUMMARY = "search every run of a system for violations"
 
@@ -44,6 +43,8 @@ and prints what it learned. Exit codes: 0 HOLDS, 1 VIOLATED, 2 bad usage, 3 UNKN
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from worldline.search.options import CheckOptions
+
     parser.set_defaults(run=run)
     add_search(parser, CheckOptions, "what to check; see below")
 
@@ -51,5 +52,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check a system; return the exit code of its verdict."""
     from worldline.search.exhaustive import check
+    from worldline.search.options import CheckOptions
 
     return search("check", arguments, CheckOptions, check)

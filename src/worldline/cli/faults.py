@@ -13,7 +13,6 @@ from worldline.cli.options import (
     print_json,
 )
 from worldline.cli.terminal import reclaim
-from worldline.lineage.options import FaultOptions
 
 SUMMARY = "find the faults that break a system, or certify that none do"
 
@@ -60,6 +59,8 @@ Messages that are sent in round t may be lost if t < EFF. Exit codes: 0 HOLDS,
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from worldline.lineage.options import FaultOptions
+
     parser.set_defaults(run=run)
     parser.add_argument(
         "targets", metavar="TARGET", nargs="+", help="what to break; see below"
@@ -72,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Search for faults; return the exit code of the verdict."""
     from worldline.cli.progress import shown_faults
     from worldline.lineage.answering import answer
+    from worldline.lineage.options import FaultOptions
     from worldline.lineage.targets.opening import open_target
     from worldline.model.usercode.divergence import watched
     from worldline.model.usercode.interrupts import held

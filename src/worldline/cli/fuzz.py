@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from worldline.cli.searching import add_search, search
-from worldline.search.options import FuzzOptions
 
 SUMMARY = "make random runs in which calls and faults are drawn, too"
 
@@ -36,6 +35,8 @@ the faults. Exit codes: 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from worldline.search.walks.options import FuzzOptions
+
     parser.set_defaults(run=run)
     add_search(parser, FuzzOptions, "what to run; see below")
 
@@ -43,5 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fuzz; return the exit code of the verdict."""
     from worldline.search.walks.fuzz import fuzz
+    from worldline.search.walks.options import FuzzOptions
 
     return search("fuzz", arguments, FuzzOptions, fuzz)

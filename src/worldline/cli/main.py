@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -80,13 +79,15 @@ class Parser(argparse.ArgumentParser):
 
     def _meant(self, unknown: Sequence[str]) -> str:
         """Return which flag is probably meant."""
+        import difflib  # for mistakes alone
+
         flag = unknown[0].partition("=")[0]
         near = difflib.get_close_matches(flag, self._option_string_actions, 1, 0.7)
         return f" (did you mean {near[0]}?)" if near and flag[:2] == "--" else ""
 
 
-def build_parser() -> Parser:
-    """Return the parser of the whole command line."""
+def build_parser(given: Sequence[str] = tuple(VERBS)) -> Parser:
+    """Return the parser of a command line: of the verbs, those in it have their flags."""
     parser = Parser(
         prog="worldline",
         description=_DESCRIPTION,
@@ -107,7 +108,8 @@ def build_parser() -> Parser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        module.configure(verb)
+        if name in given:
+            module.configure(verb)  # what takes options loads what they are
     return parser
 
 
@@ -145,7 +147,7 @@ def _answered(argv: Sequence[str] | None) -> int:
             raise_exits()
         given = sys.argv[1:] if argv is None else list(argv)
         _refuse_null(given)
-        arguments = build_parser().parse_args(given)
+        arguments = build_parser(given).parse_args(given)
         refuse_no_asserts()
         if getattr(arguments, "json", False):
             set_aside()

@@ -6,7 +6,6 @@ import argparse
 
 from worldline.cli.options import refuse_no_file
 from worldline.cli.searching import add_search, search
-from worldline.search.options import WalkOptions
 
 SUMMARY = "make random runs until one violates a property"
 
@@ -49,12 +48,15 @@ UNKNOWN.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from worldline.search.walks.options import WalkOptions
+
     parser.set_defaults(run=run)
     add_search(parser, WalkOptions, "what to run; see below")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Walk; return the exit code of the verdict."""
+    from worldline.search.walks.options import WalkOptions
     from worldline.search.walks.walk import walk
 
     if arguments.out is not None and not arguments.emit_live:

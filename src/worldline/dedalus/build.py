@@ -237,7 +237,7 @@ class Builder:
     def _refuse(
         self, span: Span | None, what: str, remedy: str = "", word: str = ""
     ) -> None:
-        raise ProgramError(Problem(span, what, remedy, word=word), None)
+        raise ProgramError([Problem(span, what, remedy, word=word)], {})
 
 
 def _first(node: Node | Token) -> Token:

@@ -10,7 +10,7 @@ from worldline.dedalus.columns import ColumnTypes
 from worldline.dedalus.lints import suspicious
 from worldline.dedalus.parse import parse_files
 from worldline.dedalus.places import is_protocol, misplaced, odd_places, protocol
-from worldline.dedalus.problems import Problem, raise_first, shown
+from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
 from worldline.dedalus.syntax import Atom, Program, Rule, Span
@@ -79,22 +79,24 @@ def check(
     Raises
     ------
     ProgramError
-        With the first error in the order of the text.
+        With all errors, in the order of the text.
     """
     columns = ColumnTypes(program)
-    raise_first([*odd_places(program), *columns.problems], program)
     groups = strata(program)
     problems = [
+        # A place of another type than elsewhere is one error.
+        *(list(odd_places(program)) or columns.problems),
         *_undefined(program),
         *unsafe(program),
         *unstratified(program, groups),
         *misplaced(program),
         *_reserved(program),
-        *_foreign(program, columns, nodes),
     ]
-    raise_first(problems, program)
-    if goals:
-        raise_first(list(_goals(program, columns)), program)
+    if not columns.problems:
+        # Else the types are not known: each would only repeat what is said already.
+        problems += _foreign(program, columns, nodes)
+        problems += _goals(program, columns) if goals and program.rules else ()
+    raise_all(problems, program)
     readers = protocol(program)
     return CheckedProgram(
         program,

@@ -113,7 +113,7 @@ class _Reading:
             what = f"cannot read {path}: {reason}"
             if included is not None and included.span is not None:
                 problem = Problem(included.span, what)
-                raise ProgramError(problem, self._texts[included.span.file]) from error
+                raise ProgramError([problem], self._texts) from error
             raise InputError(what, remedy="name an existing .ded file") from error
         self.take(text, str(path))
 
@@ -126,19 +126,20 @@ class _Reading:
         if self._length > MOST_TEXT:
             what = f"the program is longer than {MOST_TEXT:,} characters"
             remedy = "write rules for what many facts say, or ask about a smaller case"
-            raise ProgramError(Problem(Span(file, 1, 1), what, remedy), text)
+            problem = Problem(Span(file, 1, 1), what, remedy)
+            raise ProgramError([problem], self._texts)
         try:
             statements: Sequence[Rule | Atom | Include]
             statements = Builder(file).statements(_parsed(text, file))
         except ProgramError as error:
-            raise ProgramError(error.problem, text) from None
+            raise ProgramError(error.problems, self._texts) from None
         for statement in statements:
             if isinstance(statement, Rule):
                 self._rules.append(statement)
                 if len(self._rules) > MOST_RULES:
                     what = f"the program has more than {MOST_RULES:,} rules"
                     problem = Problem(statement.span, what, "let one rule do for many")
-                    raise ProgramError(problem, text)
+                    raise ProgramError([problem], self._texts)
             elif isinstance(statement, Atom):
                 self._facts.append(statement)
             else:
@@ -187,7 +188,7 @@ def _parsed(text: str, file: str) -> lark.Tree[lark.Token]:
     try:
         return grammar.parse(text)
     except lark.exceptions.UnexpectedInput as error:
-        raise ProgramError(_unexpected(error, text, file), text) from None
+        raise ProgramError([_unexpected(error, text, file)], {}) from None
 
 
 def _unexpected(

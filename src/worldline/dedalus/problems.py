@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from worldline.dedalus.syntax import Program, Span
@@ -13,6 +13,8 @@ _LONGEST = 400
 """Characters of a message."""
 _WIDEST = 400
 """Characters that are shown of a line."""
+_MOST = 20
+"""Problems that are shown at once."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -21,17 +23,20 @@ class ProgramError(InputError):
 
     Parameters
     ----------
-    problem
-        What is wrong, and where.
-    text
-        The text of the file that `problem` stands in, if there is one.
+    problems
+        What is wrong, and where, in the order in which it is told; at least one.
+    texts
+        The texts of the files that they stand in, by name, where there are any.
     """
 
     has_lines = True
 
-    def __init__(self, problem: Problem, text: str | None) -> None:
-        super().__init__(problem.shown(text))
-        self.problem = problem
+    def __init__(self, problems: Sequence[Problem], texts: Mapping[str, str]) -> None:
+        lines = [each.shown(texts.get(each.file)) for each in problems[:_MOST]]
+        if len(problems) > _MOST:
+            lines.append(f"and {len(problems) - _MOST} more")
+        super().__init__("\n".join(lines))
+        self.problems = tuple(problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,11 @@ class Problem:
     fatal: bool = True
     word: str = ""
 
+    @property
+    def file(self) -> str:
+        """The file that it stands in; empty if it is missing as a whole."""
+        return "" if self.span is None else self.span.file
+
     def shown(self, text: str | None = None) -> str:
         """Return the message, with its line of the text and a caret where known."""
         what = self.what
@@ -77,29 +87,34 @@ class Problem:
         return f"{span}: {message}\n  {line}\n  {blank}^"
 
 
-def raise_first(problems: list[Problem], program: Program) -> None:
-    """Raise the first error, in the order of the text, if there is one.
+def raise_all(problems: Iterable[Problem], program: Program) -> None:
+    """Raise all errors at once, in the order of the text, if there are any.
+
+    Of several at one place the first is told: the others mostly follow from it.
 
     Raises
     ------
     ProgramError
         If a problem is fatal.
     """
-    fatal = [problem for problem in problems if problem.fatal]
-    if fatal:
-        problem = min(fatal, key=lambda problem: _place(problem, program.files))
-        raise ProgramError(problem, text_of(program, problem.span))
+    told: dict[tuple[Span | None, str], Problem] = {}
+    for problem in problems:
+        if problem.fatal:
+            told.setdefault((problem.span, problem.word), problem)
+    if told:
+        files = program.files
+        ordered = sorted(told.values(), key=lambda problem: _place(problem, files))
+        raise ProgramError(ordered, texts_of(program))
 
 
 def shown(problem: Problem, program: Program) -> str:
     """Return a problem as text, with the line of the program that it is about."""
-    return problem.shown(text_of(program, problem.span))
+    return problem.shown(texts_of(program).get(problem.file))
 
 
-def text_of(program: Program, span: Span | None) -> str | None:
-    """Return the text of the file that a span is in, if it was kept."""
-    texts: Mapping[str, str] = dict(zip(program.files, program.texts, strict=False))
-    return None if span is None else texts.get(span.file)
+def texts_of(program: Program) -> dict[str, str]:
+    """Return the texts of a program's files, as far as they were kept."""
+    return dict(zip(program.files, program.texts, strict=False))
 
 
 def _place(problem: Problem, files: tuple[str, ...]) -> tuple[int, int, int]:

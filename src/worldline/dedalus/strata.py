@@ -29,16 +29,21 @@ def strata(program: Program) -> list[list[str]]:
 
 
 def unstratified(program: Program, groups: list[list[str]]) -> Iterator[Problem]:
-    """Yield where a relation depends on its own absence, or aggregates over itself."""
+    """Yield where a relation depends on its own absence, or aggregates over itself.
+
+    Of relations that need each other, the first such place is told.
+    """
+    told: set[int] = set()
     group = {name: number for number, names in enumerate(groups) for name in names}
     for rule in program.rules:
         head = rule.head.relation
         if rule.when is not When.NOW:
             continue
         for part in literals(rule):
-            if group[part.atom.relation] != group[head]:
+            if group[part.atom.relation] != group[head] or group[head] in told:
                 continue
             if part.negated or aggregates(rule):
+                told.add(group[head])
                 yield _problem(program, rule, part.atom, negated=part.negated)
 
 

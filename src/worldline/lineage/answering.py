@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from worldline.engine.bounds import bound_that_ended
+from worldline.engine.bounds import BoundHit, bound_that_ended
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.injection.subject import Run, Subject
@@ -15,6 +15,7 @@ from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
+from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
@@ -30,7 +31,9 @@ from worldline.show.diagram import diagram
 from worldline.trace.records import Trace
 
 _MOST_COMPARED = 10
-"""How many falsifiers a page shows."""
+"""How many falsifiers are explained, and shown on a page."""
+_PATIENCE_S = 2.0
+"""Seconds for the cause of one falsifier."""
 
 
 def answer(target: Target, options: FaultOptions) -> FaultsReport:
@@ -61,6 +64,7 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, options.seed)
         shown = _shown(target, question, scope, runs[0], trace)
+    causes = _causes(target, question, scope, runs)
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     more: dict[str, Any] = {}
@@ -79,6 +83,7 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
         verdict=outcome.verdict,
         scope=scope,
         falsifiers=outcome.falsifiers,
+        causes=causes,
         properties=tuple(properties),
         executions=outcome.executions,
         seconds=outcome.seconds,
@@ -225,6 +230,21 @@ def _shown(
     good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
     patience = question.budget.started().going_on()
     return [*diagram(trace), "", *lineage_lines(good, bad, scope, patience)]
+
+
+def _causes(
+    target: Target, question: FaultQuery, scope: Scope, runs: list[Run]
+) -> tuple[tuple[Cause, ...], ...]:
+    """Return why the first runs break what they break."""
+    meter = question.budget.started().going_on()
+    causes = []
+    for bad in runs[:_MOST_COMPARED]:
+        try:
+            some = target.causes(scope, bad, meter.within(_PATIENCE_S).check)
+        except BoundHit:
+            some = [plain_cause(bad.broken, bad.faults, scope)]
+        causes.append(tuple(some))
+    return tuple(causes)
 
 
 def _properties(

@@ -39,8 +39,7 @@ _ABOUT = "about"
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class About(NamedTuple):
     """The declaration of an option, on its field.
 
     Attributes

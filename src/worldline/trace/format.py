@@ -21,8 +21,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias, final
 
-import zstandard
-
 from worldline.model.arguments import check_path
 from worldline.model.errors import InputError
 from worldline.trace.assemble import Assembler, FileRecord, is_json
@@ -108,6 +106,8 @@ def write(trace: Trace, path: StrPath) -> None:
     UsageError
         If the file cannot be written there.
     """
+    import zstandard  # a search that finds nothing writes nothing
+
     content = "".join(f"{line}\n" for line in lines_of(trace)).encode("ascii")
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     store(Path(path), packer.compress(content), "a trace")

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import final
 
-import zstandard
-
 from worldline.model.errors import InputError, WorldlineError
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
@@ -74,6 +72,8 @@ def lines(place: Path, *, kept: bool) -> Iterator[tuple[bytes, bool]]:
 
 
 def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
+    import zstandard  # takes long, and a search reads no file
+
     try:
         with place.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:

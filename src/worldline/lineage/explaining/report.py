@@ -9,6 +9,7 @@ from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import CoverPoint
 from worldline.lineage.engines.sweep import Swept
+from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
@@ -29,6 +30,8 @@ class FaultsReport(BaseReport):
     falsifiers
         Fault sets that break it, each with nothing to leave out; the first one has the
         fewest faults of them.
+    causes
+        For each of the first falsifiers, why it breaks what it breaks.
     executions
         How many concrete runs the search made; 0 for one that is symbolic.
     properties
@@ -52,6 +55,7 @@ class FaultsReport(BaseReport):
     falsifiers: tuple[FaultSet, ...]
     executions: int
     engine: str
+    causes: tuple[tuple[Cause, ...], ...] = ()
     untested: tuple[CoverPoint, ...] = ()
     assumptions: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -75,6 +79,7 @@ class FaultsReport(BaseReport):
             "system": self.system,
             "scope": str(self.scope),
             "faults": [names(faults) for faults in self.falsifiers],
+            "causes": [[one.to_json() for one in some] for some in self.causes],
             "executions": self.executions,
             "eot": self.scope.eot,
             "eff": self.scope.eff,

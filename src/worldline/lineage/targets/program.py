@@ -17,8 +17,9 @@ from worldline.dedalus.walk import POST
 from worldline.engine.bounds import BoundHit
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
-from worldline.injection.subject import Goal, Run
+from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
+from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.options import IGNORE
 from worldline.lineage.targets.files import name_of
@@ -140,6 +141,10 @@ class DedalusTarget:
         run = ProgramRun(self.checked, scope, faults, self.name)
         source = origin(self.command, scope, faults)
         return run.trace(source, engine=engine, seed=seed)
+
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+        """Return why a run breaks what it breaks."""
+        return [plain_cause(bad.broken, bad.faults, scope)]
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return why the goals that a run breaks hold in another one."""

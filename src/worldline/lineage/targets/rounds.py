@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import final
 
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.injection.subject import Goal, Run
+from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
+from worldline.lineage.explaining.cause import Cause, plain_cause
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
@@ -124,6 +125,10 @@ class RoundsTarget:
 
     def frontier(self, scope: Scope, budget: SearchBudget) -> None:
         """Return nothing: the states are searched again for each scope."""
+
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+        """Return why a run breaks what it breaks."""
+        return [plain_cause(bad.broken, bad.faults, scope)]
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return nothing: the lineage of Python nodes is in their messages."""

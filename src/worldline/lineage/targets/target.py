@@ -12,8 +12,9 @@ from typing import Protocol, final
 
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
-from worldline.injection.subject import Goal, Run, Subject
+from worldline.injection.subject import Goal, Pulse, Run, Subject
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
+from worldline.lineage.explaining.cause import Cause
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
@@ -125,6 +126,17 @@ class Target(Protocol):
         self, scope: Scope, budget: SearchBudget
     ) -> list[FrontierPoint] | None:
         """Return the resilience frontier, if its own engine knows a way to find it."""
+
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+        """Return why a run breaks what it breaks; goals with one cause together.
+
+        Parameters
+        ----------
+        bad
+            Under a falsifier: with any of its faults left out, nothing is broken.
+        check
+            Called now and then; what it raises ends the work.
+        """
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return why the goals that `bad` breaks hold in `good`; perhaps none."""

@@ -20,9 +20,9 @@ from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
-from worldline.search.options import FuzzOptions
 from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
+from worldline.search.walks.options import FuzzOptions
 from worldline.search.walks.report import WalkReport
 from worldline.search.walks.walk import random_runs
 

@@ -10,7 +10,7 @@ from worldline.engine.bounds import Bounds
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.model.events import Event
 from worldline.model.properties import Property
-from worldline.search.options import RunsOptions
+from worldline.search.walks.options import RunsOptions
 
 
 @dataclass(frozen=True, kw_only=True)

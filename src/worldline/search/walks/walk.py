@@ -28,11 +28,11 @@ from worldline.model.usercode.interrupts import held
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.search.engines import threads_of
-from worldline.search.options import FOR_LIVENESS, RunsOptions, WalkOptions
 from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
 from worldline.search.stages import goals_of
 from worldline.search.walks.campaign import Search
+from worldline.search.walks.options import FOR_LIVENESS, RunsOptions, WalkOptions
 from worldline.search.walks.plan import LivePlan, RunsPlan
 from worldline.search.walks.random_runs import RandomRuns
 from worldline.search.walks.report import WalkReport

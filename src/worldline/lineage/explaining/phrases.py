@@ -1,0 +1,135 @@
+"""Fault sets as one phrase, in which faults that are alike are said together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from worldline.injection.scope import Crash, Delay, FaultSet, Loss, Scope
+
+Timed = tuple[int, str]
+"""A clause with the round in which what it tells begins."""
+
+
+def faults_phrase(faults: FaultSet, scope: Scope) -> str:
+    """Return all faults of a set as one phrase, in the order of time.
+
+    Examples
+    --------
+    >>> abc = Scope(("a", "b", "c"), 4)
+    >>> faults_phrase(frozenset({Loss(1, "a", "c"), Crash(2, "a")}), abc)
+    'a→c is lost in 1, and a has crashed from 2 on'
+    >>> faults_phrase(frozenset({Loss(t, "a", to) for t in (1, 2) for to in "bc"}), abc)
+    'all that a sends is lost in 1 and 2'
+    >>> faults_phrase(frozenset(), abc)
+    'no fault is needed'
+    """
+    clauses = [*_losses(faults, scope), *_delays(faults), *_crashes(faults)]
+    return joined([said for _, said in sorted(clauses)]) or "no fault is needed"
+
+
+def joined(clauses: Sequence[str]) -> str:
+    """Return clauses as one sentence."""
+    *others, last = clauses or [""]
+    return f"{', '.join(others)}, and {last}" if others else last
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    *others, last = words or [""]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def rounds_words(rounds: Iterable[int]) -> str:
+    """Return rounds as a list, with those that follow each other as a range.
+
+    Examples
+    --------
+    >>> rounds_words([4, 1, 2, 3, 7, 8])
+    '1 to 4, 7 and 8'
+    """
+    spans: list[list[int]] = []
+    for number in sorted(set(rounds)):
+        if spans and spans[-1][-1] == number - 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    said: list[str] = []
+    for span in spans:
+        said += [f"{span[0]} to {span[-1]}"] if len(span) > 2 else map(str, span)
+    return listed(said)
+
+
+def _losses(faults: FaultSet, scope: Scope) -> list[Timed]:
+    """Return what is lost: links of one sender, or of one receiver, together."""
+    rounds: dict[tuple[str, str], list[int]] = {}
+    for fault in faults:
+        if isinstance(fault, Loss):
+            rounds.setdefault((fault.src, fault.dst), []).append(fault.time)
+    alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    for (src, dst), times in sorted(rounds.items()):
+        alike.setdefault((src, tuple(sorted(times))), []).append(dst)
+    same: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    for (src, times), dsts in alike.items():
+        same.setdefault((tuple(dsts), times), []).append(src)
+    return [
+        (times[0], f"{_links(srcs, dsts, scope)} lost in {rounds_words(times)}")
+        for (dsts, times), srcs in same.items()
+    ]
+
+
+def _links(srcs: Sequence[str], dsts: Sequence[str], scope: Scope) -> str:
+    others = len(scope.nodes) - 1
+    if len(srcs) == 1 and len(dsts) == others > 1:
+        return f"all that {srcs[0]} sends is"
+    if len(dsts) == 1 and len(srcs) == others > 1:
+        return f"all that is sent to {dsts[0]} is"
+    if len(srcs) * len(dsts) <= 3:
+        links = [f"{src}→{dst}" for src in srcs for dst in dsts]
+        return f"{listed(links)} {'is' if len(links) == 1 else 'are'}"
+    return f"what {listed(srcs)} send{'s' * (len(srcs) == 1)} to {listed(dsts)} is"
+
+
+def _delays(faults: FaultSet) -> list[Timed]:
+    return [
+        (fault.time, delay_words(fault)) for fault in faults if isinstance(fault, Delay)
+    ]
+
+
+def delay_words(delay: Delay) -> str:
+    """Return what a delay is, as a clause.
+
+    Examples
+    --------
+    >>> delay_words(Delay(3, "a", "b", 2))
+    'a→b of 3 is 2 rounds late'
+    """
+    late = f"{delay.by} round{'s' if delay.by > 1 else ''} late"
+    return f"{delay.src}→{delay.dst} of {delay.time} is {late}"
+
+
+def _crashes(faults: FaultSet) -> list[Timed]:
+    return [
+        (fault.time, crash_words(fault)) for fault in faults if isinstance(fault, Crash)
+    ]
+
+
+def crash_words(crash: Crash) -> str:
+    """Return what a crash is, as a clause.
+
+    Examples
+    --------
+    >>> crash_words(Crash(2, "a", until=4, reaches=("b",)))
+    'a is down from 2 until 4 (in 2 it still reaches b)'
+    """
+    said = f"{crash.node} has crashed from {crash.time} on"
+    if crash.until is not None:
+        said = f"{crash.node} is down from {crash.time} until {crash.until}"
+    if crash.reaches:
+        said += f" (in {crash.time} it still reaches {listed(crash.reaches)})"
+    return said
