@@ -17,6 +17,7 @@ from tests.dedalus.manner.reading import Reader
 import worldline as wl
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.opening import open_target
+from worldline.trace.format import read
 
 HERE = Path(__file__).parent
 HOLDS, VIOLATED, UNKNOWN = "HOLDS", "VIOLATED", "UNKNOWN"
@@ -117,7 +118,6 @@ ROWS = [
 LARGE = [
     Row("ack-as-printed", "A B C", 5, 3, 1, least=0),
     Row("ack-as-printed", "A B C", 5, 3, 1, least=14, halt=True),
-    Row("ranks", "a b c", 4, 3, 1, least=0),
     Row("ranks", "a b c", 4, 4, 0, least=3),
     Row("census", "x y z town", 5, 4, 2, least=12),
     Row("kitchen", "w1 w2 k", 8, 4, 2, least=6),
@@ -178,6 +178,15 @@ def test_only_places_are_nodes_where_none_are_given(name: str):
     late = {"o"} if name == "flood" else set()  # named by the promise alone
     nodes = open_target(str(row.path), {}, None).nodes
     assert set(nodes) == set(row.space.nodes) - late
+
+
+@pytest.mark.parametrize("name", ["parcels", "poll", "simple-outcomes", "twins"])
+def test_a_run_that_breaks_what_is_at_no_place_is_run_again(name: str, tmp_path: Path):
+    row = next(row for row in ROWS if row.name == name and row.least)
+    file = tmp_path / "run.wl"
+    answered(row, tmp_path, "symbolic")
+    assert read(file).header.names == row.space.nodes
+    assert wl.replay(file, str(row.path)).reproduced
 
 
 @pytest.mark.slow
