@@ -147,6 +147,9 @@ class Plain:
             )
 
     def _matches(self, clause: Clause, rows: RoundRows) -> Iterator[Names]:
+        """Yield what a rule fires with; it waits for the rounds that it names."""
+        if any((premise.at or 1) > rows.time for premise in clause.premises):
+            return
         ways: list[Names] = [{}]
         for premise in clause.premises:
             if not premise.absent:
@@ -181,11 +184,11 @@ class RoundRows:
         self, crash_rows: set[Row], past: Mapping[int, Facts], time: int
     ) -> None:
         self._rows: dict[str, set[Row]] = {"crash": crash_rows}
-        self._past, self._time = past, time
+        self._past, self.time = past, time
 
     def of(self, premise: Premise) -> Iterable[Row]:
         """Return the rows that a premise is about."""
-        if premise.at in (None, self._time) or premise.relation == "crash":
+        if premise.at in (None, self.time) or premise.relation == "crash":
             return self._rows.get(premise.relation, ())
         held = self._past.get(premise.at, frozenset())
         return [row for relation, row in held if relation == premise.relation]

@@ -7,16 +7,19 @@ judges them shares nothing with the package, not even the reader.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.dedalus.manner.force import Space, judged, tries_all
+from tests.dedalus.manner.mutants import mutant
 from tests.dedalus.manner.reading import Reader
 
 import worldline as wl
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.targets.opening import open_target
+from worldline.model.errors import UsageError
 from worldline.trace.format import read
 
 HERE = Path(__file__).parent
@@ -35,6 +38,7 @@ class Case:
     least: int
     halt: bool = False
     verdict: str = ""
+    file: Path | None = None
 
     def __str__(self) -> str:
         scope = f"{self.eot}-{self.eff}-{self.crashes}"
@@ -42,7 +46,7 @@ class Case:
 
     @property
     def path(self) -> Path:
-        return HERE / f"{self.name}.ded"
+        return self.file or HERE / f"{self.name}.ded"
 
     @property
     def space(self) -> Space:
@@ -204,3 +208,27 @@ def test_a_run_that_breaks_what_is_at_no_place_is_run_again(name: str, tmp_path:
 def test_brute_force_misses_nothing_where_it_follows_rows(case: Case):
     program = Reader(case.path)
     assert judged(program, case.space) == tries_all(program, case.space)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_let_in_is_judged_right(seed: int, tmp_path: Path):
+    """Programs with rules that nobody meant are refused, or mean what they say."""
+    random, compared = Random(seed), 0
+    file = tmp_path / "mutant.ded"
+    for _ in range(100):
+        case = random.choice(CASES)
+        file.write_text(mutant(Reader(case.path), random))
+        few = min(case.eff, 2), min(case.crashes, 1)
+        nearly = replace(case, eot=5, eff=few[0], crashes=few[1], file=file)
+        nearly = replace(nearly, halt=random.random() < 0.5)
+        try:
+            report = answered(nearly, tmp_path, "symbolic")
+        except UsageError:
+            continue
+        compared += 1
+        judgement = judged(Reader(file), nearly.space)
+        least = {frozenset(map(str, faults)) for faults in report.falsifiers}
+        assert report.verdict.name == judgement.verdict, file.read_text()
+        assert least == judgement.falsifiers, file.read_text()
+    assert compared > 20
