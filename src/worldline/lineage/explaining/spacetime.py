@@ -32,6 +32,8 @@ _FEWEST_ROUNDS = 3
 _TOP, _LEFT, _ROUND, _FOLD = 50, 90, 46, 34
 _WIDEST_LANE, _NARROWEST_LANE = 110, 70
 _MOST_TITLES = 12
+_BESIDE = 22
+"""How far from the line of its receiver a lost message ends, in pixels."""
 
 _KINDS = {
     MessageEnd.ARRIVES: "message",
@@ -249,7 +251,9 @@ def _message(way: _Way, messages: list[SentMessage], plan: DiagramPlan) -> str:
     title = "\n".join([f"round {time}, {end}", *labels])
     kind = _KINDS[end]
     if end is MessageEnd.LOST:
-        x, y = x1 + (x2 - x1) * 0.6, y1 + (y2 - y1) * 0.6
+        # Beside its receiver, so that of many lost at once it shows which one.
+        part = max(1 - _BESIDE / abs(x2 - x1), 0.6) if x1 != x2 else 0.6
+        x, y = x1 + (x2 - x1) * part, y1 + (y2 - y1) * part
         cross = f'<path class="cross" d="M{x - 5:.1f},{y - 5:.1f}l10,10m0,-10l-10,10"/>'
         return titled(title, [line(x1, y1, x, y, kind), cross])
     if end is MessageEnd.UNSENT:
