@@ -158,6 +158,11 @@ def test_a_parameter_is_text(locks: Any):
         wl.check(locks.system, parameters={"clients": 3})  # type: ignore[dict-item]
 
 
+def test_a_parameter_is_text_for_whatever_is_asked():
+    with pytest.raises(wl.UsageError, match=r"minimum is 1, which is no text; write "):
+        wl.find_faults("zoo:replication", parameters={"minimum": 1})  # type: ignore[dict-item]
+
+
 def test_what_a_function_raises_is_passed_on():
     def broken() -> wl.System:
         raise ZeroDivisionError

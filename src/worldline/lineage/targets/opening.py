@@ -13,7 +13,7 @@ from worldline.loading import builtin
 from worldline.loading.loader import load
 from worldline.loading.mistaken import kind_of, refuse_misnamed
 from worldline.loading.opening import SystemTarget as Given
-from worldline.loading.opening import open_system
+from worldline.loading.opening import open_system, texts_of
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
 from worldline.model.programs import PROGRAM_SUFFIX
@@ -66,7 +66,7 @@ def open_target(
 
     _refuse_nodes(nodes)
     _refuse_unknown(names[0])
-    return RoundsTarget(load(names[0], parameters), properties)
+    return RoundsTarget(load(names[0], texts_of(parameters)), properties)
 
 
 def _refuse_unknown(name: str) -> None:
