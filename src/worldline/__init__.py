@@ -268,10 +268,13 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import what only some programs need at its first use."""
     if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name in _FROM:
-        return getattr(importlib.import_module(_FROM[name]), name)
-    raise AttributeError(f"module 'worldline' has no attribute {name!r}")
+        value: Any = importlib.import_module(_MODULES[name])
+    elif name in _FROM:
+        value = getattr(importlib.import_module(_FROM[name]), name)
+    else:
+        raise AttributeError(f"module 'worldline' has no attribute {name!r}")
+    globals()[name] = value  # a variable like any other from now on
+    return value
 
 
 def __dir__() -> list[str]:
