@@ -1,0 +1,85 @@
+"""Raft: the schedules of the paper violate as they should, the rest holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from tests.zoo.raft_schedules import CASES, events_of, system_of
+from tests.zoo.walking import unsafe
+
+import worldline as wl
+from worldline.model.events import Event
+from worldline.worlds.direct import DirectWorld
+from worldline.zoo import raft
+
+
+def overtakings(system: wl.System, events: Iterable[Event]) -> int:
+    """Return how often a message arrives before an earlier one of its sender.
+
+    Judged by what is sent and arrives alone, whatever network the system has.
+    """
+    world = DirectWorld(system)
+    under_way: dict[tuple[Any, Any], list[Any]] = defaultdict(list)
+    count = 0
+    for event in events:
+        outcome = world.step(event)
+        if event.kind is wl.Kind.DELIVER:
+            queue = under_way[event.peer, event.node]
+            count += queue[0] != event.payload
+            queue.remove(event.payload)
+        for sent in outcome.sends:
+            under_way[sent.src, sent.dst].append(sent.message)
+    return count
+
+
+@pytest.mark.parametrize("bug", CASES)
+def test_a_schedule_made_by_hand_violates_at_its_last_event_and_not_before(bug: str):
+    case, world = CASES[bug], DirectWorld(system_of(bug))
+    for word in case.schedule.split():
+        assert unsafe(world) == []
+        events_of(world, word)
+    assert unsafe(world) == [case.violated]
+
+
+@pytest.mark.parametrize("bug", CASES)
+def test_a_schedule_made_by_hand_has_the_published_size(bug: str):
+    case = CASES[bug]
+    kinds = [event.kind for event in _events(bug)]
+    starts = kinds.count(wl.Kind.START)
+    assert len(kinds) - starts == case.deliveries
+    assert starts + kinds.count(wl.Kind.CALL) == case.externals
+
+
+@pytest.mark.parametrize("bug", CASES)
+def test_a_schedule_made_by_hand_keeps_messages_in_order_or_not(bug: str):
+    system = system_of(bug, network="unordered")
+    assert (overtakings(system, _events(bug)) == 0) is CASES[bug].ordered
+
+
+@pytest.mark.parametrize("bug", CASES)
+def test_without_the_bug_no_schedule_made_by_hand_violates(bug: str):
+    """As far as it goes then: a step that is not enabled any more is left out."""
+    system = raft.system(words=8, network="unordered")
+    world = DirectWorld(system)
+    for event in _events(bug):
+        if world.is_enabled(event):
+            world.step(event)
+        assert unsafe(world) == []
+
+
+def _events(bug: str) -> list[Event]:
+    return events_of(DirectWorld(system_of(bug)), CASES[bug].schedule)
+
+
+def test_an_unknown_bug_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="raft-45, raft-46, raft-56"):
+        raft.system(bugs=("raft-44",))
+
+
+def test_an_unknown_network_is_refused():
+    wrong: Any = "fifo"
+    with pytest.raises(ValueError, match="say 'ordered' or 'unordered'"):
+        raft.system(network=wrong)
