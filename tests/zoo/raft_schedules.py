@@ -117,7 +117,7 @@ CASES = {
 }
 
 _OWN = {"B": messages.BeginElection, "L": messages.ElectedAsLeader}
-_SENT = {
+_SENT: dict[str, Any] = {
     "V": messages.RequestVote,
     "y": messages.VoteCandidate,
     "A": messages.AppendEntries,
