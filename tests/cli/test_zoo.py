@@ -79,7 +79,7 @@ def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
     page = PAGE.read_text("utf-8")
     assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
     commands = re.findall(
-        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk) [^`]+)`", page, re.M
+        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk|fuzz) [^`]+)`", page, re.M
     )
     assert dict(commands) == zoo.bugs()
     assert len(commands) == len(zoo.bugs())

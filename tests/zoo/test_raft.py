@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from tests.zoo.raft_schedules import CASES, events_of, system_of
 from tests.zoo.walking import unsafe
 
 import worldline as wl
+from worldline.cli.main import main
 from worldline.model.events import Event
 from worldline.worlds.direct import DirectWorld
 from worldline.zoo import raft
@@ -72,6 +75,70 @@ def test_without_the_bug_no_schedule_made_by_hand_violates(bug: str):
 
 def _events(bug: str) -> list[Event]:
     return events_of(DirectWorld(system_of(bug)), CASES[bug].schedule)
+
+
+EXHAUSTED: list[tuple[dict[str, Any], int]] = [
+    ({"terms": 1, "words": 0}, 1_913),
+    ({"terms": 1, "words": 0, "resets": 1}, 12_816),
+    ({"terms": 1, "words": 1}, 15_181),
+    ({"terms": 2, "words": 0}, 3_680_161),
+]
+"""Parameters of three members without heartbeats, and the number of states."""
+
+QUICK = ("raft-62",)
+BUGS = [
+    pytest.param(bug, marks=() if bug in QUICK else pytest.mark.nightly)
+    for bug in raft.BUGS
+]
+
+
+def small(**parameters: Any) -> wl.System:
+    """Return a cluster of three, folded by symmetry."""
+    return raft.system(size=3, heartbeats=0, symmetry=True, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "states"),
+    [
+        pytest.param(p, n, marks=pytest.mark.nightly if n > 13_000 else ())
+        for p, n in EXHAUSTED
+    ],
+)
+def test_the_fixed_protocol_has_exactly_these_states(
+    parameters: dict[str, Any], states: int
+):
+    report = wl.check(small(**parameters), traces=False)
+    report.expect_holds()
+    assert report.states == states
+
+
+@pytest.mark.parametrize(
+    ("bug", "resets", "steps"), [("raft-56", 0, 17), ("raft-62", 1, 18)]
+)
+def test_two_leaders_of_one_term_follow_from_a_forgotten_vote(
+    bug: str, resets: int, steps: int
+):
+    system = small(terms=1, words=0, resets=resets, bugs=(bug,))
+    report = wl.check(system, traces=False)
+    assert report.expect_violated("election_safety").steps == steps
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_the_command_of_each_bug_finds_it_and_its_control_nothing(
+    bug: str, tmp_path: Path
+):
+    asked = [*shlex.split(raft.BUGS[bug]), "--out", str(tmp_path / "found.wl")]
+    assert main(asked) == 1
+    asked[asked.index(f"bugs={bug}")] = "bugs="
+    assert main(asked) == 3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("network", ["ordered", "unordered"])
+def test_random_runs_do_not_accuse_the_fixed_protocol(network: Any):
+    system = raft.system(network=network, resets=1)
+    report = wl.fuzz(system, events=200_000, traces=False)
+    assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "events")
 
 
 def test_an_unknown_bug_is_refused_with_the_known_ones():

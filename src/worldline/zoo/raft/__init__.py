@@ -36,13 +36,27 @@ SWITCHES = (
     "raft-66",
     "raft-62",
 )
-BUGS: dict[str, str] = {}
+_ELECTIONS = "-p words=0 -p terms="
+_OPTIONS = {
+    "raft-45": f"{_ELECTIONS}2 --events 400000",
+    "raft-46": f"{_ELECTIONS}3 --events 100000",
+    "raft-56": f"{_ELECTIONS}1 --seed 4 --events 400000",
+    "raft-58a": "-p size=3 --max-steps 300 --weight election=20 --events 30000",
+    "raft-58b": "--events 6000",
+    "raft-42": "--events 15000",
+    "raft-66": "--events 6000",
+    "raft-62": f"{_ELECTIONS}1 -p size=3 -p resets=1 --events 100000",
+}
+BUGS = {
+    bug: f"fuzz zoo:raft -p bugs={bug} {options}" for bug, options in _OPTIONS.items()
+}
+"""By the name of each bug, the command that finds it."""
 
 
 def system(
     *,
     size: int = 4,
-    words: int = 5,
+    words: int = 3,
     bugs: tuple[str, ...] = (),
     network: Literal["", "ordered", "unordered"] = "",
     resets: int = 0,
