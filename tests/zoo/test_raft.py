@@ -123,6 +123,17 @@ def test_two_leaders_of_one_term_follow_from_a_forgotten_vote(
     assert report.expect_violated("election_safety").steps == steps
 
 
+@pytest.mark.parametrize(
+    ("bugs", "most"), [(("raft-45",), 2), (("raft-66",), 3), ((), 3)]
+)
+def test_a_candidate_is_timed_out_again_except_in_early_versions(
+    bugs: tuple[str, ...], most: int
+):
+    world = DirectWorld(raft.system(bugs=bugs))
+    events_of(world, "boot1" + " T1" * most)
+    assert any(event.kind is wl.Kind.TIMER for event in world.enabled()) is (most > 2)
+
+
 @pytest.mark.parametrize("bug", BUGS)
 def test_the_command_of_each_bug_finds_it_and_its_control_nothing(
     bug: str, tmp_path: Path

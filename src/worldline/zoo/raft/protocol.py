@@ -1,8 +1,7 @@
 """One member of a Raft cluster, an actor that sends messages to itself, too.
 
 A bug is a condition such as ``"raft-46" in self.bugs``: the published defect. Indices
-count from 1, as in the Raft paper. The election timer of all but the leader is always
-set; a time-out may come at any time.
+count from 1, as in the Raft paper. A time-out may come at any time.
 """
 
 from __future__ import annotations
@@ -21,6 +20,9 @@ from worldline.zoo.raft.messages import (
     RequestVote,
     VoteCandidate,
 )
+
+FIRES_ONCE = frozenset({"raft-45", "raft-46", "raft-56", "raft-58b"})
+"""Bugs of versions in which the election timer of a candidate is not set again."""
 
 ELECTION_TIMEOUT, HEARTBEAT = 1.0, 0.2
 """Seconds; they count where time does."""
@@ -108,12 +110,13 @@ class Raft:
     def election(self, ctx: wl.Context) -> None:
         if self.role is Role.LEADER or self.term == self.terms:
             return
-        self.role = Role.CANDIDATE
         self.term += 1
         self.voted_for = None
         self.tally = {}
         ctx.send(ctx.me, BeginElection())
-        self._await_leader(ctx)
+        if self.role is Role.FOLLOWER or not self.bugs & FIRES_ONCE:
+            self._await_leader(ctx)
+        self.role = Role.CANDIDATE
 
     @wl.on(BeginElection)
     def campaign(self, ctx: wl.Context, src: wl.NodeId, msg: BeginElection) -> None:
