@@ -87,7 +87,7 @@ class Raft:
 
     # ----------------------------------------------------------------- from outside
 
-    @wl.call(when=lambda self, members: self.role is Role.INIT)
+    @wl.call
     def bootstrap(self, ctx: wl.Context, members: frozenset[wl.NodeId]) -> None:
         """Learn who the members are, oneself included."""
         self.role = Role.FOLLOWER
