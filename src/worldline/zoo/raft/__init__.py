@@ -47,10 +47,11 @@ _OPTIONS = {
     "raft-66": "--events 6000",
     "raft-62": f"{_ELECTIONS}1 -p size=3 -p resets=1 --events 100000",
 }
-BUGS = {
+_COMMANDS = {
     bug: f"fuzz zoo:raft -p bugs={bug} {options}" for bug, options in _OPTIONS.items()
 }
-"""By the name of each bug, the command that finds it."""
+BUGS = {"demi": _COMMANDS}
+"""By paper and by the name of each bug, the command that finds it."""
 
 
 def system(
