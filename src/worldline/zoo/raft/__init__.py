@@ -44,7 +44,7 @@ _OPTIONS = {
     "raft-58a": "-p words=25 --max-steps 2000 --weight election=20 --events 20000",
     "raft-58b": "--events 6000",
     "raft-42": "--events 15000",
-    "raft-66": "--events 6000",
+    "raft-66": "-p network=unordered --events 6000",
     "raft-62": f"{_ELECTIONS}1 -p size=3 -p resets=1 --events 100000",
 }
 _COMMANDS = {
