@@ -80,13 +80,19 @@ def test_cases_are_sorted_and_name_what_there_is(cases: Callable[[], dict[str, C
 def test_the_zoo_has_as_many_bugs_and_controls_as_its_page_says():
     for cases in CASES:
         papers = Counter(case.paper for case in cases().values())
-        assert papers == {"crystalball": 9, "macemc": 20, "molly": 7, "wids": 2}
+        assert papers == {
+            "crystalball": 9,
+            "demi": 8,
+            "macemc": 20,
+            "molly": 7,
+            "wids": 2,
+        }
 
 
 def test_the_control_of_a_switch_has_no_bug_and_the_same_bounds():
     bugs, controls = zoo.bugs(), zoo.controls()
     switched = {name for name in bugs if "bugs=" in bugs[name].command}
-    assert len(switched) == 31
+    assert len(switched) == 39
     for name in switched:
         switch = re.search(r"(?<= bugs=)\S+", bugs[name].command)
         assert switch is not None
@@ -109,7 +115,7 @@ def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
     page = PAGE.read_text("utf-8")
     assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
     commands = re.findall(
-        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk|faults) [^`]+)`", page, re.M
+        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk|fuzz|faults) [^`]+)`", page, re.M
     )
     asked = [(name, text) for name, text in commands if name not in PROGRAMS]
     bugs, controls = zoo.bugs(), zoo.controls()

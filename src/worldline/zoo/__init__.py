@@ -27,8 +27,8 @@ class Case:
     Attributes
     ----------
     paper
-        ``crystalball``, ``macemc``, ``molly`` (lineage-driven fault injection) or
-        ``wids``.
+        ``crystalball``, ``demi``, ``macemc``, ``molly`` (lineage-driven fault
+        injection) or ``wids``.
     command
         What asks it; it lacks the leading ``worldline``.
     """
