@@ -1,0 +1,180 @@
+"""A campaign: the best run so far, and whoever proposes better ones.
+
+What decides is counted, never timed: the same run and the same options give the same
+result. Time and Ctrl-C only end it earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, final
+
+from worldline.engine.bounds import BoundHit, Meter
+from worldline.shrink.candidate import BEFORE, CandidateRunner, ShrunkRun
+from worldline.shrink.matching import Matching
+from worldline.shrink.steps import ShrunkStep, size_of
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """What one pass came to.
+
+    Attributes
+    ----------
+    name
+        The pass.
+    externals, deliveries
+        The size of the best run after it.
+    schedules, events
+        Candidates that it ran, and the events that were executed for them.
+    seconds
+        How long it took.
+    """
+
+    name: str
+    externals: int
+    deliveries: int
+    schedules: int
+    events: int
+    seconds: float
+
+
+@final
+class Campaign:
+    """Shrinks one run.
+
+    Parameters
+    ----------
+    runner
+        Runs candidates.
+    run
+        The run to begin with.
+    meter
+        Ends it when time or memory is used up, or Ctrl-C was pressed.
+    most_events
+        Events to execute, about; None for no limit.
+    progress
+        Is called with this now and then.
+
+    Attributes
+    ----------
+    best
+        The smallest run so far.
+    schedules
+        Candidates that were run.
+    reports
+        What each pass came to, in order.
+    """
+
+    def __init__(
+        self,
+        runner: CandidateRunner,
+        run: ShrunkRun,
+        meter: Meter,
+        *,
+        most_events: int | None = None,
+        progress: Callable[[Campaign], None] | None = None,
+    ) -> None:
+        self.runner = runner
+        self.best = run
+        self.schedules = 0
+        self.reports: list[PassReport] = []
+        self.meter = meter
+        self._most = most_events
+        self._progress = progress
+        self._tried: set[tuple[Matching, tuple[int, ...]]] = set()
+
+    def attempt(self, wanted: Sequence[ShrunkStep], matching: Matching) -> bool:
+        """Run a candidate; say whether it is smaller than the best run, which it becomes.
+
+        Parameters
+        ----------
+        wanted
+            Steps of the best run, in any order, or new ones.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        key = matching, tuple(step.place for step in wanted)
+        if key in self._tried:
+            return False
+        self.check()
+        self.schedules += 1
+        executed = self.runner.run(wanted, matching, self.best)
+        if executed is not None and size_of(executed) < self.best.size:
+            self.best = self.runner.marked(executed, self.best)
+            self._tried.clear()
+            return True
+        if BEFORE not in key[1]:
+            self._tried.add(key)
+        return False
+
+    def check(self) -> None:
+        """Raise `BoundHit` if a limit is reached."""
+        self.meter.check()
+        if self._most is not None and self.runner.executed >= self._most:
+            raise BoundHit("events")
+        if self._progress is not None:
+            self._progress(self)
+
+    def run(self, name: str, apply: Callable[[Campaign], None]) -> bool:
+        """Run one pass; say whether the best run is smaller now."""
+        size, schedules = self.best.size, self.schedules
+        executed, began = self.runner.executed, self.meter.seconds
+        try:
+            apply(self)
+        finally:
+            self.reports.append(
+                PassReport(
+                    name,
+                    self.best.size.externals,
+                    self.best.size.deliveries,
+                    self.schedules - schedules,
+                    self.runner.executed - executed,
+                    self.meter.seconds - began,
+                )
+            )
+        return self.best.size < size
+
+
+class ShrinkPass(Protocol):
+    """Proposes candidates of one sort.
+
+    Attributes
+    ----------
+    name
+        In reports.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def apply(self, campaign: Campaign) -> None:
+        """Propose candidates until none of them is smaller."""
+
+
+Stages: TypeAlias = Sequence[Sequence[ShrinkPass]]
+"""Passes, the cheap ones first."""
+
+
+def shrink(campaign: Campaign, stages: Stages) -> None:
+    """Run passes until none makes the run smaller.
+
+    After each success of a dear stage the cheaper ones have their turn again.
+
+    Raises
+    ------
+    BoundHit
+        If a limit is reached; the best run so far is the campaign's.
+    """
+    number = 0
+    while number < len(stages):
+        size = campaign.best.size
+        for each in stages[number]:
+            if campaign.run(each.name, each.apply) and number:
+                break
+        number = 0 if campaign.best.size < size else number + 1

@@ -1,0 +1,34 @@
+"""The standard passes, the cheap ones first."""
+
+from __future__ import annotations
+
+from worldline.shrink.campaign import ShrinkPass
+from worldline.shrink.chunks import each_step
+from worldline.shrink.matching import ANY_LAST, EXACT, LAST
+from worldline.shrink.passes.earlier import Earlier
+from worldline.shrink.passes.provenance import Provenance
+from worldline.shrink.passes.removals import (
+    Ladder,
+    Nodes,
+    Pairs,
+    Removal,
+    externals,
+    internals,
+    single_externals,
+)
+from worldline.shrink.passes.states import Detours, NoOps
+
+CHEAP: tuple[ShrinkPass, ...] = (
+    Provenance(),
+    Removal("externals", externals, EXACT),
+    Ladder("coarse ladder", share=16),
+    Detours(),
+    NoOps(),
+    Removal("single externals", single_externals, LAST),
+    Removal("internals", internals, LAST),
+    Removal("any last", each_step, ANY_LAST),
+)
+"""Passes that look at parts of a run, or at its events one by one."""
+
+DEAR: tuple[ShrinkPass, ...] = (Nodes(), Ladder("ladder"), Pairs(), Earlier())
+"""Passes that take most of the time."""
