@@ -3,8 +3,8 @@
 Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
-shown); ``runs`` (begin, record, replay, report); ``search``, ``lineage``; ``debug``;
-``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
+shown); ``runs`` (begin, record, replay, report); ``shrink``; ``search``, ``lineage``; ``debug``,
+``minimize``; ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
+    from worldline.minimize.minimizing import minimize
+    from worldline.minimize.report import MinimizeReport, RunSize
     from worldline.model.histories import histories
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from worldline.search.walks.fuzz import fuzz
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
+    from worldline.shrink.campaign import PassReport, ShrinkProgress
     from worldline.trace import records
     from worldline.worlds.world import NotEnabled
 
@@ -128,6 +131,9 @@ _LAZY = {
         "Scope",
     ),
     "worldline.injection.subject": ("CoverPoint",),
+    "worldline.minimize.minimizing": ("minimize",),
+    "worldline.minimize.report": ("MinimizeReport", "RunSize"),
+    "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
@@ -179,6 +185,7 @@ __all__ = [
     "Kind",
     "Loss",
     "MessageSet",
+    "MinimizeReport",
     "ModelError",
     "Network",
     "Networks",
@@ -190,6 +197,7 @@ __all__ = [
     "Offer",
     "OneOf",
     "Origin",
+    "PassReport",
     "PendingTimer",
     "Prefix",
     "Profile",
@@ -201,10 +209,12 @@ __all__ = [
     "PropertyReport",
     "Replayed",
     "Report",
+    "RunSize",
     "Scheduler",
     "Scope",
     "Script",
     "Sent",
+    "ShrinkProgress",
     "Step",
     "Streams",
     "Swept",
@@ -239,6 +249,7 @@ __all__ = [
     "liveness",
     "message",
     "message_set",
+    "minimize",
     "networks",
     "node",
     "on",

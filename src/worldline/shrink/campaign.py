@@ -42,6 +42,30 @@ class PassReport:
 
 
 @final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrinkProgress:
+    """How far a minimisation has come.
+
+    Attributes
+    ----------
+    deliveries, externals
+        The size of the smallest run so far.
+    schedules, events
+        Candidates that were run, and the events that were executed.
+    """
+
+    deliveries: int
+    externals: int
+    schedules: int
+    events: int
+    seconds: float
+
+
+_TELL_EVERY = 64
+"""Candidates between two reports of progress."""
+
+
+@final
 class Campaign:
     """Shrinks one run.
 
@@ -56,7 +80,7 @@ class Campaign:
     most_events
         Events to execute, about; None for no limit.
     progress
-        Is called with this now and then.
+        Is called now and then.
 
     Attributes
     ----------
@@ -75,7 +99,7 @@ class Campaign:
         meter: Meter,
         *,
         most_events: int | None = None,
-        progress: Callable[[Campaign], None] | None = None,
+        progress: Callable[[ShrinkProgress], None] | None = None,
     ) -> None:
         self.runner = runner
         self.best = run
@@ -118,8 +142,16 @@ class Campaign:
         self.meter.check()
         if self._most is not None and self.runner.executed >= self._most:
             raise BoundHit("events")
-        if self._progress is not None:
-            self._progress(self)
+        if self._progress is not None and self.schedules % _TELL_EVERY == 0:
+            self._progress(
+                ShrinkProgress(
+                    deliveries=self.best.size.deliveries,
+                    externals=self.best.size.externals,
+                    schedules=self.schedules,
+                    events=self.runner.executed,
+                    seconds=self.meter.seconds,
+                )
+            )
 
     def run(self, name: str, apply: Callable[[Campaign], None]) -> bool:
         """Run one pass; say whether the best run is smaller now."""

@@ -15,6 +15,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
+from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.shrink.matching import Matching, Rung
 from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep, Size, size_of
@@ -162,10 +163,18 @@ class CandidateRunner:
         self.executed += len(run.steps)
         return states
 
-    @property
-    def is_met(self) -> bool:
-        """Whether the present state violates the target."""
-        return self._target.is_met()
+    def outcomes(
+        self, run: ShrunkRun
+    ) -> tuple[list[tuple[Event, Outcome]], Snapshot | None]:
+        """Return what each step of a run did, and the last state; None after a failure."""
+        world = self.world
+        world.go_back(run.marks[0].moment)
+        done: list[tuple[Event, Outcome]] = []
+        for step in run.steps:
+            happened = world.happen(step.known, step.choices)
+            assert happened is not None, step
+            done.append((step.known.event, happened.outcome))
+        return done, None if world.failure is not None else world.snapshot()
 
 
 def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:

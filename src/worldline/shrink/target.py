@@ -7,10 +7,12 @@ and class.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, final
 
-from worldline.model.properties import Property
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
+from worldline.model.view import View
 from worldline.worlds.remembering import RememberingWorld
 
 
@@ -53,6 +55,26 @@ class FailureTarget:
     def is_met(self) -> bool:
         failure = self._world.failure
         return failure is not None and _identity(failure) == self._wanted
+
+
+@final
+class DeadlockTarget:
+    """A state in which only faults can happen, though the system is not done."""
+
+    def __init__(self, done: Callable[[View], bool]) -> None:
+        self._done = done
+
+    def begin(self, world: RememberingWorld) -> None:
+        self._world = world
+        predicate = Property("done", PropertyKind.SAFETY, self._done, "predicate")
+        self._decision = world.decision(predicate)
+
+    def is_met(self) -> bool:
+        world = self._world
+        if world.failure is not None:
+            return False
+        can_go_on = any(not event.kind.is_fault for event in world.enabled())
+        return not can_go_on and not world.holds(self._decision)
 
 
 def _identity(failure: Failure) -> tuple[str, str, str]:
