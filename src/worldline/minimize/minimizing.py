@@ -26,7 +26,7 @@ from worldline.runs.start import Beginning
 from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import level_of
-from worldline.shrink.standard import CHEAP, DEAR
+from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 from worldline.trace.records import Trace
 
@@ -95,7 +95,7 @@ def _minimized(
     level: list[str] = []
 
     def work() -> None:
-        shrink(campaign, (CHEAP, DEAR))
+        shrink(campaign, STANDARD)
         level.extend(level_of(campaign))
 
     bound = bound_that_ended(work)
@@ -110,9 +110,7 @@ def _minimized(
         bound=bound,
         notes=_notes(original, bound, meter),
         original=path,
-        initial=RunSize(
-            externals=run.size.externals, deliveries=run.size.deliveries
-        ),
+        initial=RunSize(externals=run.size.externals, deliveries=run.size.deliveries),
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
         passes=tuple(campaign.reports),
         schedules=campaign.schedules,

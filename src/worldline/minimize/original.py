@@ -69,9 +69,7 @@ class Original:
         )
 
 
-def original_of(
-    trace: Trace, system: System, path: Path, *, reorder: bool
-) -> Original:
+def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> Original:
     """Return the run of a trace, once it has been run again.
 
     Parameters
@@ -139,8 +137,11 @@ def _reordering(system: System) -> System:
         raise UsageError(
             f"reorder has no meaning here: the network of {system.name} is "
             f"{network.name}, of which messages "
-            + ("overtake each other already" if isinstance(network, Datagrams) else
-               "cannot simply overtake each other"),
+            + (
+                "overtake each other already"
+                if isinstance(network, Datagrams)
+                else "cannot simply overtake each other"
+            ),
             remedy="leave it out",
         )
     free = datagrams(loss=network.loss, duplication=network.duplication)

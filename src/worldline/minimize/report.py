@@ -88,10 +88,13 @@ class MinimizeReport(BaseReport):
 
     def __str__(self) -> str:
         before, after = self.initial, self.final
+        sizes = (
+            f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
+            f"-> {after.deliveries:,} ({after.externals:,})"
+        )
         lines = [
             self.head(),
-            f"  {before.deliveries:,} deliveries ({before.externals:,} externals) "
-            f"-> {after.deliveries:,} ({after.externals:,})",
+            f"  {sizes}",
             *self._passes(),
         ]
         for row in self.properties:

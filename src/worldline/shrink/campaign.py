@@ -109,14 +109,23 @@ class Campaign:
         self._most = most_events
         self._progress = progress
         self._tried: set[tuple[Matching, tuple[int, ...]]] = set()
+        """What the best run was tried with; it is cleared with that."""
 
-    def attempt(self, wanted: Sequence[ShrunkStep], matching: Matching) -> bool:
+    def attempt(
+        self,
+        wanted: Sequence[ShrunkStep],
+        matching: Matching,
+        *,
+        sideways: bool = False,
+    ) -> bool:
         """Run a candidate; say whether it is smaller than the best run, which it becomes.
 
         Parameters
         ----------
         wanted
             Steps of the best run, in any order, or new ones.
+        sideways
+            Whether a run that is as large takes its place as well.
 
         Raises
         ------
@@ -129,13 +138,22 @@ class Campaign:
         self.check()
         self.schedules += 1
         executed = self.runner.run(wanted, matching, self.best)
-        if executed is not None and size_of(executed) < self.best.size:
+        if executed is not None and self._takes(executed, sideways=sideways):
             self.best = self.runner.marked(executed, self.best)
             self._tried.clear()
             return True
         if BEFORE not in key[1]:
             self._tried.add(key)
         return False
+
+    def _takes(self, executed: tuple[ShrunkStep, ...], *, sideways: bool) -> bool:
+        size = size_of(executed)
+        if size != self.best.size or not sideways:
+            return size < self.best.size
+        return any(
+            one.known is not other.known
+            for one, other in zip(executed, self.best.steps, strict=True)
+        )
 
     def check(self) -> None:
         """Raise `BoundHit` if a limit is reached."""

@@ -100,7 +100,9 @@ class CandidateRunner:
                 number += 1
         self._first = Mark(0, self.world.moment(), transit)
 
-    def of_schedule(self, schedule: Iterable[tuple[Event, Choices]]) -> ShrunkRun | None:
+    def of_schedule(
+        self, schedule: Iterable[tuple[Event, Choices]]
+    ) -> ShrunkRun | None:
         """Return a recorded run; None if it does not violate what it is to violate."""
         steps = [
             ShrunkStep(self.world.known(event), choices, None, place)
@@ -222,7 +224,9 @@ class _Attempt:
         self._target = runner._target
         self._matching = matching
         self._wanted = wanted
-        begin, self._most, before = runner._first, None, ()
+        begin = runner._first
+        before: tuple[ShrunkStep, ...] = ()
+        self._most: int | None = None
         if base is not None:
             shared = 0
             for one, other in zip(wanted, base.steps, strict=False):
@@ -314,7 +318,9 @@ class _Attempt:
         if run is None:
             return False
         place = len(self.steps)
-        if sending is None and known.event.envelope is not None:
+        if known.event.envelope is not None:
+            # Of equal messages nobody knows which one it was; so it is the same for
+            # whoever runs the same events.
             sending = self._oldest(known)
         taken = run.outcome.choices
         self.steps.append(ShrunkStep(known, taken, sending, place))

@@ -50,9 +50,7 @@ class Matching(NamedTuple):
 
 
 EXACT = Matching("exact", (Rung.CAUSE, Rung.CONTENT))
-BY_FINGERPRINT = Matching(
-    "fingerprint", (Rung.CAUSE, Rung.CONTENT, Rung.FINGERPRINT)
-)
+BY_FINGERPRINT = Matching("fingerprint", (Rung.CAUSE, Rung.CONTENT, Rung.FINGERPRINT))
 LAST = Matching("last", (*BY_FINGERPRINT.rungs, Rung.TYPE_LAST))
 FIRST = Matching("first", (*BY_FINGERPRINT.rungs, Rung.TYPE_FIRST))
 ANY_LAST = Matching("any last", (Rung.TYPE_LAST,))

@@ -6,6 +6,7 @@ from worldline.shrink.campaign import ShrinkPass
 from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.passes.earlier import Earlier
+from worldline.shrink.passes.mutations import Mutations
 from worldline.shrink.passes.provenance import Provenance
 from worldline.shrink.passes.removals import (
     Ladder,
@@ -30,5 +31,10 @@ CHEAP: tuple[ShrinkPass, ...] = (
 )
 """Passes that look at parts of a run, or at its events one by one."""
 
-DEAR: tuple[ShrinkPass, ...] = (Nodes(), Ladder("ladder"), Pairs(), Earlier())
-"""Passes that take most of the time."""
+STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
+    CHEAP,
+    (Nodes(), Ladder("ladder")),
+    (Mutations(),),
+    (Pairs(), Earlier()),
+)
+"""All passes; each group has its turn when those before it find nothing more."""

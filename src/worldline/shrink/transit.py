@@ -54,10 +54,9 @@ class Transit:
         """Note one message."""
         self._sent[sending] = parcel
         queue = self._queues.setdefault((parcel.to, parcel.envelope.src), [])
-        if self._stays and self._is_kept(parcel.envelope):
-            if any(envelope == parcel.envelope for _, envelope in queue):
-                return  # a set has it already
-        queue.append((sending, parcel.envelope))
+        is_set = self._stays and self._is_kept(parcel.envelope)
+        if not (is_set and any(other == parcel.envelope for _, other in queue)):
+            queue.append((sending, parcel.envelope))
 
     def take(self, to: int, envelope: Envelope, sending: Sending | None) -> None:
         """Note that a message has left the network: that of a sending, if it can be."""

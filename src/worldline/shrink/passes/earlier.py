@@ -13,7 +13,7 @@ class Earlier:
     """Moves one event to each earlier place, of runs that are short enough."""
 
     name = "earlier"
-    most_steps = 120
+    most_steps = 60
 
     def apply(self, campaign: Campaign) -> None:
         if len(campaign.best.steps) > self.most_steps:

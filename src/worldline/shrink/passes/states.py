@@ -37,16 +37,12 @@ class Detours:
 
     def _cut(self, campaign: Campaign, columns: Sequence[int]) -> bool:
         run = campaign.best
-        lasts: dict[State, int] = {}
         keys = [
             tuple(state[column] for column in columns)
             for state in campaign.runner.states(run)
         ][:-1]
-        for place, key in enumerate(keys):
-            lasts[key] = place
-        detours = sorted(
-            (place - lasts[key], place) for place, key in enumerate(keys)
-        )
+        lasts = {key: place for place, key in enumerate(keys)}
+        detours = sorted((place - lasts[key], place) for place, key in enumerate(keys))
         for length, place in detours[:_MOST_DETOURS]:
             if not length:
                 return False

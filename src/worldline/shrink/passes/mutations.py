@@ -1,0 +1,68 @@
+"""Random changes to a run, small and combined: a way out where no single one helps.
+
+Runs of the same size take each other's place, so this wanders about among them until one
+comes up that is smaller.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import final
+
+from worldline.shrink.campaign import Campaign
+from worldline.shrink.matching import ANY_LAST, BY_FINGERPRINT, EXACT, LAST
+from worldline.shrink.steps import ShrunkStep
+
+_MATCHINGS = (EXACT, BY_FINGERPRINT, LAST, LAST, ANY_LAST)
+
+
+@final
+class Mutations:
+    """Leaves out, moves and repeats events at random.
+
+    The random numbers begin anew at each call, and what is no better in the end is given
+    up; so to minimise once more changes nothing.
+
+    Parameters
+    ----------
+    patience
+        Candidates without a smaller run among them, after which it ends.
+    """
+
+    name = "mutations"
+    most_steps = 200
+
+    def __init__(self, patience: int = 3_000) -> None:
+        self._patience = patience
+
+    def apply(self, campaign: Campaign) -> None:
+        first = campaign.best
+        if len(first.steps) > self.most_steps:
+            return
+        rng = random.Random(len(first.steps))
+        left = self._patience
+        while left > 0:
+            left -= 1
+            wanted = list(campaign.best.steps)
+            for _ in range(rng.choice((1, 2, 2, 3, 4))):
+                _change(wanted, rng)
+            campaign.attempt(wanted, rng.choice(_MATCHINGS), sideways=True)
+            if campaign.best.size < first.size:
+                first, left = campaign.best, self._patience
+        campaign.best = first
+
+
+def _change(wanted: list[ShrunkStep], rng: random.Random) -> None:
+    """Leave out a few events, move one, or let one happen once more."""
+    if len(wanted) < 2:
+        return
+    place = rng.randrange(len(wanted))
+    what = rng.random()
+    if what < 0.45:
+        del wanted[place : place + rng.choice((1, 1, 1, 2, 3, 5))]
+    elif what < 0.85:
+        moved = wanted.pop(place)
+        near = max(0, place - 12) if rng.random() < 0.7 else 0
+        wanted.insert(rng.randint(near, min(len(wanted), place + 4)), moved)
+    else:
+        wanted.insert(rng.randint(0, len(wanted)), wanted[place])
