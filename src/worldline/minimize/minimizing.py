@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.minimize.exhaustive import ShorterEnd, ShortRuns, lower_bound
 from worldline.minimize.options import MinimizeOptions
 from worldline.minimize.original import Original, original_of
 from worldline.minimize.report import MinimizeReport, RunSize
@@ -23,7 +25,7 @@ from worldline.runs.loading import command, system_of
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
-from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
+from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import level_of
 from worldline.shrink.standard import STANDARD
@@ -92,13 +94,8 @@ def _minimized(
         most_events=options.max_events,
         progress=options.progress,
     )
-    level: list[str] = []
-
-    def work() -> None:
-        shrink(campaign, STANDARD)
-        level.extend(level_of(campaign))
-
-    bound = bound_that_ended(work)
+    proofs = _Proofs()
+    bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
     best = campaign.best
     row = _witnessed(original, runner, best, path, options)
     return MinimizeReport(
@@ -116,9 +113,35 @@ def _minimized(
         schedules=campaign.schedules,
         events=runner.executed,
         network="reordering" if options.reorder else "declared",
-        level=level[-1] if level else None,
+        level=proofs.level,
+        lower_bound=proofs.least,
+        certified=proofs.least == best.size.deliveries,
         slipped=_slipped(original.trace, row),
     )
+
+
+@dataclass(slots=True)
+class _Proofs:
+    """What is known of the smallest run, as far as there was time to find it out."""
+
+    level: str | None = None
+    least: int | None = None
+
+
+def _shrink(
+    campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
+) -> None:
+    """Shrink, then find out how far that is from the smallest that there can be."""
+    runs = None
+    stages: Stages = STANDARD
+    if original.prop is not None and not original.system.open_workload:
+        runs = ShortRuns(original.system, original.prop)
+        stages = (*STANDARD, (ShorterEnd(runs),))
+    shrink(campaign, stages)
+    proofs.level = next(reversed(level_of(campaign)), None)
+    snapshot = original.start.snapshot
+    if runs is not None and options.certify and snapshot is not None:
+        proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
 
 
 def _witnessed(

@@ -64,6 +64,12 @@ class MinimizeOptions(VerbOptions):
         "it begins)",
         Whole(metavar="MB"),
     )
+    certify: int = option(
+        20_000,
+        "states to visit at most to find out how few deliveries a violation needs; 0 for "
+        "none",
+        Whole(0),
+    )
     out: Path | str | None = option(
         None,
         "where the smaller trace goes (default: beside TRACE, as NAME-min.wl)",

@@ -50,6 +50,11 @@ class MinimizeReport(BaseReport):
         ``1-minimal`` if leaving out any single event of the result gives no run that
         violates the same and is smaller; ``pair-minimal`` if no two of them either. None
         if that was not found out.
+    lower_bound
+        No run that violates the same from the same beginning has fewer deliveries; None
+        where that was not searched.
+    certified
+        Whether the result has no more than that.
     slipped
         Whether the explanation speaks of something else than that of the original: its
         text differs by more than numbers and the names of nodes.
@@ -64,6 +69,8 @@ class MinimizeReport(BaseReport):
     events: int
     network: str
     level: str | None
+    lower_bound: int | None
+    certified: bool
     slipped: bool
 
     def to_json(self) -> dict[str, Any]:
@@ -82,6 +89,8 @@ class MinimizeReport(BaseReport):
             "events": self.events,
             "network": self.network,
             "level": self.level,
+            "lower_bound": self.lower_bound,
+            "certified": self.certified,
             "slipped": self.slipped,
             "notes": list(self.notes),
         }
@@ -101,6 +110,10 @@ class MinimizeReport(BaseReport):
             lines += property_lines(row, len(row.name))
         speed = self.events / self.seconds if self.seconds > 0 else 0.0
         level = "" if self.level is None else f", {self.level}"
+        if self.certified:
+            level = ", no run has fewer deliveries"
+        elif self.lower_bound:
+            level += f", every run has {self.lower_bound:,} deliveries or more"
         lines.append(
             f"  {self.schedules:,} schedules, {self.events:,} events, "
             f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}{level}"
