@@ -3,8 +3,9 @@
 Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
-shown); ``runs`` (begin, record, replay, report); ``shrink``; ``search``, ``lineage``; ``debug``,
-``minimize``; ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
+shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
+``search``, ``lineage``; ``debug``, ``minimizing``; ``cli``. Imports go down only. This
+file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -96,8 +97,8 @@ if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
-    from worldline.minimize.minimizing import minimize
-    from worldline.minimize.report import MinimizeReport, RunSize
+    from worldline.minimizing.minimize import minimize
+    from worldline.minimizing.report import MinimizeReport, RunSize
     from worldline.model.histories import histories
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -131,8 +132,8 @@ _LAZY = {
         "Scope",
     ),
     "worldline.injection.subject": ("CoverPoint",),
-    "worldline.minimize.minimizing": ("minimize",),
-    "worldline.minimize.report": ("MinimizeReport", "RunSize"),
+    "worldline.minimizing.minimize": ("minimize",),
+    "worldline.minimizing.report": ("MinimizeReport", "RunSize"),
     "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),

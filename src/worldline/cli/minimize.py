@@ -39,7 +39,7 @@ same, 2 the file cannot be used, violates nothing or went otherwise than recorde
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from worldline.minimize.options import MinimizeOptions
+    from worldline.minimizing.options import MinimizeOptions
 
     parser.set_defaults(run=run)
     parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Minimise a trace; return the exit code of the verdict."""
     from worldline.cli.answers import answered
     from worldline.cli.progress import shrink_line, told
-    from worldline.minimize.minimizing import minimize
-    from worldline.minimize.options import MinimizeOptions
+    from worldline.minimizing.minimize import minimize
+    from worldline.minimizing.options import MinimizeOptions
     from worldline.model.usercode.interrupts import held
     from worldline.trace.format import read_header
 

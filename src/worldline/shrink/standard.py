@@ -33,8 +33,8 @@ CHEAP: tuple[ShrinkPass, ...] = (
 
 STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
     CHEAP,
-    (Nodes(), Ladder("ladder")),
-    (Mutations(),),
+    (Nodes(), Mutations()),
+    (Ladder("ladder"),),
     (Pairs(), Earlier()),
 )
 """All passes; each group has its turn when those before it find nothing more."""

@@ -26,13 +26,14 @@ class Mutations:
     Parameters
     ----------
     patience
-        Candidates without a smaller run among them, after which it ends.
+        Candidates without a smaller run among them, after which it ends: so many for
+        each event of the run.
     """
 
     name = "mutations"
     most_steps = 200
 
-    def __init__(self, patience: int = 3_000) -> None:
+    def __init__(self, patience: int = 64) -> None:
         self._patience = patience
 
     def apply(self, campaign: Campaign) -> None:
@@ -40,7 +41,7 @@ class Mutations:
         if len(first.steps) > self.most_steps:
             return
         rng = random.Random(len(first.steps))
-        left = self._patience
+        left = self._patience * len(first.steps)
         while left > 0:
             left -= 1
             wanted = list(campaign.best.steps)
@@ -48,7 +49,8 @@ class Mutations:
                 _change(wanted, rng)
             campaign.attempt(wanted, rng.choice(_MATCHINGS), sideways=True)
             if campaign.best.size < first.size:
-                first, left = campaign.best, self._patience
+                first = campaign.best
+                left = self._patience * len(first.steps)
         campaign.best = first
 
 

@@ -95,17 +95,16 @@ class ShorterEnd:
         self._runs = runs
 
     def apply(self, campaign: Campaign) -> None:
-        for length in _LENGTHS:
+        for most in _LENGTHS:
             steps = campaign.best.steps
-            if length > len(steps):
-                return
+            length = min(most, len(steps))
             place = len(steps) - length
             snapshot = campaign.runner.states(campaign.best)[place]
             end, least = self._runs.shortest(campaign, snapshot, length - 1, _STATES)
             if end is not None:
                 new = [campaign.runner.step(*one) for one in end]
                 campaign.attempt((*steps[:place], *new), EXACT)
-            elif least < length:
+            elif least < length or not place:
                 return
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-from worldline.minimize.exhaustive import ShorterEnd, ShortRuns, lower_bound
-from worldline.minimize.options import MinimizeOptions
-from worldline.minimize.original import Original, original_of
-from worldline.minimize.report import MinimizeReport, RunSize
+from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.options import MinimizeOptions
+from worldline.minimizing.original import Original, original_of
+from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.usercode.divergence import watched
