@@ -18,7 +18,7 @@ from worldline.shrink.matching import EXACT
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
 
-End: TypeAlias = list[tuple[Event, Choices]]
+WayOut: TypeAlias = list[tuple[Event, Choices]]
 
 _LENGTHS = (4, 7, 10, 14, 20)
 """Steps from the end of a run, for which another way is looked for."""
@@ -43,7 +43,7 @@ class ShortRuns:
 
     def shortest(
         self, campaign: Campaign, snapshot: Snapshot, steps: int, states: int
-    ) -> tuple[End | None, int]:
+    ) -> tuple[WayOut | None, int]:
         """Look for a shortest run to a violation.
 
         Parameters

@@ -21,13 +21,13 @@ from worldline.shrink.matching import Matching, Rung
 from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Transit
-from worldline.worlds.remembering import (
-    Moment,
+from worldline.worlds.remembered import (
     Parcel,
     RememberedEvent,
     RememberedRun,
-    RememberingWorld,
+    RememberedState,
 )
+from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
 
 BEFORE = -1
@@ -41,7 +41,7 @@ class Mark(NamedTuple):
     """A state on a run, to begin candidates in."""
 
     place: int
-    moment: Moment
+    moment: RememberedState
     transit: Transit
 
 
@@ -281,29 +281,29 @@ class _Attempt:
         to, envelope = step.known.index, event.envelope
         assert envelope is not None
         for rung in self._matching.rungs:
-            item = self._transit.find(rung, to, envelope, sending)
-            if item is not None:
-                return self._deliver_item(step, to, item)
+            mailing = self._transit.find(rung, to, envelope, sending)
+            if mailing is not None:
+                return self._deliver_item(step, to, mailing)
         return False
 
     def _deliver_item(
-        self, step: ShrunkStep, to: int, item: tuple[Sending, Envelope]
+        self, step: ShrunkStep, to: int, mailing: tuple[Sending, Envelope]
     ) -> bool:
         world = self._world
         mailbox = world.cells[world.system.layout.inbox(to)]
-        if self._matching.flushes and not mailbox.is_ready(item[1]):
-            queue = self._transit.queue(to, item[1].src)
-            ahead = queue[: queue.index(item)] if item in queue else []
+        if self._matching.flushes and not mailbox.is_ready(mailing[1]):
+            queue = self._transit.queue(to, mailing[1].src)
+            ahead = queue[: queue.index(mailing)] if mailing in queue else []
             for sending, envelope in ahead:
-                if mailbox.is_ready(item[1]):
+                if mailbox.is_ready(mailing[1]):
                     break
                 first = world.delivery(Parcel(to, envelope))
                 if self._happen(first, (), sending, None):
                     return True
                 if world.failure is not None or self._is_too_long():
                     return False
-        known = world.delivery(Parcel(to, item[1]))
-        return self._happen(known, step.choices, item[0], step.place)
+        known = world.delivery(Parcel(to, mailing[1]))
+        return self._happen(known, step.choices, mailing[0], step.place)
 
     def _happen(
         self,

@@ -7,7 +7,7 @@ import itertools
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.chunks import without
 from worldline.shrink.matching import EXACT
-from worldline.shrink.passes.removals import Pairs
+from worldline.shrink.passes.removals import PairRemoval
 
 ONE_MINIMAL, PAIR_MINIMAL = "1-minimal", "pair-minimal"
 
@@ -25,7 +25,7 @@ def level_of(campaign: Campaign) -> list[str]:
     steps = campaign.best.steps
     if any(campaign.attempt(without(steps, [(s,)]), EXACT) for s in steps):
         return []
-    if len(steps) > Pairs.most_steps:
+    if len(steps) > PairRemoval.most_steps:
         return [ONE_MINIMAL]
     pairs = itertools.combinations(steps, 2)
     if any(campaign.attempt(without(steps, [(a,), (b,)]), EXACT) for a, b in pairs):

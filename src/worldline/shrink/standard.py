@@ -7,11 +7,11 @@ from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.passes.earlier import Earlier
 from worldline.shrink.passes.mutations import Mutations
-from worldline.shrink.passes.provenance import Provenance
+from worldline.shrink.passes.provenance import CausalPast
 from worldline.shrink.passes.removals import (
     Ladder,
     Nodes,
-    Pairs,
+    PairRemoval,
     Removal,
     externals,
     internals,
@@ -20,7 +20,7 @@ from worldline.shrink.passes.removals import (
 from worldline.shrink.passes.states import Detours, NoOps
 
 CHEAP: tuple[ShrinkPass, ...] = (
-    Provenance(),
+    CausalPast(),
     Removal("externals", externals, EXACT),
     Ladder("coarse ladder", share=16),
     Detours(),
@@ -35,6 +35,6 @@ STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
     CHEAP,
     (Nodes(), Mutations()),
     (Ladder("ladder"),),
-    (Pairs(), Earlier()),
+    (PairRemoval(), Earlier()),
 )
 """All passes; each group has its turn when those before it find nothing more."""

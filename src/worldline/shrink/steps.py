@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias, final
 
 from worldline.model.events import Choices
 from worldline.model.kinds import Kind
-from worldline.worlds.remembering import RememberedEvent
+from worldline.worlds.remembered import RememberedEvent
 
 Sending: TypeAlias = tuple[int, int]
 """The place of the step that sent a message, and which of its messages it is.

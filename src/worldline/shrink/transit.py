@@ -16,12 +16,13 @@ from worldline.model.network import Capability, carrier
 from worldline.model.system import System
 from worldline.shrink.matching import Rung, fingerprint
 from worldline.shrink.steps import Sending
-from worldline.worlds.remembering import Parcel, RememberingWorld
+from worldline.worlds.remembered import Parcel
+from worldline.worlds.remembering import RememberingWorld
 
-Item: TypeAlias = tuple[Sending, Envelope]
+Mailing: TypeAlias = tuple[Sending, Envelope]
 """A message under way, and its sending."""
 
-Pair: TypeAlias = tuple[int, NodeId]
+Channel: TypeAlias = tuple[int, NodeId]
 """The index of the receiver, and the sender."""
 
 
@@ -33,7 +34,7 @@ class Transit:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._queues: dict[Pair, list[Item]] = {}
+        self._queues: dict[Channel, list[Mailing]] = {}
         self._sent: dict[Sending, Parcel] = {}
         members = getattr(system.network, "members", (system.network,))
         self._stays = any(Capability.HOLDS_FOR_EVER in m.capabilities for m in members)
@@ -76,8 +77,8 @@ class Transit:
 
     def double(self, to: int, envelope: Envelope, sending: Sending | None) -> None:
         """Note that a message is under way once more."""
-        item = sending or (-1, -1), envelope
-        self._queues.setdefault((to, envelope.src), []).insert(0, item)
+        mailing = sending or (-1, -1), envelope
+        self._queues.setdefault((to, envelope.src), []).insert(0, mailing)
 
     def look_again(self, world: RememberingWorld) -> None:
         """Forget what a fault has lost: of equal messages the oldest ones."""
@@ -85,22 +86,22 @@ class Transit:
         for pair, queue in self._queues.items():
             mailbox = world.cells[layout.inbox(pair[0])]
             left = Counter(e for e in mailbox.envelopes() if e.src == pair[1])
-            kept: list[Item] = []
-            for item in reversed(queue):
-                if left[item[1]]:
-                    left[item[1]] -= 1
-                    kept.append(item)
+            kept: list[Mailing] = []
+            for mailing in reversed(queue):
+                if left[mailing[1]]:
+                    left[mailing[1]] -= 1
+                    kept.append(mailing)
                 else:
-                    self._sent.pop(item[0], None)
+                    self._sent.pop(mailing[0], None)
             queue[:] = reversed(kept)
 
-    def queue(self, to: int, src: NodeId) -> list[Item]:
+    def queue(self, to: int, src: NodeId) -> list[Mailing]:
         """Return what is under way between two nodes; not to be changed."""
         return self._queues.get((to, src), [])
 
     def find(
         self, rung: Rung, to: int, wanted: Envelope, sending: Sending | None
-    ) -> Item | None:
+    ) -> Mailing | None:
         """Return the message that is taken for another, on one rung of the ladder."""
         if rung is Rung.CAUSE:
             parcel = self._sent.get(sending) if sending is not None else None
@@ -110,18 +111,18 @@ class Transit:
             return (sending, parcel.envelope) if is_alike else None
         queue: Any = self._queues.get((to, wanted.src), ())
         if rung is Rung.CONTENT:
-            return next((item for item in queue if item[1] == wanted), None)
+            return next((mailing for mailing in queue if mailing[1] == wanted), None)
         if rung in (Rung.FINGERPRINT, Rung.TYPE_LAST):
             queue = reversed(queue)
         kind, part = type(wanted.message), wanted.part
         alike = (
-            item
-            for item in queue
-            if type(item[1].message) is kind and item[1].part == part
+            mailing
+            for mailing in queue
+            if type(mailing[1].message) is kind and mailing[1].part == part
         )
         if rung is Rung.FINGERPRINT:
             shape = fingerprint(wanted)
-            alike = (item for item in alike if fingerprint(item[1]) == shape)
+            alike = (mailing for mailing in alike if fingerprint(mailing[1]) == shape)
         return next(alike, None)
 
     def _is_kept(self, envelope: Envelope) -> bool:

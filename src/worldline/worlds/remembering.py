@@ -9,12 +9,11 @@ ever come again, are changed in place, as in the direct one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, final
 
 from worldline.engine.decisions import Decision
 from worldline.engine.interner import Interner
 from worldline.engine.tables import Operations, Tables
-from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
@@ -24,7 +23,6 @@ from worldline.model.properties import Property
 from worldline.model.semantics.enabled import is_listed
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.layout import ColumnKind, Layout
-from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import (
     ambient_events,
     arrivals,
@@ -37,87 +35,20 @@ from worldline.worlds.columns import interners
 from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath, changes_nothing
 from worldline.worlds.present import PresentAnswers
+from worldline.worlds.remembered import (
+    Parcel,
+    RememberedEvent,
+    RememberedRun,
+    RememberedState,
+)
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
-
-Bound: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]
-"""An operation on a cell, ready to be called, and its arguments."""
 
 _INTERNED = frozenset({ColumnKind.LOCAL, ColumnKind.OBSERVER})
 """Columns of which a number is kept; the others have a cell that changes in place."""
 
 _MOST_TEMPLATES = 8_192
 _MOST_VERDICTS = 1 << 18
-
-
-class Parcel(NamedTuple):
-    """A message that a handler sent, and the index of the node that it goes to."""
-
-    to: int
-    envelope: Envelope
-
-
-@final
-class RememberedRun:
-    """What an event did at one local state.
-
-    Attributes
-    ----------
-    local
-        The number of the local state that it left; -1 for an event of no node.
-    waits
-        Whether the event cannot happen there: a guard is false.
-    parcels
-        The messages that the network took, in order.
-    outcome
-        What everybody else would see of it.
-    answers
-        What the handler asked of the state beyond its node, and was told.
-    """
-
-    __slots__ = ("answers", "changes", "folds", "local", "outcome", "parcels", "waits")
-
-    def __init__(
-        self,
-        local: int,
-        dry_run: DryRun,
-        *,
-        waits: bool,
-        changes: tuple[Bound, ...],
-        folds: tuple[Operations, ...],
-        parcels: tuple[Parcel, ...],
-    ) -> None:
-        self.local = local
-        self.waits = waits
-        self.changes = changes
-        self.folds = folds
-        self.parcels = parcels
-        self.outcome: Outcome = dry_run.outcome
-        self.answers: QueryPath = [p for p in dry_run.path if p[0][0] != "choose"]
-
-
-@final
-class RememberedEvent:
-    """An event, with what it did wherever it has happened."""
-
-    __slots__ = ("changes", "column", "event", "index", "runs")
-
-    def __init__(
-        self, event: Event, index: int, column: int, changes: tuple[Bound, ...]
-    ) -> None:
-        self.event = event
-        self.index = index
-        self.column = column
-        self.changes = changes
-        self.runs: dict[tuple[int, Choices], list[RememberedRun]] = {}
-
-
-@final
-class Moment(NamedTuple):
-    """A state of a remembering world, to go back to."""
-
-    row: tuple[int, ...]
-    cells: tuple[Frozen, ...]
 
 
 @final
@@ -351,12 +282,14 @@ class RememberingWorld:
 
     # ------------------------------------------------------------------------ states
 
-    def moment(self) -> Moment:
+    def moment(self) -> RememberedState:
         """Return the present state, to go back to."""
         cells = self.cells
-        return Moment(tuple(self.row), tuple(cells[n].freeze() for n in self._live))
+        return RememberedState(
+            tuple(self.row), tuple(cells[n].freeze() for n in self._live)
+        )
 
-    def go_back(self, moment: Moment) -> None:
+    def go_back(self, moment: RememberedState) -> None:
         """Bring the world into a state in which it was."""
         self.row[:] = moment.row
         for number, frozen in zip(self._live, moment.cells, strict=True):

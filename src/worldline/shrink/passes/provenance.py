@@ -16,7 +16,7 @@ from worldline.shrink.steps import ShrunkStep
 
 
 @final
-class Provenance:
+class CausalPast:
     """Keeps the causal past of the last step, and of the last steps of some nodes.
 
     A property may look at nodes of which the last step has not heard, so one node after

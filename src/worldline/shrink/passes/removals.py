@@ -7,7 +7,7 @@ from typing import final
 
 from worldline.model.kinds import Kind
 from worldline.shrink.campaign import Campaign
-from worldline.shrink.chunks import Atom, Atoms, each_step, leave_out, without
+from worldline.shrink.chunks import Bunch, Bunches, each_step, leave_out, without
 from worldline.shrink.matching import EXACT, LADDER, Matching
 from worldline.shrink.steps import ShrunkStep
 
@@ -15,9 +15,9 @@ DUALS = {Kind.RESTART: Kind.CRASH, Kind.HEAL: Kind.PARTITION}
 """What undoes what: the two are left out together first."""
 
 
-def externals(steps: Sequence[ShrunkStep]) -> list[Atom]:
+def externals(steps: Sequence[ShrunkStep]) -> list[Bunch]:
     """Return what the environment injects; a crash with its restart, and so on."""
-    atoms: list[list[ShrunkStep]] = []
+    bunches: list[list[ShrunkStep]] = []
     opened: dict[tuple[Kind, int], list[ShrunkStep]] = {}
     for step in steps:
         kind, index = step.known.event.kind, step.known.index
@@ -27,18 +27,18 @@ def externals(steps: Sequence[ShrunkStep]) -> list[Atom]:
         if begun is not None:
             begun.append(step)
             continue
-        atoms.append([step])
+        bunches.append([step])
         if kind in DUALS.values():
-            opened[kind, index] = atoms[-1]
-    return [tuple(atom) for atom in atoms]
+            opened[kind, index] = bunches[-1]
+    return [tuple(bunch) for bunch in bunches]
 
 
-def single_externals(steps: Sequence[ShrunkStep]) -> list[Atom]:
+def single_externals(steps: Sequence[ShrunkStep]) -> list[Bunch]:
     """Return what the environment injects, each event for itself."""
     return [(step,) for step in steps if step.known.event.kind.is_external]
 
 
-def internals(steps: Sequence[ShrunkStep]) -> list[Atom]:
+def internals(steps: Sequence[ShrunkStep]) -> list[Bunch]:
     """Return what the system does by itself."""
     return [(step,) for step in steps if not step.known.event.kind.is_external]
 
@@ -54,15 +54,15 @@ class Removal:
     """
 
     def __init__(
-        self, name: str, atoms: Atoms, matching: Matching, share: int = 0
+        self, name: str, bunches: Bunches, matching: Matching, share: int = 0
     ) -> None:
         self.name = name
-        self._atoms = atoms
+        self._bunches = bunches
         self._matching = matching
         self._share = share
 
     def apply(self, campaign: Campaign) -> None:
-        leave_out(campaign, self._atoms, self._matching, share=self._share)
+        leave_out(campaign, self._bunches, self._matching, share=self._share)
 
 
 @final
@@ -88,13 +88,13 @@ class Nodes:
         for index in range(len(campaign.runner.world.system.ids)):
             for matching in LADDER:
                 steps = campaign.best.steps
-                atom = tuple(step for step in steps if step.known.index == index)
-                if atom and campaign.attempt(without(steps, [atom]), matching):
+                bunch = tuple(step for step in steps if step.known.index == index)
+                if bunch and campaign.attempt(without(steps, [bunch]), matching):
                     break
 
 
 @final
-class Pairs:
+class PairRemoval:
     """Leaves out two events at once, of runs that are short enough."""
 
     name = "pairs"

@@ -9,7 +9,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.system import System
 from worldline.shrink.campaign import Campaign
-from worldline.shrink.chunks import Atom, leave_out
+from worldline.shrink.chunks import Bunch, leave_out
 from worldline.shrink.matching import EXACT
 from worldline.shrink.steps import ShrunkStep
 
@@ -62,12 +62,12 @@ class NoOps:
         leave_out(campaign, _noops_of(campaign), EXACT)
 
 
-def _noops_of(campaign: Campaign) -> Callable[[Sequence[ShrunkStep]], list[Atom]]:
+def _noops_of(campaign: Campaign) -> Callable[[Sequence[ShrunkStep]], list[Bunch]]:
     layout = campaign.runner.world.system.layout
 
-    def noops(steps: Sequence[ShrunkStep]) -> list[Atom]:
+    def noops(steps: Sequence[ShrunkStep]) -> list[Bunch]:
         states = campaign.runner.states(campaign.best)
-        found: list[Atom] = []
+        found: list[Bunch] = []
         for step, before, after in zip(steps, states, states[1:], strict=False):
             index = step.known.index
             inbox = layout.inbox(index) if index >= 0 else -1
