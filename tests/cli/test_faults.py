@@ -83,15 +83,15 @@ def test_a_falsifier_is_told_in_words_drawn_and_explained():
     result = run(*BROKEN, "--crashes", "0")
     assert result.status == 1
     for line in (
-        "deliver+spec: VIOLATED\n",
+        "deliver+spec: VIOLATED\n  b never gets log(hi): a→b is lost in 1\n",
+        "    so missing(b, hi) holds\n    so (c, hi) is owed, and missing\n",
         "  scope: nodes a,b,c, rounds 1..4, losses at send times 1..1, up to 0 crashes",
         "  it fails if\n    in round 1, what a sends to b is lost\n",
         "replay worldline-out/deliver-spec-faults.wl deliver.ded spec.ded\n",
         "executions, ",
         "engine symbolic\n",
-        "drop log(x1='hi') from a  sent in 1\n",
-        "(c, hi) is owed, and missing\n",
-        "    a->b@1 (lost), a->c@1\n",
+        "  1   o───────x───────●      log(hi)\n",
+        "without faults, this is enough for (c, hi):\n  in 1 a→b (lost), a→c\n",
     ):
         assert line in result.out
 
@@ -199,6 +199,7 @@ def test_json_has_the_documented_keys():
         "system",
         "scope",
         "faults",
+        "causes",
         "executions",
         "eot",
         "eff",

@@ -130,8 +130,9 @@ def test_a_location_that_is_no_node_is_refused_at_its_place(
     result = run("faults", "fine.ded", "--nodes", "a", *WRITING)
     assert (result.status, result.out) == (2, "")
     assert result.err == (
-        'worldline: error: fine.ded:1:1: "b" is a location, and no node; nodes are a; '
-        'name it with --nodes\n  node("a", "b")@1;\n  ^\n'
+        'worldline: error: fine.ded:1:1: "b" is used as a place, and is no node; nodes '
+        "are a; name it with --nodes, or write what is no node into another column\n"
+        '  node("a", "b")@1;\n  ^\n'
     )
     assert untouched()
 
@@ -145,7 +146,7 @@ def test_a_location_that_is_no_node_is_refused_at_its_place(
         ("blank.ded", "blank.ded:1:1: the program names no node; give it facts"),
         ("garbage.ded", "cannot read garbage.ded: it is not UTF-8 text; name an"),
         ("folder.ded", "cannot read folder.ded: Is a directory; name an existing .ded"),
-        ("folder", "cannot load 'folder'; TARGET is FILE.ded, zoo:NAME, FILE.py"),
+        ("folder", "'folder' is a folder; TARGET is FILE.ded, zoo:NAME, FILE.py"),
         ("fine", "cannot load 'fine'; did you mean fine.ded? TARGET is FILE.ded"),
         ("kafka", "cannot load 'kafka'; did you mean zoo:kafka? TARGET is FILE.ded"),
         (

@@ -29,7 +29,10 @@ Facts = dict[tuple[str, int], set[tuple]]
 class Oracle:
     """One run; `facts` by relation and round, `fired` as rule, round, environment."""
 
-    def __init__(self, program: Program, nodes, faults, eot: int, *, halt=False):
+    def __init__(
+        self, program: Program, nodes, faults, eot: int, *, halt=False, labels=()
+    ):
+        self.placed = protocol(program, {"pre", "post", *labels})
         self.program, self.nodes, self.eot, self.halt = program, nodes, eot, halt
         self.losses = {(f.time, f.src, f.dst) for f in faults if isinstance(f, Loss)}
         self.delays = {
@@ -57,7 +60,7 @@ class Oracle:
         for fact in self.program.facts:
             row = tuple(value(term, {}) for term in fact.terms)
             time = fact.time or 1
-            if not self.dead(row[0], time):
+            if fact.relation not in self.placed or not self.dead(row[0], time):
                 self.holds(fact.relation, time).add(row)
         for time in range(1, self.eot + 1):
             for level in sorted(set(self.level.values())):
@@ -86,7 +89,7 @@ class Oracle:
             if self.crashes.get(place, time + 1) <= time:
                 return
             arrives += self.delays.get((time, place, row[0]), 0)
-        if not self.dead(row[0], arrives):
+        if rule.head.relation not in self.placed or not self.dead(row[0], arrives):
             self.holds(rule.head.relation, arrives).add(row)
 
     def heads(self, number: int, rule: Rule, time: int) -> list[tuple[tuple, object]]:
@@ -94,7 +97,10 @@ class Oracle:
         groups: dict[tuple, list[dict]] = {}
         for env in self.bindings(rule, time):
             place = self.place(rule, env)
-            if self.unplaced(rule) and self.dead(place, time):
+            if self.acting(rule) and self.dead(place, time):
+                continue
+            moved = self.acting(rule) and rule.when is When.NOW
+            if moved and self.dead(value(rule.head.terms[0], env), time):
                 continue
             if rule.when is When.NOW or time < self.eot:
                 self.fired.add((number, time, tuple(sorted(env.items()))))
@@ -134,19 +140,24 @@ class Oracle:
             yield env
 
     def place(self, rule: Rule, env: dict):
+        """Where a rule runs: at its first premise that is somewhere."""
         for part in rule.body:
-            if isinstance(part, Literal) and part.atom.relation != "crash":
-                return value(part.atom.terms[0], env)
+            if isinstance(part, Literal) and part.atom.relation in self.placed:
+                term = part.atom.terms[0]
+                if not isinstance(term, Variable) or term.name in env:
+                    return value(term, env)
         return value(rule.head.terms[0], env)
 
-    def unplaced(self, rule: Rule) -> bool:
-        """Whether nothing but crashes and absences is needed; such a rule must live."""
-        return not any(
-            isinstance(part, Literal)
-            and not part.negated
-            and part.atom.relation != "crash"
-            for part in rule.body
-        )
+    def acting(self, rule: Rule) -> bool:
+        """Whether nodes carry it out; what only heads of messages share is no reason."""
+        if rule.when is When.NOW:
+            return rule.head.relation in self.placed and self.read(rule.head.relation)
+        return rule.head.relation in self.placed
+
+    def read(self, relation: str) -> bool:
+        rules = [r for r in self.program.rules if r.when is not When.NOW]
+        rules = [r for r in rules if r.head.relation in self.placed]
+        return relation in below(self.program, rules)
 
     def environments(self, rule: Rule, time: int) -> Iterator[dict]:
         environments: list[dict] = [{}]
@@ -185,6 +196,34 @@ class Oracle:
             return True
         rows = self.holds(part.atom.relation, part.atom.time or time)
         return not any(matched(part.atom, row, env) is not None for row in rows)
+
+
+def below(program: Program, rules: list[Rule]) -> set[str]:
+    """All relations on which rules rest, however indirectly."""
+    names: set[str] = set()
+    while True:
+        more = {
+            part.atom.relation
+            for rule in program.rules
+            for part in rule.body
+            if isinstance(part, Literal)
+            and (rule in rules or rule.head.relation in names)
+        }
+        if more <= names:
+            return names - {"crash"}
+        names |= more
+
+
+def protocol(program: Program, labels: set[str]) -> set[str]:
+    """What nodes keep, send or act on; what holds labels only if a message needs it."""
+    sending = [r for r in program.rules if r.when is When.ASYNC]
+    sent = {r.head.relation for r in sending} | below(program, sending)
+    later = [r for r in program.rules if r.when is not When.NOW]
+    later = [
+        r for r in later if r.head.relation in sent or r.head.relation not in labels
+    ]
+    names = {r.head.relation for r in later} | below(program, later)
+    return sent | (names - labels)
 
 
 def matched(atom: Atom, row: tuple, env: dict) -> dict | None:

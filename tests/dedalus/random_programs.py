@@ -39,7 +39,7 @@ AGGREGATORS = ("count", "sum", "min", "max", "avg")
 
 
 @dataclass
-class _Body:
+class Body:
     """The body of a rule that is being made; places and so on are what it binds."""
 
     place: str
@@ -54,7 +54,7 @@ class _Body:
 
 
 @dataclass(frozen=True)
-class _Maker:
+class Maker:
     """Draws parts of one program."""
 
     draw: st.DrawFn
@@ -72,7 +72,7 @@ class _Maker:
             return ["1"]
         return ['"x"', '"y"'] if kind == TEXT else [f'"{self.nodes[0]}"']
 
-    def atom(self, body: _Body, relation: str, *, bind: bool) -> str:
+    def atom(self, body: Body, relation: str, *, bind: bool) -> str:
         """Return an atom at the place of the body; it may bind variables if asked to."""
         columns = [body.place]
         for kind in COLUMNS[relation][1:]:
@@ -87,8 +87,8 @@ class _Maker:
             columns.append(chosen)
         return f"{relation}({', '.join(columns)})"
 
-    def body(self, needed: Sequence[str], denied: Sequence[str], place: str) -> _Body:
-        body = _Body(place)
+    def body(self, needed: Sequence[str], denied: Sequence[str], place: str) -> Body:
+        body = Body(place)
         for _ in range(self.draw(st.integers(1, 2))):
             body.parts.append(self.atom(body, self.pick(needed), bind=True))
         body.bound[PLACE].append(place)
@@ -107,7 +107,7 @@ class _Maker:
             body.parts.append(f"{negation}crash({place}, {place}, _)")
         return body
 
-    def column(self, body: _Body, kind: str, *, calculate: bool) -> str:
+    def column(self, body: Body, kind: str, *, calculate: bool) -> str:
         """Return a column of a head."""
         known = body.bound[kind]
         if kind == PLACE:
@@ -146,7 +146,7 @@ class _Maker:
             body.parts.append(f"{negation}start({body.place}, 1)@2")
         return f"{head}({', '.join(columns)}){when} :- {', '.join(body.parts)};"
 
-    def aggregate(self, body: _Body) -> str:
+    def aggregate(self, body: Body) -> str:
         if body.numbers and not self.once_in(4):
             return f"{self.pick(AGGREGATORS)}<{self.pick(body.numbers)}>"
         counted = [name for known in body.bound.values() for name in known]
@@ -158,7 +158,7 @@ class _Maker:
         body = self.body(list(RELATIONS), names, "N")
         other = self.body([*RELATIONS, head], [], "O")
         both = {kind: [*body.bound[kind], *other.bound[kind]] for kind in body.bound}
-        joined = _Body("N", [*body.parts, *other.parts], both)
+        joined = Body("N", [*body.parts, *other.parts], both)
         columns = [self.pick(["N", "O"])]
         columns += [self.column(joined, k, calculate=False) for k in WIDE[head][1:]]
         return f"{head}({', '.join(columns)}) :- {', '.join(joined.parts)};"
@@ -222,7 +222,7 @@ def programs(
 
     It has messages, state, recursion, and unless monotone negation and aggregates.
     """
-    return "\n".join(_Maker(draw, nodes, monotone).lines())
+    return "\n".join(Maker(draw, nodes, monotone).lines())
 
 
 def checked(text: str, nodes: tuple[str, ...] = ("a", "b")) -> CheckedProgram:

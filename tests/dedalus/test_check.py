@@ -35,7 +35,9 @@ def test_a_column_that_is_no_location_names_no_node():
 
 def test_a_location_that_is_no_node_is_an_error():
     text = 'n("a","b")@1;\nm(Y)@async :- n(X,Y);' + KEPT + GOALS
-    with pytest.raises(ProgramError, match='1:1: "b" is a location, and no node'):
+    with pytest.raises(
+        ProgramError, match='1:1: "b" is used as a place, and is no node'
+    ):
         checked(text, ["a"])
     assert checked(text, ["a", "b", "z"]).nodes == ("a", "b", "z")
 
@@ -163,7 +165,7 @@ def test_all_errors_are_told_at_once_in_the_order_of_the_text():
     with pytest.raises(ProgramError) as caught:
         check(parse_text(text), goals=False)
     spans = [str(problem.span) for problem in caught.value.problems]
-    assert spans == [f"<text>:{line}" for line in ("2:1", "3:9", "4:1")]
+    assert spans == [f"<text>:{line}" for line in ("2:6", "3:9", "4:1")]
     assert str(caught.value).count("^") == 3
 
 
@@ -173,3 +175,18 @@ def test_at_most_twenty_errors_are_shown():
         check(parse_text('p("a")@1;' + rules), goals=False)
     assert len(caught.value.problems) == 25
     assert str(caught.value).count("^") == 20
+
+
+def test_a_location_that_is_no_node_is_told_once():
+    text = 'p("a")@1; p("b")@1; p("b")@2; p("c")@1; p(X)@async :- p(X);'
+    with pytest.raises(ProgramError) as caught:
+        check(parse_text(text), ["a"], goals=False)
+    assert [problem.what[:3] for problem in caught.value.problems] == ['"b"', '"c"']
+
+
+def test_a_name_that_is_in_one_absence_alone_is_a_warning_at_its_place():
+    text = 'n("a","b")@1;' + KEPT + "\nl(X) :- n(X, _), notin n(_, Z);" + GOALS
+    found = [each for each in checked(text).warning_texts() if "absence" in each]
+    assert [each.partition(": ")[0] for each in found] == ["<text>:2:29"]
+    said = "Z stands in the absence of n alone, and is any value there; write _ for it"
+    assert said in found[0]

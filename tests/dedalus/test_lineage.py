@@ -42,9 +42,12 @@ BROADCAST = """
 RETRY = BROADCAST + "told(X,P)@next :- told(X,P);"
 
 
-def lineage_misses_nothing(data) -> None:
+PROGRAMS = programs(NODES)
+
+
+def lineage_misses_nothing(data, texts=PROGRAMS) -> None:
     """What falls or appears between two runs is foreseen by the formulas of the first."""
-    text = data.draw(programs(NODES))
+    text = data.draw(texts)
     scope = data.draw(scopes(delay=1))
     subject = DedalusSubject(checked(text, NODES), scope)
     faults = data.draw(fault_sets(scope))
@@ -63,9 +66,9 @@ def lineage_misses_nothing(data) -> None:
             assert not own(lineage.appears(*fact))
 
 
-def supports_miss_nothing(data) -> None:
+def supports_miss_nothing(data, texts=PROGRAMS) -> None:
     """What breaks a goal makes the formula of one of the kept goals true."""
-    text = data.draw(programs(NODES))
+    text = data.draw(texts)
     scope = data.draw(scopes(delay=1))
     subject = DedalusSubject(checked(text, NODES), scope)
     run = subject.run(data.draw(fault_sets(scope)))

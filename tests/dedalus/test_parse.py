@@ -103,6 +103,14 @@ def test_every_wildcard_of_a_rule_is_a_variable_of_its_own():
     assert len(names) == len(set(names)) == 3
 
 
+def test_a_name_that_is_in_one_absence_alone_is_any_value():
+    text = "p(X) :- q(X), notin r(X, Z), notin s(X, W), notin t(W), notin u(X + V);"
+    found = rule(text)
+    terms = [term for atom in atoms(found) for term in atom.terms]
+    assert [t.name for t in terms if isinstance(t, Variable) and t.wild] == ["Z"]
+    assert rule_text(found) == text
+
+
 def test_operators_bind_as_usual():
     body = rule("p(X) :- q(X), 1 + 2 * 3 - 4 < (X - 1) * -Y;").body[1]
     one = Arithmetic("+", Constant(1), Arithmetic("*", Constant(2), Constant(3)))
@@ -150,8 +158,8 @@ def test_files_are_one_program_and_each_is_read_once(tmp_path: Path):
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path: Path):
     (tmp_path / "top.ded").write_text('include "part.ded";')
-    (tmp_path / "part.ded").write_text("p(X) :- ;")
-    with pytest.raises(ProgramError, match=r"part\.ded:1:9: found ';'"):
+    (tmp_path / "part.ded").write_text("p(X) :- ,;")
+    with pytest.raises(ProgramError, match=r"part\.ded:1:9: found ','"):
         parse_files([tmp_path / "top.ded"])
 
 

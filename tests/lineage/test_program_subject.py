@@ -161,5 +161,5 @@ def test_a_scope_that_a_program_cannot_have_is_refused():
     partial = Scope(NODES, 3, semantics=CrashSemantics.PARTIAL)
     with pytest.raises(UsageError, match="no partial crashes"):
         DedalusSubject(parse_text(PROGRAM), partial)
-    with pytest.raises(ProgramError, match='"c" is a location, and no node'):
+    with pytest.raises(ProgramError, match='"c" is used as a place, and is no node'):
         DedalusSubject(parse_text(PROGRAM), Scope(("a", "b"), 3))

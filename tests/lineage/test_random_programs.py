@@ -36,8 +36,7 @@ def agrees(text: str, scope: Scope) -> None:
     if expected:
         assert first.verdict is Verdict.VIOLATED
     else:
-        # What the loop need not run, it cannot know to owe something.
-        assert first.verdict in {forced.verdict, Verdict.UNKNOWN}
+        assert first.verdict is forced.verdict
         assert first.vacuous is (first.verdict is Verdict.UNKNOWN)
 
 

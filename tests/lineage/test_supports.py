@@ -43,21 +43,37 @@ def test_an_explanation_says_what_became_of_each_message():
     subject = Broadcast(Scope(ABC, eot=3, eff=3, crashes=1), "retry")
     faults: FaultSet = frozenset({AC, Crash(2, "a")})
     bad = subject.run(faults)
-    assert list(lineage_lines(subject.run(frozenset()), bad, subject.scope)) == [
-        "c is owed, and missing",
-        "  without faults, each of these is enough for it:",
-        "    a->c@1 (lost)",
-        "    a->c@2 (not sent: a has crashed)",
+    good = subject.run(frozenset())
+    assert list(lineage_lines(good, bad, subject.scope, "c")) == [
+        "without faults, each of these is enough for c:",
+        "  in 1 a→c (lost)",
+        "  in 2 a→c (not sent: a has crashed)",
     ]
+
+
+def test_of_many_supports_three_are_named_and_the_others_counted():
+    subject = Broadcast(Scope(ABC, eot=6, eff=6), "retry")
+    good, bad = subject.run(frozenset()), subject.run(frozenset({AC}))
+    assert list(lineage_lines(good, bad, subject.scope, "c"))[1:] == [
+        "  in 1 a→c (lost)",
+        "  in 2 a→c",
+        "  in 3 a→c",
+        "  and 2 more",
+    ]
+
+
+def test_supports_without_end_are_not_counted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(explained, "_MOST_COUNTED", 4)
+    subject = Broadcast(Scope(ABC, eot=6, eff=6), "retry")
+    good, bad = subject.run(frozenset()), subject.run(frozenset({AC}))
+    *_, last = lineage_lines(good, bad, subject.scope, "c")
+    assert last == "  and more"
 
 
 def test_a_goal_that_is_never_kept_is_said_to_be_so():
     short = Broadcast(Scope(ABC, eot=1), "retry").run(frozenset())
-    assert list(lineage_lines(short, short, Scope(ABC, eot=1))) == [
-        "b is owed, and missing",
-        "  in the run without faults it is not kept either",
-        "c is owed, and missing",
-        "  in the run without faults it is not kept either",
+    assert list(lineage_lines(short, short, Scope(ABC, eot=1), "b")) == [
+        "without faults, b is not kept either"
     ]
 
 
@@ -72,7 +88,7 @@ def test_an_explanation_that_takes_too_long_is_given_up(
     subject = Broadcast(Scope(ABC, eot=3, eff=3, crashes=1), "retry")
     bad = subject.run(frozenset({AC, Crash(2, "a")}))
     monkeypatch.setattr(explained, "_PATIENCE_S", -1.0)
-    assert list(lineage_lines(subject.run(frozenset()), bad, subject.scope)) == [
-        "c is owed, and missing",
-        "  what keeps it without faults is too much to work out",
+    good = subject.run(frozenset())
+    assert list(lineage_lines(good, bad, subject.scope, "c")) == [
+        "what keeps c without faults is too much to work out"
     ]

@@ -12,7 +12,7 @@ from worldline.dedalus.check import load
 
 PAGE = ROOT / "docs" / "faults.md"
 FILE = re.compile(r"`(\w+\.ded)`")
-MOST_LINES = 250
+MOST_LINES = 257
 
 
 def programs() -> dict[str, str]:

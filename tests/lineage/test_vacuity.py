@@ -192,3 +192,29 @@ def test_json_says_what_is_vacuous(tmp_path: Path):
     ).to_json()
     assert (said["verdict"], said["vacuous"]) == ("unknown", True)
     assert said["untested"] == ["pre has no row at the end of any run"]
+
+
+ABOUT_CRASHES = """
+down(N, M) :- link(N, M)@1, crash(N, M, _);
+pre(N, M) :- down(N, M);
+post(N, M) :- down(N, M), notin got(M, 7), link(_, M)@1;
+post(N, M) :- down(N, M), got(M, 7);
+"""
+
+
+@pytest.mark.parametrize("engine", COMPLETE)
+def test_a_promise_about_crashes_is_certified(engine: str, tmp_path: Path):
+    file = program(tmp_path, ABOUT_CRASHES)
+    report = wl.find_faults(file, eot=3, eff=2, crashes=1, engine=engine)
+    assert report.verdict is wl.Verdict.HOLDS
+    fewer = wl.find_faults(file, eot=3, eff=2, crashes=0, engine=engine)
+    assert fewer.vacuous
+
+
+def test_a_search_that_leaves_runs_out_does_not_say_that_none_owes(tmp_path: Path):
+    file = program(tmp_path, ABOUT_CRASHES)
+    report = wl.find_faults(
+        file, eot=3, eff=2, crashes=1, engine="ldfi", negation="ignore"
+    )
+    assert report.verdict is wl.Verdict.UNKNOWN
+    assert "note: not all runs are known: another may put it to the test" in str(report)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from worldline.dedalus.problems import Problem, ProgramError
 from worldline.dedalus.syntax import (
+    UNNAMED,
     Aggregate,
     Aggregator,
     Arithmetic,
@@ -23,6 +26,7 @@ from worldline.dedalus.syntax import (
     Variable,
     When,
 )
+from worldline.dedalus.walk import variables
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -48,35 +52,38 @@ class Include:
     span: Span
 
 
-class Builder:
-    """Makes the statements of one file."""
+def built(tree: Node, begin: Span) -> Rule | Atom | Include:
+    """Return what a statement says.
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    Parameters
+    ----------
+    tree
+        Of one statement.
+    begin
+        Where it begins in its file.
+
+    Raises
+    ------
+    ProgramError
+        If it is well-formed but has no meaning.
+    """
+    builder = _Builder(begin)
+    (part,) = _trees(tree)
+    if part.data == "include":
+        path = part.children[0]
+        return Include(builder.string(path), builder.span(path))
+    return builder.fact(part) if part.data == "fact" else builder.rule(part)
+
+
+class _Builder:
+    """Makes one statement; the names of ``_`` start again in every one."""
+
+    def __init__(self, begin: Span) -> None:
+        self._begin = begin
         self._wild = 0
 
-    def statements(self, tree: Node) -> list[Rule | Atom | Include]:
-        """Return what a file says, in its order.
-
-        Raises
-        ------
-        ProgramError
-            If something is well-formed but has no meaning.
-        """
-        statements: list[Rule | Atom | Include] = []
-        for part in _trees(tree):
-            self._wild = 0  # the names of `_` start again in every statement
-            if part.data == "include":
-                path = part.children[0]
-                statements.append(Include(self._string(path), self._span(path)))
-            elif part.data == "fact":
-                statements.append(self._fact(_trees(part)[0]))
-            else:
-                statements.append(self._rule(_trees(part)))
-        return statements
-
-    def _fact(self, tree: Node) -> Atom:
-        atom, when = self._atom(tree)
+    def fact(self, tree: Node) -> Atom:
+        atom, when = self._atom(_trees(tree)[0])
         if when is not None:
             self._refuse(atom.span, f"a fact cannot be @{when}", "give a time: @1")
         for term in atom.terms:
@@ -94,7 +101,8 @@ class Builder:
             self._refuse(atom.span, "round 1 is the first", "write @1 or later")
         return atom
 
-    def _rule(self, parts: list[Node]) -> Rule:
+    def rule(self, tree: Node) -> Rule:
+        parts = _trees(tree)
         head, when = self._atom(parts[0])
         if head.time is not None:
             self._refuse(
@@ -102,7 +110,7 @@ class Builder:
                 f"the head of a rule cannot hold at a fixed time, as @{head.time}",
                 "write @next, @async or nothing",
             )
-        body = tuple(self._part(part) for part in parts[1:])
+        body = _with_any(head, [self._part(part) for part in parts[1:]])
         if sum(isinstance(part, Literal) for part in body) > WIDEST:
             what = f"the rule has more than {WIDEST} premises"
             self._refuse(head.span, what, "derive some of them together first")
@@ -111,7 +119,7 @@ class Builder:
     def _part(self, tree: Node) -> BodyPart:
         if tree.data == "comparison":
             left, operator, right = tree.children
-            span = self._span(_first(left))
+            span = self.span(_first(left))
             return Comparison(
                 str(operator), self._expression(left), self._expression(right), span
             )
@@ -135,7 +143,7 @@ class Builder:
     def _atom(self, tree: Node) -> tuple[Atom, When | None]:
         """Return an atom, and its annotation if that is not a number."""
         name = tree.children[0]
-        span = self._span(name)
+        span = self.span(name)
         terms: list[Term] = []
         time: int | None = None
         when: When | None = None
@@ -159,16 +167,16 @@ class Builder:
         if text.isdigit():
             if len(text) > DIGITS or int(text) > LAST_ROUND:
                 self._refuse(
-                    self._span(token),
+                    self.span(token),
                     "the round is too late",
                     f"name rounds up to {LAST_ROUND:,}",
                 )
             return int(text), None
         if text not in {When.NEXT, When.ASYNC}:
             self._refuse(
-                self._span(token),
+                self.span(token),
                 f"@{text} is unknown",
-                "write @next, @async, or @ and a number",
+                f"write {_annotation_like(text)}",
             )
         return None, When(text)
 
@@ -176,25 +184,25 @@ class Builder:
         name, _less, of, _greater = tree.children
         if str(name) not in set(Aggregator):
             self._refuse(
-                self._span(name),
+                self.span(name),
                 f"{name}<{of}> is no aggregate",
                 f"use {', '.join(Aggregator)}",
             )
         if str(of) == "_":
-            self._refuse(self._span(of), "an aggregate is over a named variable")
+            self._refuse(self.span(of), "an aggregate is over a named variable")
         return Aggregate(Aggregator(str(name)), Variable(str(of)))
 
     def _expression(self, tree: Node | Token, depth: int = 0) -> Expression:
         assert not isinstance(tree, str)
         if depth > DEEPEST:
-            span = self._span(_first(tree))
+            span = self.span(_first(tree))
             self._refuse(span, "the calculation is too long", "split the rule")
         if tree.data == "variable":
             return self._variable(str(tree.children[0]))
         if tree.data == "number":
             return self._number(tree.children[0])
         if tree.data == "string":
-            return Constant(self._string(tree.children[0]))
+            return Constant(self.string(tree.children[0]))
         if tree.data == "minus":
             of = self._expression(_trees(tree)[0], depth + 1)
             if isinstance(of, Constant) and isinstance(of.value, int):
@@ -208,17 +216,17 @@ class Builder:
         digits = str(token).lstrip("0")
         if len(digits) > DIGITS:
             self._refuse(
-                self._span(token),
+                self.span(token),
                 f"the number has {len(digits)} digits",
                 f"numbers have up to {DIGITS}",
             )
         return Constant(int(digits or "0"))
 
-    def _string(self, token: Node | Token) -> str:
+    def string(self, token: Node | Token) -> str:
         text = str(token)[1:-1]
         if any(unicodedata.category(character) == "Cc" for character in text):
             self._refuse(
-                self._span(token),
+                self.span(token),
                 "the string has a control character",
                 "write it without",
             )
@@ -228,16 +236,60 @@ class Builder:
         if name != "_":
             return Variable(name)
         self._wild += 1
-        return Variable(f"_#{self._wild}", wild=True)
+        return Variable(f"{UNNAMED}{self._wild}", wild=True)
 
-    def _span(self, token: Node | Token) -> Span:
+    def span(self, token: Node | Token) -> Span:
         assert isinstance(token, str)
-        return Span(self._file, token.line or 1, token.column or 1)
+        line, column = token.line or 1, token.column or 1
+        if line == 1:
+            column += self._begin.column - 1
+        return Span(self._begin.file, self._begin.line + line - 1, column)
 
     def _refuse(
         self, span: Span | None, what: str, remedy: str = "", word: str = ""
     ) -> None:
         raise ProgramError([Problem(span, what, remedy, word=word)], {})
+
+
+def _with_any(head: Atom, body: list[BodyPart]) -> tuple[BodyPart, ...]:
+    """Take a variable that stands in one absence, and nowhere else, for any value.
+
+    The public programs of the language write it so, where others write ``_``.
+    """
+    used = Counter(
+        variable.name
+        for part in body
+        for term in _terms(part)
+        for variable in variables(term)
+    )
+    used.update(v.name for term in head.terms for v in variables(term))
+    return tuple(
+        replace(part, atom=_loosened(part.atom, used))
+        if isinstance(part, Literal) and part.negated
+        else part
+        for part in body
+    )
+
+
+def _terms(part: BodyPart) -> tuple[Term, ...]:
+    if isinstance(part, Comparison):
+        return part.left, part.right
+    return part.atom.terms
+
+
+def _loosened(atom: Atom, used: Counter[str]) -> Atom:
+    terms = (
+        replace(term, wild=True)
+        if isinstance(term, Variable) and used[term.name] == 1
+        else term
+        for term in atom.terms
+    )
+    return replace(atom, terms=tuple(terms))
+
+
+def _annotation_like(text: str) -> str:
+    near = get_close_matches(text.lower(), [When.NEXT, When.ASYNC], 1)
+    return f"@{near[0]}" if near else "@next, @async, or @ and a number"
 
 
 def _first(node: Node | Token) -> Token:

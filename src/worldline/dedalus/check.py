@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from worldline.dedalus.columns import ColumnTypes
+from worldline.dedalus.crossing import apart, odd_places, unsent
 from worldline.dedalus.lints import suspicious
-from worldline.dedalus.parse import parse_files
-from worldline.dedalus.places import is_protocol, misplaced, odd_places, protocol
+from worldline.dedalus.parse import read_files
+from worldline.dedalus.places import Places, places
 from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
-from worldline.dedalus.syntax import Atom, Program, Rule, Span
-from worldline.dedalus.walk import CRASH, POST, PRE, literals
+from worldline.dedalus.syntax import Atom, Program, Rule, Span, Value, When
+from worldline.dedalus.walk import CRASH, POST, PRE, is_persistence, literals
+
+_PROMISE = (
+    f"say with {PRE}(...) what is promised and with {POST}(...) that it came true, row "
+    "by row"
+)
 
 
 @dataclass(frozen=True)
@@ -31,9 +37,14 @@ class CheckedProgram:
         Relations in the order of their derivation within a round; those in one group
         need each other.
     protocol
-        For each rule, whether one node carries it out; else it is of the specification.
+        For each rule, whether nodes carry it out; else it is of the specification.
+    placed
+        The relations whose first column is a place.
     warnings
         What is probably not meant.
+    outcomes
+        Where it has no `pre` and no `post`: the relations that it keeps, whose rows are
+        its promise (`worldline.dedalus.outcomes`).
     """
 
     program: Program
@@ -41,7 +52,9 @@ class CheckedProgram:
     columns: ColumnTypes
     strata: tuple[tuple[str, ...], ...]
     protocol: tuple[bool, ...]
+    placed: frozenset[str]
     warnings: tuple[Problem, ...]
+    outcomes: tuple[str, ...] = ()
 
     @property
     def uses_crash(self) -> bool:
@@ -60,67 +73,78 @@ class CheckedProgram:
 def load(
     paths: Iterable[str | Path], nodes: Sequence[str] | None = None
 ) -> CheckedProgram:
-    """Parse and check files; see `parse_files` and `check`."""
-    return check(parse_files(paths), nodes)
+    """Parse and check files; see `read_files` and `check`."""
+    program, problems = read_files(paths)
+    return check(program, nodes, broken=problems)
 
 
 def check(
-    program: Program, nodes: Sequence[str] | None = None, *, goals: bool = True
+    program: Program,
+    nodes: Sequence[str] | None = None,
+    *,
+    goals: bool = True,
+    broken: Sequence[Problem] = (),
 ) -> CheckedProgram:
     """Check a program.
 
     Parameters
     ----------
     nodes
-        The nodes that there are; ``None`` for all locations that the program names.
+        The nodes that there are; ``None`` for all places that the program names.
     goals
         Whether the program has to define `pre` and `post`.
+    broken
+        What is wrong with statements that are left out of the program; what these may
+        have defined is not missed.
 
     Raises
     ------
     ProgramError
         With all errors, in the order of the text.
     """
-    columns = ColumnTypes(program)
+    found = places(program, nodes)
+    columns = ColumnTypes(program, found.relations)
     groups = strata(program)
     problems = [
+        *broken,
         # A place of another type than elsewhere is one error.
-        *(list(odd_places(program)) or columns.problems),
-        *_undefined(program),
+        *(list(odd_places(program, found)) or columns.problems),
         *unsafe(program),
         *unstratified(program, groups),
-        *misplaced(program),
+        *unsent(program, found),
         *_reserved(program),
     ]
-    if not columns.problems:
+    if not broken and not columns.problems:
         # Else the types are not known: each would only repeat what is said already.
-        problems += _foreign(program, columns, nodes)
-        problems += _goals(program, columns) if goals and program.rules else ()
+        problems += _foreign(program, found)
+        says_something = goals and (program.rules or program.facts)
+        problems += _goals(program, columns) if says_something else ()
     raise_all(problems, program)
-    readers = protocol(program)
+    outcomes = _outcomes(program) if goals else ()
     return CheckedProgram(
         program,
-        tuple(nodes) if nodes is not None else _inferred(columns),
+        found.nodes,
         columns,
         tuple(map(tuple, groups)),
-        tuple(is_protocol(rule, readers) for rule in program.rules),
-        tuple(suspicious(program)) if goals else (),
+        found.acting,
+        found.relations,
+        (*suspicious(program, found, outcomes), *apart(program, found))
+        if goals
+        else (),
+        outcomes,
     )
 
 
-def _undefined(program: Program) -> Iterator[Problem]:
-    """Yield premises that no rule and no fact can ever provide."""
-    defined = {CRASH, *(fact.relation for fact in program.facts)}
-    defined |= {rule.head.relation for rule in program.rules}
-    told: set[str] = set()
-    for rule in program.rules:
-        for part in literals(rule):
-            name = part.atom.relation
-            if name not in defined and name not in told:
-                told.add(name)
-                what = f"{name} is never defined"
-                remedy = "check its name, or give a rule or a fact for it"
-                yield Problem(part.atom.span, what, remedy)
+def _outcomes(program: Program) -> tuple[str, ...]:
+    heads = {rule.head.relation for rule in program.rules}
+    heads |= {fact.relation for fact in program.facts}
+    return () if {PRE, POST} & heads else kept(program)
+
+
+def kept(program: Program) -> tuple[str, ...]:
+    """Return the relations that a rule keeps as they are, in the order of the text."""
+    rules = filter(is_persistence, program.rules)
+    return tuple(dict.fromkeys(rule.head.relation for rule in rules))
 
 
 def _reserved(program: Program) -> Iterator[Problem]:
@@ -131,27 +155,28 @@ def _reserved(program: Program) -> Iterator[Problem]:
             yield Problem(atom.span, what, "use another name")
 
 
-def _inferred(columns: ColumnTypes) -> tuple[str, ...]:
-    constants = dict.fromkeys(str(constant.value) for constant, _ in columns.located())
-    return tuple(constants)
-
-
-def _foreign(
-    program: Program, columns: ColumnTypes, nodes: Sequence[str] | None
-) -> Iterator[Problem]:
-    """Yield locations that are no node: what is there would silently not run."""
-    if nodes is None:
-        if not _inferred(columns):
-            spans = [rule.head.span for rule in program.rules]
-            spans += [Span(file, 1, 1) for file in program.files]
-            where = next(iter(spans), None)
-            yield Problem(where, "the program names no node", "give it facts")
+def _foreign(program: Program, found: Places) -> Iterator[Problem]:
+    """Yield places that are no node, once each: these would silently not run."""
+    if not found.nodes:
+        spans = [rule.head.span for rule in program.rules]
+        spans += [Span(file, 1, 1) for file in program.files]
+        remedy = "give it facts for what rules with @next or @async read"
+        yield Problem(next(iter(spans), None), "the program names no node", remedy)
         return
-    names = ", ".join(nodes)
-    for constant, atom in columns.located():
-        if constant.value not in nodes:
-            what = f'"{constant.value}" is a location, and no node; nodes are {names}'
-            yield Problem(atom.span, what, "name it with --nodes")
+    names = ", ".join(found.nodes)
+    concluded = {id(rule.head) for rule in program.rules if rule.when is When.NOW}
+    told: set[Value] = set()
+    for constant, atom in found.foreign:
+        if constant.value in told:
+            continue
+        told.add(constant.value)
+        what = (
+            f'"{constant.value}" is used as a place, and is no node; nodes are {names}'
+        )
+        remedy = "name it with --nodes, or write what is no node into another column"
+        if id(atom) in concluded:
+            remedy = "nodes act on it: write the node that concludes it, not a label"
+        yield Problem(atom.span, what, remedy)
 
 
 def _goals(program: Program, columns: ColumnTypes) -> Iterator[Problem]:
@@ -159,14 +184,18 @@ def _goals(program: Program, columns: ColumnTypes) -> Iterator[Problem]:
     for rule in program.rules:
         first.setdefault(rule.head.relation, rule)
     facts = {fact.relation for fact in program.facts}
+    if not {PRE, POST} & (facts | first.keys()):
+        if not kept(program):
+            what = f"no rule defines {PRE} and {POST}, and no relation is kept"
+            yield Problem(None, what, _PROMISE)
+        return
     for goal, other in ((PRE, POST), (POST, PRE)):
         if goal not in first and goal not in facts:
             where = first[other].span if other in first else None
             yield Problem(
                 where,
                 f"no rule defines {goal}",
-                f"say with {PRE}(...) what is promised and with {POST}(...) that it "
-                "came true, row by row",
+                _PROMISE,
             )
             return
     arity = columns.arity

@@ -1,18 +1,19 @@
 """The number of columns of each relation, and their types.
 
 A type is a class of a union-find over columns and the variables of rules. Column 0 of
-every relation is a location. A comparison needs equal types but passes none on: a
+every relation that has places is a location. A comparison needs equal types but passes none on: a
 column of node names may be compared with ``"none"``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import TypeAlias
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import (
+    UNNAMED,
     Aggregate,
     Aggregator,
     Arithmetic,
@@ -41,6 +42,11 @@ class Type(StrEnum):
 class ColumnTypes:
     """The types of all columns.
 
+    Parameters
+    ----------
+    placed
+        The relations whose first column is a place.
+
     Attributes
     ----------
     arity
@@ -49,18 +55,16 @@ class ColumnTypes:
         Where the program contradicts itself.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, placed: Collection[str]) -> None:
         self.arity: dict[str, int] = {CRASH: 3}
         self.problems: list[Problem] = []
         self._parent: dict[Slot, Slot] = {}
         self._type: dict[Slot, tuple[Type, Span | None]] = {}
-        self._constants: list[tuple[Slot, Constant, Atom]] = []
-        self._places: set[Slot] = set()
+        self._placed = placed
         for atom in [*program.facts, *_atoms(program)]:
             self._count(atom)
         if self.problems:
             return
-        self._places = _places(program)
         for fact in program.facts:
             self._atom(fact, -1)
         for number, rule in enumerate(program.rules):
@@ -76,17 +80,6 @@ class ColumnTypes:
         """Return what a column holds; ``None`` where nothing says so."""
         return self._known((relation, column))
 
-    def located(self) -> Iterator[tuple[Constant, Atom]]:
-        """Yield every constant that is used as a place, and where it stands.
-
-        That is one in a first column, or in a column whose values a rule takes for
-        places. It is narrower than the type: what is owed may be a name of a node in
-        one row and other text in another.
-        """
-        for slot, constant, atom in self._constants:
-            if slot in self._places:
-                yield constant, atom
-
     def _count(self, atom: Atom) -> None:
         arity = self.arity.setdefault(atom.relation, len(atom.terms))
         if arity != len(atom.terms):
@@ -100,12 +93,12 @@ class ColumnTypes:
             self.problems.append(Problem(atom.span, what, remedy))
 
     def _atom(self, atom: Atom, rule: int) -> None:
-        self._learn((atom.relation, 0), Type.LOCATION, atom.span)
+        if atom.relation in self._placed:
+            self._learn((atom.relation, 0), Type.LOCATION, atom.span)
         for column, term in enumerate(atom.terms):
             slot = (atom.relation, column)
             if isinstance(term, Constant):
                 self._learn(slot, _of(term), atom.span)
-                self._constants.append((slot, term, atom))
             elif isinstance(term, Variable):
                 self._join((rule, term.name), slot, atom.span)
             elif isinstance(term, Aggregate):
@@ -201,31 +194,6 @@ class ColumnTypes:
         self.problems.append(Problem(span, what, "a column holds one type"))
 
 
-def _places(program: Program) -> set[Slot]:
-    """Return the columns whose values become first columns, directly or on the way."""
-    slots: set[Slot] = {(atom.relation, 0) for atom in _atoms(program)}
-    slots |= {(fact.relation, 0) for fact in program.facts}
-    while True:
-        before = len(slots)
-        for rule in program.rules:
-            atoms = list(_atoms_of(rule))
-            places = {atom.terms[0] for atom in atoms}
-            places |= {atom.terms[1] for atom in atoms if atom.relation == CRASH}
-            places |= {
-                term
-                for column, term in enumerate(rule.head.terms)
-                if (rule.head.relation, column) in slots
-            }
-            slots |= {
-                (part.atom.relation, column)
-                for part in literals(rule)
-                for column, term in enumerate(part.atom.terms)
-                if isinstance(term, Variable) and term in places
-            }
-        if len(slots) == before:
-            return slots
-
-
 def _of(constant: Constant) -> Type:
     return Type.INT if isinstance(constant.value, int) else Type.STRING
 
@@ -233,7 +201,9 @@ def _of(constant: Constant) -> Type:
 def _named(slot: Slot) -> str:
     relation, column = slot
     if isinstance(column, str):
-        return "a value for _" if column.startswith("_#") else f"the variable {column}"
+        return (
+            "a value for _" if column.startswith(UNNAMED) else f"the variable {column}"
+        )
     return f"column {column + 1} of {relation}"
 
 

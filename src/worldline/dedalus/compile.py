@@ -63,7 +63,8 @@ class CompiledRule:
     waits
         The first round in which it is carried out: it may name a later one than 1.
     guarded
-        Whether nothing in the body says that its place is alive.
+        Whether nothing in the body says that its place is alive, or its head is derived
+        at another one.
     deltas
         For premises of its own recursive group: the function that restricts them.
     needs, absences
@@ -161,6 +162,7 @@ def compile_program(checked: CheckedProgram) -> Compiled:
             number,
             rule,
             checked.protocol[number],
+            checked.placed,
             relations,
             given,
             functions,
@@ -222,6 +224,7 @@ def _compiled(
     number: int,
     rule: Rule,
     protocol: bool,
+    placed: frozenset[str],
     relations: dict[str, int],
     given: set[str],
     functions: dict[str, RuleFunction],
@@ -233,8 +236,10 @@ def _compiled(
         for part in literals(rule)
         if part.atom.relation not in given
     ]
-    place = place_of(rule)
-    held = (atom for atom in positive(rule) if atom.relation != CRASH)
+    place = place_of(rule, placed)
+    held = (atom for atom in positive(rule) if atom.relation in placed)
+    lives = any(atom.time is None and atom.terms[0] == place for atom in held)
+    moves = rule.when is When.NOW and rule.head.terms[0] != place
     return CompiledRule(
         number,
         rule,
@@ -244,7 +249,7 @@ def _compiled(
         tuple(t if isinstance(t, Aggregate) else None for t in rule.head.terms),
         _place(place, names),
         max(waits, default=1),
-        protocol and not any(atom.time is None for atom in held),
+        protocol and (moves or not lives),
         functions[f"rule_{number}"],
         tuple((relation, functions[name]) for relation, name in deltas),
         needs(rule, names),

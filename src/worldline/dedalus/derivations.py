@@ -17,6 +17,8 @@ class DerivedFact:
 
     Attributes
     ----------
+    node
+        Empty for what is at none: a row of the specification.
     given
         Whether the program states it.
     """
@@ -111,7 +113,7 @@ def derivations(provenance: Provenance, roots: Iterable[Fact]) -> Derivations:
         DerivedFact(
             label_of(fact.relation, fact.row),
             fact.relation,
-            str(fact.row[0]),
+            provenance.execution.node_of(fact.row),
             fact.time,
             provenance.given(fact),
         )

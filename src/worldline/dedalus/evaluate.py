@@ -71,6 +71,10 @@ class Execution:
         number = self.compiled.relations.get(relation)
         return {} if number is None else self.times[time][number].rows
 
+    def node_of(self, row: FactRow) -> str:
+        """Return the node that a row is at; empty where its first column names none."""
+        return str(row[0]) if row[0] in self.compiled.checked.nodes else ""
+
     def tuples(self) -> Iterator[tuple[str, FactRow, int]]:
         """Yield every fact of every round; those of `crash` hold always."""
         for time in range(1, self.eot + 1):
@@ -152,8 +156,9 @@ class _Evaluation:
             times.append(tables)
             if time > eot and time not in named:
                 empty = tables
+        placed = {compiled.relations[name] for name in compiled.checked.placed}
         for relation, row, time in compiled.facts:
-            if network.alive(str(row[0]), time):
+            if relation not in placed or network.alive(str(row[0]), time):
                 times[time][relation].rows[row] = None
         self._result = Execution(
             compiled,
@@ -189,10 +194,19 @@ class _Evaluation:
         if time < rule.waits:
             return derived
         self._call(rule, rule.function, time, derived, None)
-        if self._halting and rule.guarded and derived:
-            alive = self._result.network.alive
-            return [item for item in derived if alive(rule.place(item[1]), time)]
-        return derived
+        return self._alive(rule, derived, time)
+
+    def _alive(self, rule: CompiledRule, derived: Derived, time: int) -> Derived:
+        """Leave out what a halted node would derive, or would have."""
+        if not (self._halting and rule.guarded and derived):
+            return derived
+        alive, is_now = self._result.network.alive, rule.rule.when is When.NOW
+        return [
+            (head, binding)
+            for head, binding in derived
+            if alive(rule.place(binding), time)
+            and not (is_now and not alive(str(head[0]), time))
+        ]
 
     def _call(
         self,
@@ -240,8 +254,9 @@ class _Evaluation:
         rows = self._times[time + 1][rule.head].rows
         network = self._result.network
         if rule.rule.when is When.NEXT:
+            halting = self._halting and rule.protocol
             for head, _ in self._fire(rule, time):
-                if not self._halting or network.alive(str(head[0]), time + 1):
+                if not halting or network.alive(str(head[0]), time + 1):
                     rows[head] = None
             return
         for head, by in self._fire(rule, time):
@@ -287,7 +302,7 @@ class _Evaluation:
                     continue
                 results: Derived = []
                 self._call(rule, function, time, results, delta)
-                for head, _ in results:
+                for head, _ in self._alive(rule, results, time):
                     if now[rule.head].add(head):
                         derived.setdefault(rule.head, []).append(head)
         return derived
@@ -296,12 +311,13 @@ class _Evaluation:
 def _grouped(rule: CompiledRule, derived: Derived) -> list[RowGroup]:
     """Put together what has the same plain columns; values count once each.
 
-    A node aggregates over its own facts: what two nodes send is never put together.
+    What two nodes send is never put together.
     """
     groups: dict[tuple[str, FactRow], list[tuple[FactRow, FactRow]]] = {}
+    sent = rule.rule.when is When.ASYNC
     plain = [n for n, column in enumerate(rule.columns) if column is None]
     for head, binding in derived:
-        place = rule.place(binding) if rule.protocol else ""
+        place = rule.place(binding) if sent else ""
         key = place, tuple([head[n] for n in plain])
         groups.setdefault(key, []).append((head, binding))
     made = []

@@ -71,6 +71,7 @@ class RunLineage:
         self.provenance = Provenance(execution)
         self.circuit = Circuit(scope)
         self._execution = execution
+        self._placed = execution.compiled.checked.placed
         self._conservative = negation is Negation.CONSERVATIVE
         # Nodes are hashed once: from then on they are numbers.
         self._numbers: dict[SupportNode, int] = {}
@@ -171,7 +172,9 @@ class RunLineage:
             return NEVER
         ways: list[Part] = []
         if self.provenance.given(fact):
-            ways.append(self._gone(str(fact.row[0]), fact.time))
+            is_placed = fact.relation in self._placed
+            gone = self._gone(str(fact.row[0]), fact.time) if is_placed else NEVER
+            ways.append(gone)
         ways += [self._broken(d, fact) for d in self.provenance.derivations(fact)]
         return NEVER if NEVER in ways else All(tuple(ways))
 
@@ -196,8 +199,6 @@ class RunLineage:
             parts.append(self.circuit.cut(derivation.time, sender, node, late))
         if derivation.rule.protocol:
             parts.append(self._gone(node, fact.time))
-            place = derivation.rule.place(derivation.bindings[0])
-            parts.append(self._gone(place, derivation.time))
         if derivation.rule.aggregating:
             parts += self._changed(derivation, fact.row)
         else:
@@ -206,6 +207,10 @@ class RunLineage:
 
     def _unbound(self, derivation: Derivation, binding: FactRow) -> Iterator[Part]:
         """Yield what takes one binding away."""
+        if derivation.rule.protocol:
+            place = derivation.rule.place(binding)
+            if (gone := self._gone(place, derivation.time)) is not NEVER:
+                yield gone
         yield from derivation.premises(binding)
         if self._conservative:
             for absence in derivation.absences(binding):

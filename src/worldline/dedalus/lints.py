@@ -5,23 +5,48 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from math import inf
 
+from worldline.dedalus.places import Places
 from worldline.dedalus.problems import Problem
-from worldline.dedalus.syntax import Atom, Program, Rule, When
+from worldline.dedalus.syntax import UNNAMED, Atom, Program, Rule, Variable, When
+from worldline.dedalus.text import term_text
 from worldline.dedalus.walk import (
     CRASH,
     POST,
     PRE,
     literals,
+    negated,
     positive,
 )
 
+_OLD_GOALS = ("good", "bad")
 
-def suspicious(program: Program) -> Iterator[Problem]:
-    """Yield warnings, in the order of the text."""
+
+def suspicious(
+    program: Program, found: Places, outcomes: Collection[str]
+) -> Iterator[Problem]:
+    """Yield warnings, one kind after the other.
+
+    Parameters
+    ----------
+    outcomes
+        The relations whose rows are promised, where `pre` and `post` are not defined.
+    """
+    read: set[str] = {PRE, POST}
+    if outcomes:
+        what = (
+            f"{PRE} and {POST} are not defined: what the run without faults keeps in "
+            f"{', '.join(outcomes)} is promised (default outcomes)"
+        )
+        yield Problem(None, what, fatal=False)
+        yield from _old_goals(program)
+        read |= {*outcomes, *_OLD_GOALS}
+    yield from _undefined(program)
+    yield from _labelled(found)
     yield from _fleeting_goals(program)
-    yield from _unread(program)
+    yield from _unread(program, read)
     yield from _same_round(program)
     yield from _dead(program)
+    yield from _named_once(program)
 
 
 def lasting(program: Program) -> frozenset[str]:
@@ -49,6 +74,50 @@ def _stays(atom: Atom, names: Collection[str]) -> bool:
     return atom.time is not None or atom.relation in names
 
 
+def defined(program: Program) -> set[str]:
+    """Return the relations that a rule, a fact or the faults can ever fill."""
+    names = {CRASH, *(fact.relation for fact in program.facts)}
+    return names | {rule.head.relation for rule in program.rules}
+
+
+def _undefined(program: Program) -> Iterator[Problem]:
+    """Premises that are always empty; timers with an optional cancellation are so."""
+    told = defined(program)
+    for rule in program.rules:
+        for part in literals(rule):
+            name = part.atom.relation
+            if name not in told:
+                told.add(name)
+                what = f"{name} is never defined, and so is empty"
+                remedy = "check its name, or give a rule or a fact for it"
+                yield Problem(part.atom.span, what, remedy, fatal=False)
+
+
+def _old_goals(program: Program) -> Iterator[Problem]:
+    """Promises that older programs make by other names."""
+    heads = {rule.head.relation: rule for rule in reversed(program.rules)}
+    for name in _OLD_GOALS:
+        if name in heads:
+            what = f"{name} is no promise, but a relation like others"
+            remedy = f"name the promise {PRE} and {POST}"
+            yield Problem(heads[name].span, what, remedy, fatal=False)
+
+
+def _labelled(found: Places) -> Iterator[Problem]:
+    """Relations that are kept, and whose first column is taken for no place."""
+    told = set[str]()
+    for atom in found.labelled:
+        if atom.relation not in told:
+            told.add(atom.relation)
+            first = term_text(atom.terms[0])
+            what = (
+                f"{first} is taken for a label, not for a node: {atom.relation} takes "
+                "part in no message"
+            )
+            remedy = f"nodes are {', '.join(found.nodes)}, and no crash touches it"
+            yield Problem(atom.span, what, remedy, fatal=False)
+
+
 def _fleeting_goals(program: Program) -> Iterator[Problem]:
     """What the goals read at the end of time, but is gone by then."""
     stays = lasting(program)
@@ -59,7 +128,7 @@ def _fleeting_goals(program: Program) -> Iterator[Problem]:
         if rule is None:
             continue
         reason = _reason(program, rule, stays)
-        if reason is None:
+        if reason is None or reason.relation not in defined(program):
             continue
         yield Problem(
             reason.span,
@@ -96,9 +165,8 @@ def _persist(atom: Atom) -> str:
     return f"keep it with {fact}@next :- {fact};"
 
 
-def _unread(program: Program) -> Iterator[Problem]:
-    read = {part.atom.relation for rule in program.rules for part in literals(rule)}
-    told: set[str] = {PRE, POST, *read}
+def _unread(program: Program, told: set[str]) -> Iterator[Problem]:
+    told |= {part.atom.relation for rule in program.rules for part in literals(rule)}
     heads = [rule.head for rule in program.rules]
     for atom in [*program.facts, *heads]:
         if atom.relation not in told:
@@ -146,6 +214,22 @@ def _dead(program: Program) -> Iterator[Problem]:
                 _persist(ends),
                 fatal=False,
             )
+
+
+def _named_once(program: Program) -> Iterator[Problem]:
+    """Names that stand in one absence and nowhere else: any value is meant, or a slip."""
+    for rule in program.rules:
+        for atom in negated(rule):
+            for term in atom.terms:
+                if not (isinstance(term, Variable) and term.wild):
+                    continue
+                if not term.name.startswith(UNNAMED):
+                    what = (
+                        f"{term.name} stands in the absence of {atom.relation} alone, "
+                        "and is any value there"
+                    )
+                    remedy = "write _ for it, or check its name"
+                    yield Problem(atom.span, what, remedy, fatal=False, word=term.name)
 
 
 def rounds(program: Program) -> tuple[dict[str, float], dict[str, float]]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from worldline.dedalus.problems import Problem, ProgramError
+from worldline.dedalus.mistakes import begins_statement, between, mistake, python_text
+from worldline.dedalus.problems import Problem, ProgramError, raise_all
+from worldline.dedalus.statements import Statement, Statements
 from worldline.dedalus.syntax import Atom, Program, Rule, Span
 from worldline.model.errors import InputError, UsageError
 
@@ -40,15 +42,6 @@ _SHOWN = {
     "_CLOSE": "')'",
     "_AT": "'@'",
 }
-_ODD = {
-    '"': ("the string has no end", 'close it with " on the same line'),
-    "'": ("strings have double quotes", 'write "text"'),
-    "/*": ("the comment has no end", "close it with */"),
-    "<-": ("'<-' is no operator", "write head :- body;"),
-    ":=": ("':=' is no operator", "write head :- body;"),
-    "=": ("'=' is no operator", "compare with =="),
-    "!": ("'!' is no operator", "write notin before an atom, != between values"),
-}
 _CALCULATE = {"PLUS", "MINUS", "TIMES", "DIVIDED"}
 
 
@@ -63,29 +56,49 @@ def parse_files(paths: Iterable[str | Path]) -> Program:
     Raises
     ------
     ProgramError
-        If a text is not a program; the message has file, line, column and a caret.
+        If a text is not a program; with every place where it is none.
     InputError
         If a file cannot be read.
     UsageError
         If the parser library is not installed.
     """
-    reading = _Reading()
-    for path in paths:
-        reading.read(Path(path), None)
-    return reading.program()
+    program, problems = read_files(paths)
+    raise_all(problems, program)
+    return program
 
 
 def parse_text(text: str, file: str = "<text>") -> Program:
     """Parse one text; what it includes is looked for beside `file`."""
     reading = _Reading()
     reading.take(text, file)
+    raise_all(reading.problems, reading.program())
     return reading.program()
 
 
+def read_files(paths: Iterable[str | Path]) -> tuple[Program, list[Problem]]:
+    """Parse files as `parse_files` does, as far as they can be parsed.
+
+    Returns
+    -------
+        The statements that are well-formed, and what is wrong with the others.
+    """
+    reading = _Reading()
+    for path in paths:
+        reading.read(Path(path), None)
+    return reading.program(), reading.problems
+
+
 class _Reading:
-    """Gathers statements over files."""
+    """Gathers statements over files.
+
+    Attributes
+    ----------
+    problems
+        What is wrong with those that are not gathered.
+    """
 
     def __init__(self) -> None:
+        self.problems: list[Problem] = []
         self._seen: set[Path] = set()
         self._texts: dict[str, str] = {}
         self._rules: list[Rule] = []
@@ -96,8 +109,8 @@ class _Reading:
         files, texts = tuple(self._texts), tuple(self._texts.values())
         return Program(tuple(self._rules), tuple(self._facts), files, texts)
 
-    def read(self, path: Path, included: Problem | None) -> None:
-        """Read a file if it is new; `included` says what to tell if it cannot be."""
+    def read(self, path: Path, included: Span | None) -> None:
+        """Read a file if it is new; `included` is where it is asked for, if it is."""
         try:
             place = path.resolve()
             if place in self._seen:
@@ -111,40 +124,61 @@ class _Reading:
             if isinstance(error, UnicodeDecodeError):
                 reason = "it is not UTF-8 text"
             what = f"cannot read {path}: {reason}"
-            if included is not None and included.span is not None:
-                problem = Problem(included.span, what)
-                raise ProgramError([problem], self._texts) from error
-            raise InputError(what, remedy="name an existing .ded file") from error
+            if included is None:
+                raise InputError(what, remedy="name an existing .ded file") from error
+            remedy = "name a file, relative to the one that includes it"
+            self.problems.append(Problem(included, what, remedy))
+            return
         self.take(text, str(path))
 
     def take(self, text: str, file: str) -> None:
         """Parse a text, reading what it includes where it includes it."""
-        from worldline.dedalus.build import Builder, Include
-
         self._texts[file] = text
         self._length += len(text)
         if self._length > MOST_TEXT:
             what = f"the program is longer than {MOST_TEXT:,} characters"
             remedy = "write rules for what many facts say, or ask about a smaller case"
-            problem = Problem(Span(file, 1, 1), what, remedy)
-            raise ProgramError([problem], self._texts)
-        try:
-            statements: Sequence[Rule | Atom | Include]
-            statements = Builder(file).statements(_parsed(text, file))
-        except ProgramError as error:
-            raise ProgramError(error.problems, self._texts) from None
+            self._stop(Problem(Span(file, 1, 1), what, remedy))
+        if problem := python_text(text, file):
+            self.problems.append(problem)
+            return
+        statements = Statements(file, text)
         for statement in statements:
-            if isinstance(statement, Rule):
-                self._rules.append(statement)
-                if len(self._rules) > MOST_RULES:
-                    what = f"the program has more than {MOST_RULES:,} rules"
-                    problem = Problem(statement.span, what, "let one rule do for many")
-                    raise ProgramError([problem], self._texts)
-            elif isinstance(statement, Atom):
-                self._facts.append(statement)
+            self._take(statement)
+        self.problems += statements.problems
+
+    def _take(self, statement: Statement) -> None:
+        """Take a statement, and those that follow it without a semicolon between."""
+        from worldline.dedalus.build import Include, built
+
+        rest: Statement | None = statement
+        while rest is not None:
+            begin = rest.begin
+            tree, problem, rest = _parsed(rest)
+            if tree is None:
+                self.problems += [problem] if problem is not None else []
+                continue
+            try:
+                made = built(tree, begin)
+            except ProgramError as error:
+                self.problems += error.problems
+                return
+            if isinstance(made, Include):
+                target = Path(made.span.file).parent / made.path
+                self.read(target, made.span)
+            elif isinstance(made, Atom):
+                self._facts.append(made)
             else:
-                target = Path(file).parent / statement.path
-                self.read(target, Problem(statement.span, ""))
+                self._rule(made)
+
+    def _rule(self, rule: Rule) -> None:
+        self._rules.append(rule)
+        if len(self._rules) > MOST_RULES:
+            what = f"the program has more than {MOST_RULES:,} rules"
+            self._stop(Problem(rule.span, what, "let one rule do for many"))
+
+    def _stop(self, problem: Problem) -> None:
+        raise_all([problem, *self.problems], self.program())
 
 
 def _text_of(path: Path) -> str:
@@ -181,64 +215,58 @@ def _grammar() -> lark.Lark:
     return lark.Lark(text, parser="lalr", lexer="contextual")
 
 
-def _parsed(text: str, file: str) -> lark.Tree[lark.Token]:
+def _parsed(
+    statement: Statement,
+) -> tuple[lark.Tree[lark.Token] | None, Problem | None, Statement | None]:
+    """Return the tree of a statement, or what is wrong with it.
+
+    Returns
+    -------
+        The tree or the problem; and the statement that begins where this one should
+        have ended, if the problem is its missing semicolon.
+    """
     grammar = _grammar()
     import lark
 
     try:
-        return grammar.parse(text)
-    except lark.exceptions.UnexpectedInput as error:
-        raise ProgramError([_unexpected(error, text, file)], {}) from None
+        return grammar.parse(statement.text), None, None
+    except lark.exceptions.UnexpectedToken as error:
+        at_end = error.token.type == "$END"
+        at = len(statement.text) if at_end else error.token.start_pos or 0
+        expected = set(error.accepts)
+        word = str(error.token)
+    except lark.exceptions.UnexpectedCharacters as error:
+        at, at_end, expected, word = error.pos_in_stream, False, set(error.allowed), ""
+    said = None if at_end else mistake(statement, at)
+    if said is None and "_SEMICOLON" in expected:
+        end = statement.last(at)
+        if at_end or (word and "\n" in statement.text[end:at]):
+            return None, *_endless(statement, end, at)
+    if said is None:
+        said = between(statement, at, expected)
+    if said is None:
+        what = f"found {word!r} where {_listed(expected)} is expected"
+        if at_end:
+            at, what = statement.last(at), f"the file ends where {_listed(expected)} is"
+            what += " expected"
+        elif not word:
+            what = f"the character {statement.text[at]!r} has no meaning here"
+        said = Problem(statement.span(at), what)
+    return None, said, None
 
 
-def _unexpected(
-    error: lark.exceptions.UnexpectedInput, text: str, file: str
-) -> Problem:
-    """Say what the parser did not expect, and what it would have."""
-    import lark
-
-    position = cast("int | None", error.pos_in_stream) or 0
-    token = getattr(error, "token", None)
-    odd = _odd(text, position) if token != "" else None  # nothing stands at the end
-    if odd or not isinstance(error, lark.exceptions.UnexpectedToken):
-        what = f"the character {text[position]!r} has no meaning here"
-        return Problem(Span(file, error.line, error.column), *(odd or (what,)))
-    token, expected = error.token, set(error.accepts)
-    at_end = token.type == "$END"
-    if "_SEMICOLON" in expected:
-        # What follows is fine by itself: the statement before it has no end.
-        end = _last(text, len(text) if at_end else token.start_pos or 0)
-        if at_end or end.line < (token.line or 0):
-            return Problem(
-                Span(file, end.line, end.column),
-                "the statement has no ';' at its end",
-                "add one",
-            )
-    if at_end:
-        end = _last(text, len(text))
-        span = Span(file, end.line, end.column)
-        return Problem(span, f"the file ends where {_listed(expected)} is expected")
-    span = Span(file, token.line or 1, token.column or 1)
-    if token.type == "_IMPLIES" and "_INCLUDE" in expected:
-        return Problem(span, "':-' without a head before it", "write head :- body;")
-    if token.type == "NAME" and expected == {"_OPEN"}:
-        return Problem(span, "notin belongs into a body", "write head :- body;")
-    return Problem(span, f"found {str(token)!r} where {_listed(expected)} is expected")
-
-
-def _odd(text: str, position: int) -> tuple[str, str] | None:
-    """Say what is wrong with what other languages would write here."""
-    rest = text[position:]
-    return next((said for start, said in _ODD.items() if rest.startswith(start)), None)
-
-
-def _last(text: str, position: int) -> Span:
-    """Return the place just after the last character that is no space or comment."""
-    end = 0
-    for token in _grammar().lex(text[:position], dont_ignore=False):
-        end = token.end_pos or end
-    line = text.count("\n", 0, end) + 1
-    return Span("", line, end - (text.rfind("\n", 0, end) + 1) + 1)
+def _endless(
+    statement: Statement, end: int, at: int
+) -> tuple[Problem, Statement | None]:
+    """Say that a statement has no semicolon, and return what follows if it is one."""
+    rest = statement.rest(at)
+    if rest.text and not begins_statement(rest.text):
+        what = "the premise has no ',' after it, or the statement no ';'"
+        return Problem(statement.span(end), what, "add one"), None
+    what, remedy = "the statement has no ';' at its end", "add one"
+    if statement.text[:end].endswith("."):
+        end, what, remedy = end - 1, "'.' ends no statement", "end each with ;"
+    return Problem(statement.span(end), what, remedy), rest if rest.text else None
 
 
 def _listed(expected: set[str]) -> str:

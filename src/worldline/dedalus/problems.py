@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from worldline.dedalus.syntax import Program, Span
 from worldline.model.errors import InputError
@@ -74,10 +75,9 @@ class Problem:
         message = f"{what}; {self.remedy}" if self.remedy else what
         if self.span is None:
             return message
-        span, line = self.span, None
-        if text is not None:
-            span, line = _narrowed(span, self.word, text)
-        if line is None or not line.strip():
+        span = self.narrowed(text).span or self.span
+        line = "" if text is None else _line(text, span.line)
+        if not line.strip():
             return f"{span}: {message}"
         line, at = _excerpt(line, span.column - 1)
         # Tabs stay tabs, so that the caret stands where the terminal puts the word;
@@ -85,6 +85,12 @@ class Problem:
         blank = re.sub(r"[^\t]", " ", line[:at])
         line = _CONTROL.sub("\ufffd", line)
         return f"{span}: {message}\n  {line}\n  {blank}^"
+
+    def narrowed(self, text: str | None) -> Problem:
+        """Return the problem at its word, where that stands in its statement."""
+        if self.span is None or text is None or not self.word:
+            return self
+        return replace(self, span=_narrowed(self.span, self.word, text), word="")
 
 
 def raise_all(problems: Iterable[Problem], program: Program) -> None:
@@ -97,14 +103,16 @@ def raise_all(problems: Iterable[Problem], program: Program) -> None:
     ProgramError
         If a problem is fatal.
     """
-    told: dict[tuple[Span | None, str], Problem] = {}
+    texts = texts_of(program)
+    told: dict[Span | None, Problem] = {}
     for problem in problems:
         if problem.fatal:
-            told.setdefault((problem.span, problem.word), problem)
+            narrow = problem.narrowed(texts.get(problem.file))
+            told.setdefault(narrow.span, narrow)
     if told:
         files = program.files
         ordered = sorted(told.values(), key=lambda problem: _place(problem, files))
-        raise ProgramError(ordered, texts_of(program))
+        raise ProgramError(ordered, texts)
 
 
 def shown(problem: Problem, program: Program) -> str:
@@ -125,23 +133,31 @@ def _place(problem: Problem, files: tuple[str, ...]) -> tuple[int, int, int]:
     return file, span.line, span.column
 
 
-def _narrowed(span: Span, word: str, text: str) -> tuple[Span, str | None]:
+def _narrowed(span: Span, word: str, text: str) -> Span:
     """Find a word at or after a place, within its statement."""
-    lines = text.split("\n")
-    if not 1 <= span.line <= len(lines):
-        return span, None
-    number, start = span.line, span.column - 1
-    while word and number <= len(lines):
+    lines = _lines(text)
+    pattern = re.compile(rf"(?<![\w?.]){re.escape(word)}(?![\w?.])")
+    start = span.column - 1
+    for number in range(span.line, len(lines) + 1):
         line = lines[number - 1]
-        match = re.compile(rf"(?<![\w?.]){re.escape(word)}(?![\w?.])").search(
-            line, start
-        )
-        if match:
-            return Span(span.file, number, match.start() + 1), line
-        if ";" in line[start:]:
+        end = line.find(";", start)
+        if match := pattern.search(line, start, end if end >= 0 else len(line)):
+            return Span(span.file, number, match.start() + 1)
+        if end >= 0:
             break
-        number, start = number + 1, 0
-    return span, lines[span.line - 1]
+        start = 0
+    return span
+
+
+@lru_cache(maxsize=8)
+def _lines(text: str) -> list[str]:
+    return text.split("\n")
+
+
+def _line(text: str, number: int) -> str:
+    """Return a line of a text; an empty one if it has none of that number."""
+    lines = _lines(text)
+    return lines[number - 1] if 1 <= number <= len(lines) else ""
 
 
 def _excerpt(line: str, at: int) -> tuple[str, int]:

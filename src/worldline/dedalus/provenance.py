@@ -112,4 +112,5 @@ class Provenance:
         if sender is not None:
             return network.arrival(derivation.time, sender, node)
         later = derivation.time + 1
-        return later if network.alive(node, later) else None
+        is_there = not derivation.rule.protocol or network.alive(node, later)
+        return later if is_there else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import (
@@ -17,14 +18,21 @@ from worldline.dedalus.syntax import (
 )
 from worldline.dedalus.walk import comparisons, negated, positive, variables
 
+Unbound: TypeAlias = tuple[Variable, Problem]
+"""A variable, and what is wrong with it."""
+
 
 def unsafe(program: Program) -> Iterator[Problem]:
-    """Yield variables that no positive atom of the body binds."""
+    """Yield variables that no positive atom of the body binds, each of a rule once."""
     for rule in program.rules:
-        yield from _in_rule(rule)
+        told: set[str] = set()
+        for variable, problem in _in_rule(rule):
+            if variable.name not in told:
+                told.add(variable.name)
+                yield problem
 
 
-def _in_rule(rule: Rule) -> Iterator[Problem]:
+def _in_rule(rule: Rule) -> Iterator[Unbound]:
     bound = {
         term.name
         for atom in positive(rule)
@@ -45,7 +53,7 @@ def _in_rule(rule: Rule) -> Iterator[Problem]:
         yield from _in_comparison(part, bound)
 
 
-def _in_head(rule: Rule, bound: set[str]) -> Iterator[Problem]:
+def _in_head(rule: Rule, bound: set[str]) -> Iterator[Unbound]:
     for column, term in enumerate(rule.head.terms):
         for variable in variables(term):
             broadcast = (
@@ -60,7 +68,7 @@ def _in_head(rule: Rule, bound: set[str]) -> Iterator[Problem]:
                 yield _problem(variable, rule.span, "the head")
 
 
-def _in_operations(atom: Atom, bound: set[str]) -> Iterator[Problem]:
+def _in_operations(atom: Atom, bound: set[str]) -> Iterator[Unbound]:
     for term in atom.terms:
         if isinstance(term, Arithmetic):
             for variable in variables(term):
@@ -68,17 +76,18 @@ def _in_operations(atom: Atom, bound: set[str]) -> Iterator[Problem]:
                     yield _problem(variable, atom.span, "a calculation")
 
 
-def _in_comparison(part: Comparison, bound: set[str]) -> Iterator[Problem]:
+def _in_comparison(part: Comparison, bound: set[str]) -> Iterator[Unbound]:
     for side in (part.left, part.right):
         for variable in variables(side):
             if variable.name not in bound:
                 yield _problem(variable, part.span, "a comparison")
 
 
-def _problem(variable: Variable, span: Span | None, where: str) -> Problem:
+def _problem(variable: Variable, span: Span | None, where: str) -> Unbound:
     if variable.wild:
-        return Problem(span, f"_ stands in {where}", "name a value", word="_")
-    return Problem(
+        problem = Problem(span, f"_ stands in {where}", "name a value", word="_")
+        return variable, problem
+    return variable, Problem(
         span,
         f"{variable.name} is unsafe: it stands in {where}, but in no premise "
         "that gives it values",

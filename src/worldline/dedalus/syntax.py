@@ -44,9 +44,16 @@ class Aggregator(StrEnum):
     AVG = "avg"
 
 
+UNNAMED = "_#"
+"""With what the name of a variable begins that the text calls ``_``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable; every ``_`` of the text has a name of its own, and `wild` set."""
+    """A variable; `wild` if it stands for any value, each as one of its own.
+
+    That is every ``_`` of the text, and a name that is in one absence and nowhere else.
+    """
 
     name: str
     wild: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from worldline.dedalus.syntax import (
+    UNNAMED,
     Aggregate,
     Arithmetic,
     Atom,
@@ -59,7 +60,7 @@ def term_text(term: Term) -> str:
     if isinstance(term, Constant):
         return value_text(term.value)
     if isinstance(term, Variable):
-        return "_" if term.wild else term.name
+        return "_" if term.name.startswith(UNNAMED) else term.name
     if isinstance(term, Aggregate):
         return f"{term.aggregator}<{term.of.name}>"
     binding = _BINDING[term.operator]

@@ -13,6 +13,7 @@ from worldline.dedalus.syntax import (
     Rule,
     Term,
     Variable,
+    When,
 )
 
 CRASH = "crash"
@@ -56,6 +57,15 @@ def variables(term: Term) -> Iterator[Variable]:
 def aggregates(rule: Rule) -> list[Aggregate]:
     """Return the aggregates of a head."""
     return [term for term in rule.head.terms if isinstance(term, Aggregate)]
+
+
+def is_persistence(rule: Rule) -> bool:
+    """Say whether a rule keeps a relation as it is, whatever else holds."""
+    columns = rule.head.terms
+    plain = len(set(columns)) == len(columns) and all(
+        isinstance(term, Variable) for term in columns
+    )
+    return rule.when is When.NEXT and plain and rule.body == (Literal(rule.head),)
 
 
 def is_broadcast(rule: Rule) -> bool:

@@ -15,19 +15,18 @@ from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
-from worldline.lineage.explaining.cause import Cause, plain_cause
-from worldline.lineage.explaining.explained import lineage_lines
+from worldline.lineage.explaining.cause import FaultCause, plain_cause
 from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
-from worldline.lineage.explaining.words import sentences
-from worldline.lineage.options import CONSERVATIVE, IGNORE, FaultOptions
+from worldline.lineage.explaining.timeline import timeline
+from worldline.lineage.explaining.words import goal_words, sentences
+from worldline.lineage.options import IGNORE, FaultOptions
 from worldline.lineage.targets.target import FaultQuery, ProgressCallback, Target
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import file_of, with_file
 from worldline.runs.report import PropertyReport
-from worldline.show.diagram import diagram
 from worldline.trace.records import Trace
 
 _MOST_COMPARED = 10
@@ -63,8 +62,9 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     shown: list[str] = []
     if runs:
         trace = target.trace(scope, runs[0].faults, engine, options.seed)
-        shown = _shown(target, question, scope, runs[0], trace)
     causes = _causes(target, question, scope, runs)
+    if runs:
+        shown = _shown(target, question, scope, runs[0], causes[0])
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
     notes += unaudited
     more: dict[str, Any] = {}
@@ -222,19 +222,25 @@ def _hardening(
 
 
 def _shown(
-    target: Target, question: FaultQuery, scope: Scope, bad: Run, trace: Trace
+    target: Target,
+    question: FaultQuery,
+    scope: Scope,
+    bad: Run,
+    causes: tuple[FaultCause, ...],
 ) -> list[str]:
-    """Return a run as a diagram, and the lineage of what it breaks."""
-    # With losses until the end, so that supports name all messages.
-    widest = replace(scope, eff=scope.eot)
-    good = target.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+    """Return a run as a diagram, and what keeps the first goal that it breaks."""
     patience = question.budget.started().going_on()
-    return [*diagram(trace), "", *lineage_lines(good, bad, scope, patience)]
+    nodes = [node for cause in causes for node in cause.nodes]
+    lines = timeline(bad, scope, nodes)
+    told = {goal_words(goal): goal for goal in bad.broken}
+    goal = told[causes[0].goals[0]]
+    supports = target.supports(scope, bad, goal, patience)
+    return [*lines, "", *supports] if supports else lines
 
 
 def _causes(
     target: Target, question: FaultQuery, scope: Scope, runs: list[Run]
-) -> tuple[tuple[Cause, ...], ...]:
+) -> tuple[tuple[FaultCause, ...], ...]:
     """Return why the first runs break what they break."""
     meter = question.budget.started().going_on()
     causes = []
@@ -300,7 +306,12 @@ def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:
 
 
 def _notes(outcome: SearchResult, question: FaultQuery, engine: str) -> list[str]:
-    if outcome.verdict is not Verdict.UNKNOWN or outcome.bound or outcome.vacuous:
+    if outcome.verdict is not Verdict.UNKNOWN or outcome.bound:
+        return []
+    if outcome.vacuous:
+        guessed = engine == "ldfi" and question.options.negation == IGNORE
+        if guessed or question.failure_free_goals:
+            return ["not all runs are known: another may put it to the test"]
         return []
     if question.failure_free_goals:
         return [

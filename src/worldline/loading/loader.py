@@ -6,6 +6,7 @@ or with the parameters ends as one `UsageError` that names the user's own line.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import importlib
@@ -20,8 +21,10 @@ from types import ModuleType
 from typing import Any, final
 
 from worldline.loading import builtin
+from worldline.loading.mistaken import kind_of, refuse_misnamed, refuse_program
 from worldline.loading.parameters import bind
 from worldline.model.errors import InputError, UsageError, WorldlineError
+from worldline.model.programs import is_program_text
 from worldline.model.properties import Property
 from worldline.model.system import System, SystemOrigin
 from worldline.model.usercode.interrupts import is_interrupt
@@ -109,7 +112,8 @@ def find(target: str) -> Loaded:
         return _find_in_file(place, function)
     if colon and all(part.isidentifier() for part in place.split(".")):
         return _find_in_package(place, function)
-    raise UsageError(f"cannot load {target!r}", remedy=_hint(target))
+    refuse_program(target)
+    raise UsageError(kind_of(target), remedy=_hint(target))
 
 
 def same_target(one: str, other: str) -> bool:
@@ -213,6 +217,7 @@ def _hint(target: str) -> str:
 def _find_in_zoo(target: str) -> Loaded:
     name = target.removeprefix(builtin.PREFIX)
     if name not in builtin.names():
+        refuse_program(target)
         raise UsageError(
             f"the zoo has no system {name!r}",
             remedy=f"it has {', '.join(builtin.names())}",
@@ -232,11 +237,21 @@ def _find_in_file(place: str, function: str) -> Loaded:
         raise InputError(f"{place} does not exist", remedy=_FORMS) from None
     except OSError as error:
         raise InputError(f"{place} cannot be read: {error.strerror}") from None
+    if is_program_text(source) and not _is_python(source):
+        refuse_misnamed(place)
     folder = path.resolve().parent
     with _importable(folder):
         module = _execute(path, source)
     made = _function(module, function, place)
     return Loaded(made, f"{place}:{function}", _digest([source]), folder)
+
+
+def _is_python(source: bytes) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _execute(path: Path, source: bytes) -> ModuleType:

@@ -20,12 +20,12 @@ from worldline.loading.opening import open_system, texts_of
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
 from worldline.model.printable import one_line
+from worldline.model.programs import PROGRAM_SUFFIX
 from worldline.model.system import System, SystemOrigin
 from worldline.trace.format import StrPath
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import FREE, INJECTED, Header
 
-PROGRAM_SUFFIX = ".ded"
 _LARGEST = 100
 """Of what a trace may ask of the zoo by itself: a number, or how many of something."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import final
 
 from worldline.model.errors import InputError, WorldlineError
+from worldline.model.programs import is_program_file
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 20
@@ -77,6 +79,11 @@ def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
     try:
         with place.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
+                if is_program_file(place):
+                    raise InputError(
+                        f"{place} is a Dedalus program, and no trace",
+                        remedy=f"ask worldline faults {shlex.quote(str(place))}",
+                    )
                 raise InputError(
                     f"{place} is not a trace: it is not compressed with zstd",
                     remedy="give a file that worldline wrote, such as "

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from worldline.dedalus.check import CheckedProgram
-from worldline.dedalus.places import place_of, protocol
+from worldline.dedalus.places import place_of, read_later
 from worldline.dedalus.symbolic.aggregates import Aggregation
 from worldline.dedalus.symbolic.faults import LIMITS, choices
 from worldline.dedalus.symbolic.numbers import LARGEST, guards, too_large
@@ -116,7 +116,7 @@ class Encoding:
         for fact in self._program.facts:
             words = Words()
             up = ""
-            if self._halts:
+            if self._halts and fact.relation in self._checked.placed:
                 up = f":-not down({words.term(fact.terms[0])},{fact.time})"
             yield f"{self._atom(fact, words)}{up}."
 
@@ -144,16 +144,19 @@ class Encoding:
 
     def _rule(self, rule: Rule, number: int) -> Iterator[str]:
         """Yield a rule; one with aggregates in two steps."""
-        place = place_of(rule)
+        place = place_of(rule, self._checked.placed)
         words = Words(place)
+        halts = self._halts and self._checked.protocol[number]
         body = [self._part(part, words) for part in rule.body]
         body += self._silence(rule)
-        if self._halts and self._checked.protocol[number]:
+        if halts:
             body.append(f"not down({words.term(place)},t)")
+            if rule.when is When.NOW and rule.head.terms[0] != place:
+                body.append(f"not down({words.term(rule.head.terms[0])},t)")
         yield from self._guards(rule, words)
         if not aggregates(rule):
             columns = words.terms(rule.head.terms)
-            yield from self._heads(rule, columns, words.term(place), body)
+            yield from self._heads(rule, columns, words.term(place), body, halts=halts)
             return
         if is_broadcast(rule):
             body.append(f"node({words.term(rule.head.terms[0])})")
@@ -163,7 +166,7 @@ class Encoding:
             yield f"{head}:-{','.join(body)}."
         yield from collection.results()
         columns = [f"C{n}" for n in range(len(rule.head.terms))]
-        yield from self._heads(rule, columns, "P", collection.body())
+        yield from self._heads(rule, columns, "P", collection.body(), halts=halts)
 
     def _guards(self, rule: Rule, words: Words) -> Iterator[str]:
         """Yield rules that tell where calculations may go too far."""
@@ -180,12 +183,18 @@ class Encoding:
             yield f"huge:-{','.join([*premises, guard])}."
 
     def _heads(
-        self, rule: Rule, columns: list[str], place: str, body: Iterable[str]
+        self,
+        rule: Rule,
+        columns: list[str],
+        place: str,
+        body: Iterable[str],
+        *,
+        halts: bool,
     ) -> Iterator[str]:
         """Yield a rule for every round in which its head may hold, counted from t."""
         rounds = {0: ""}
         if rule.when is When.NEXT:
-            rounds = {1: f"not down({columns[0]},t+1)" if self._halts else ""}
+            rounds = {1: f"not down({columns[0]},t+1)" if halts else ""}
         elif rule.when is When.ASYNC:
             rounds = {
                 1 + late: f"arrives({place},{columns[0]},t,{late})"
@@ -229,7 +238,11 @@ class Encoding:
 
 def always_needed(program: Program) -> set[str]:
     """Return the relations that matter in other rounds than the last."""
-    wanted = set(protocol(program))
+    wanted = read_later(program)
+    # What comes from an earlier round is there in every one.
+    wanted |= {
+        rule.head.relation for rule in program.rules if rule.when is not When.NOW
+    }
     wanted |= {
         part.atom.relation
         for rule in program.rules

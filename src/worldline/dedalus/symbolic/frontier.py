@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from worldline.dedalus.check import CheckedProgram
+from worldline.dedalus.outcomes import with_outcomes
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.search import ProgramRerun
 from worldline.dedalus.symbolic.solver import Solver
@@ -97,6 +98,7 @@ class _Asked:
         look: Callable[[], None] | None = None,
     ) -> None:
         self._eot = scope.eot
+        checked = with_outcomes(checked, scope)
         self._rerun = ProgramRerun(checked, scope)
         owed, kept = self._rerun.outcome(NO_FAULTS)
         self._broken = not owed <= kept

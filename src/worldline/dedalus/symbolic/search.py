@@ -16,6 +16,7 @@ from typing import final
 from worldline.dedalus.check import CheckedProgram
 from worldline.dedalus.compile import compile_program
 from worldline.dedalus.evaluate import evaluate
+from worldline.dedalus.outcomes import with_outcomes
 from worldline.dedalus.symbolic.encoding import Encoding
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
 from worldline.dedalus.templates import FactRow
@@ -139,7 +140,9 @@ def search(
     -----
     Sound and complete for the scope: HOLDS means that no fault set breaks the program.
     """
-    return _Search(checked, scope, seconds, look, progress).run(most if every else None)
+    promising = with_outcomes(checked, scope)
+    search_ = _Search(promising, scope, seconds, look, progress)
+    return search_.run(most if every else None)
 
 
 class _Search:

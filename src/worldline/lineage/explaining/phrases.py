@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from worldline.injection.scope import Crash, Delay, FaultSet, Loss, Scope
+from worldline.injection.scope import Crash, Delay, FaultSet, Loss, Scope, in_order
 
-Timed = tuple[int, str]
+_MOST_LINKS = 3
+"""How many links are named one by one."""
+
+TimedClause = tuple[int, str]
 """A clause with the round in which what it tells begins."""
 
 
@@ -20,6 +23,9 @@ def faults_phrase(faults: FaultSet, scope: Scope) -> str:
     'a→c is lost in 1, and a has crashed from 2 on'
     >>> faults_phrase(frozenset({Loss(t, "a", to) for t in (1, 2) for to in "bc"}), abc)
     'all that a sends is lost in 1 and 2'
+    >>> some = {Loss(t, "a", to) for t in (1, 2) for to in "bc"} | {Loss(3, "a", "b")}
+    >>> faults_phrase(frozenset(some), abc)
+    'all that a sends is lost in 1 and 2, and a→b is lost in 3'
     >>> faults_phrase(frozenset(), abc)
     'no fault is needed'
     """
@@ -65,37 +71,66 @@ def rounds_words(rounds: Iterable[int]) -> str:
     return listed(said)
 
 
-def _losses(faults: FaultSet, scope: Scope) -> list[Timed]:
+def culprits(faults: FaultSet) -> list[str]:
+    """Return the nodes that faults name: who crashes, who is not heard, who not hears."""
+    ordered = in_order(faults)
+    links = [fault for fault in ordered if not isinstance(fault, Crash)]
+    named = [fault.node for fault in ordered if isinstance(fault, Crash)]
+    named += [fault.src for fault in links]
+    return list(dict.fromkeys([*named, *(fault.dst for fault in links)]))
+
+
+def _losses(faults: FaultSet, scope: Scope) -> list[TimedClause]:
     """Return what is lost: links of one sender, or of one receiver, together."""
-    rounds: dict[tuple[str, str], list[int]] = {}
+    rounds: dict[tuple[str, str], set[int]] = {}
     for fault in faults:
         if isinstance(fault, Loss):
-            rounds.setdefault((fault.src, fault.dst), []).append(fault.time)
+            rounds.setdefault((fault.src, fault.dst), set()).add(fault.time)
+    clauses = list(_wholly_lost(rounds, scope))
     alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
-    for (src, dst), times in sorted(rounds.items()):
-        alike.setdefault((src, tuple(sorted(times))), []).append(dst)
+    for (src, dst), left in sorted(rounds.items()):
+        if left:
+            alike.setdefault((src, tuple(sorted(left))), []).append(dst)
     same: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for (src, times), dsts in alike.items():
         same.setdefault((tuple(dsts), times), []).append(src)
-    return [
-        (times[0], f"{_links(srcs, dsts, scope)} lost in {rounds_words(times)}")
-        for (dsts, times), srcs in same.items()
-    ]
+    for (to, times), srcs in same.items():
+        said = f"{_links(srcs, to, scope)} lost in {rounds_words(times)}"
+        clauses.append((times[0], said))
+    return clauses
+
+
+def _wholly_lost(
+    rounds: dict[tuple[str, str], set[int]], scope: Scope
+) -> Iterator[TimedClause]:
+    """Yield in which rounds all is lost that a node sends; take them from the rounds."""
+    if len(scope.nodes) < 3:
+        return
+    for src in scope.nodes:
+        links = [(src, dst) for dst in scope.nodes if dst != src]
+        times = set.intersection(*(rounds.get(link, set()) for link in links))
+        if times:
+            yield min(times), f"all that {src} sends is lost in {rounds_words(times)}"
+        for link in links:
+            if link in rounds:
+                rounds[link] -= times
 
 
 def _links(srcs: Sequence[str], dsts: Sequence[str], scope: Scope) -> str:
     others = len(scope.nodes) - 1
-    if len(srcs) == 1 and len(dsts) == others > 1:
-        return f"all that {srcs[0]} sends is"
     if len(dsts) == 1 and len(srcs) == others > 1:
         return f"all that is sent to {dsts[0]} is"
-    if len(srcs) * len(dsts) <= 3:
+    if len(srcs) * len(dsts) <= _MOST_LINKS:
         links = [f"{src}→{dst}" for src in srcs for dst in dsts]
         return f"{listed(links)} {'is' if len(links) == 1 else 'are'}"
-    return f"what {listed(srcs)} send{'s' * (len(srcs) == 1)} to {listed(dsts)} is"
+    to = listed(dsts)
+    spared = [name for name in scope.nodes if name not in (*srcs, *dsts)]
+    if len(srcs) == 1 and 0 < len(spared) < len(dsts):
+        to = f"all but {listed(spared)}"
+    return f"what {listed(srcs)} send{'s' * (len(srcs) == 1)} to {to} is"
 
 
-def _delays(faults: FaultSet) -> list[Timed]:
+def _delays(faults: FaultSet) -> list[TimedClause]:
     return [
         (fault.time, delay_words(fault)) for fault in faults if isinstance(fault, Delay)
     ]
@@ -113,7 +148,7 @@ def delay_words(delay: Delay) -> str:
     return f"{delay.src}→{delay.dst} of {delay.time} is {late}"
 
 
-def _crashes(faults: FaultSet) -> list[Timed]:
+def _crashes(faults: FaultSet) -> list[TimedClause]:
     return [
         (fault.time, crash_words(fault)) for fault in faults if isinstance(fault, Crash)
     ]

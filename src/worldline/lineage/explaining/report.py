@@ -9,11 +9,20 @@ from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import FaultSet, Scope
 from worldline.injection.subject import CoverPoint
 from worldline.lineage.engines.sweep import Swept
-from worldline.lineage.explaining.cause import Cause
+from worldline.lineage.explaining.cause import FaultCause
+from worldline.lineage.explaining.lines import wrapped
+from worldline.lineage.explaining.phrases import faults_phrase
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, PropertyFailed, property_lines
+
+_MOST_CAUSES = 3
+"""How many causes of one falsifier are told."""
+_MOST_SENTENCES = 6
+"""How many faults are told one by one."""
+_COPIED = ("    trace ", "    replay ", "    //", "    fails first")
+"""What begins a line that has a path, a command or a rule."""
 
 
 class FaultsFound(PropertyFailed):
@@ -55,7 +64,7 @@ class FaultsReport(BaseReport):
     falsifiers: tuple[FaultSet, ...]
     executions: int
     engine: str
-    causes: tuple[tuple[Cause, ...], ...] = ()
+    causes: tuple[tuple[FaultCause, ...], ...] = ()
     untested: tuple[CoverPoint, ...] = ()
     assumptions: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -114,10 +123,12 @@ class FaultsReport(BaseReport):
         return super(FaultsReport, self).because
 
     def __str__(self) -> str:
-        lines = [self.head(), f"  scope: {self.scope}"]
+        lines = [self.head(), *self._cause_lines(), f"  scope: {self.scope}"]
         for number, faults in enumerate(self.falsifiers, 1):
             many = len(self.falsifiers) > 1
             lines += falsifier_lines(faults, self.scope, number if many else None)
+            if many and number <= len(self.causes):
+                lines += [f"    then {one.what}" for one in self.causes[number - 1]]
         if self.trace is not None:
             lines.append(f"    trace  {one_line(str(self.trace))}")
         if self.replay is not None:
@@ -140,7 +151,24 @@ class FaultsReport(BaseReport):
         lines += [f"  note: {note}" for note in (*remedies, *self.notes)]
         if self.shown:
             lines += ["", *self.shown]
-        return "\n".join(lines)
+        return "\n".join(fitting for line in lines for fitting in _fitting(line))
+
+    def _cause_lines(self) -> list[str]:
+        """Return why the first falsifier breaks what it breaks."""
+        causes = self.causes[0] if self.causes else ()
+        lines = [line for one in causes[:_MOST_CAUSES] for line in one.lines()]
+        if more := causes[_MOST_CAUSES:]:
+            lines.append(f"and {len(more)} more goals or groups of goals fall")
+        return [f"  {line}" for line in lines]
+
+
+def _fitting(line: str) -> list[str]:
+    """Return a line as lines that fit a screen; what is to be copied stays whole.
+
+    So does what has lines already: a piece of a program with a mark below it.
+    """
+    is_whole = line.startswith(_COPIED) or "\n" in line
+    return [line] if is_whole else wrapped(line)
 
 
 def falsifier_lines(faults: FaultSet, scope: Scope, number: int | None) -> list[str]:
@@ -148,10 +176,10 @@ def falsifier_lines(faults: FaultSet, scope: Scope, number: int | None) -> list[
     if not faults:
         return ["  it fails without any fault"]
     which = "it" if number is None else f"{number}. it"
-    return [
-        f"  {which} fails if",
-        *(f"    {said}" for said in sentences(faults, scope.semantics)),
-    ]
+    told = sentences(faults, scope.semantics)
+    if len(told) > _MOST_SENTENCES:
+        told = [f"{faults_phrase(faults, scope)}"]
+    return [f"  {which} fails if", *(f"    {said}" for said in told)]
 
 
 def hardening_lines(changes: tuple[str, ...]) -> list[str]:

@@ -69,8 +69,12 @@ def goal_words(goal: Goal) -> str:
     --------
     >>> goal_words(("c", "data", 1))
     '(c, data, 1)'
+    >>> goal_words(("log(c, data)",))
+    'log(c, data)'
     """
     if isinstance(goal, tuple):
+        if len(goal) == 1 and str(goal[0]).endswith(")"):
+            return str(goal[0])  # a row that is promised as it is
         return f"({', '.join(map(str, goal))})"
     return str(goal)
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from worldline.loading import builtin
+from worldline.loading.mistaken import refuse_misnamed
 from worldline.model.errors import UsageError
-from worldline.runs.loading import PROGRAM_SUFFIX, is_program
+from worldline.model.programs import PROGRAM_SUFFIX
+from worldline.runs.loading import is_program
 
 
 def files_of(names: Sequence[str]) -> list[Path]:
@@ -20,6 +22,8 @@ def files_of(names: Sequence[str]) -> list[Path]:
     """
     files = [program_file(name) for name in names]
     if not files or None in files:
+        for name in names:
+            refuse_misnamed(name)
         raise UsageError(
             f"{', '.join(names) or 'nothing'} cannot be read as one program",
             remedy=f"give one target, or several {PROGRAM_SUFFIX} files",

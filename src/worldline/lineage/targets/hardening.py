@@ -28,7 +28,7 @@ from worldline.dedalus.syntax import (
     When,
 )
 from worldline.dedalus.text import rule_text
-from worldline.dedalus.walk import negated, positive, variables
+from worldline.dedalus.walk import is_persistence, negated, positive, variables
 from worldline.injection.subject import Goal
 from worldline.lineage.engines.trials import SearchResult
 from worldline.model.errors import UsageError
@@ -90,12 +90,12 @@ def harden(
 def patches(checked: CheckedProgram) -> Iterator[Patch]:
     """Yield changes to try, the simplest first."""
     rules = checked.program.rules
-    kept = {rule.head.relation for rule in rules if _is_persistence(rule)}
+    kept = {rule.head.relation for rule in rules if is_persistence(rule)}
     yield from _persistence(checked, kept)
     sending = [rule for rule in rules if rule.when is When.ASYNC]
     for number, rule in enumerate(sending, 1):
         if any(negated(rule)) or any(a.relation not in kept for a in positive(rule)):
-            yield _resending(rule, number)
+            yield _resending(rule, number, place_of(rule, checked.placed))
     yield from _relays(checked, sending, kept)
 
 
@@ -115,13 +115,12 @@ def _persistence(checked: CheckedProgram, kept: set[str]) -> Iterator[Patch]:
             yield Patch(f"keep {relation}", (keeping,))
 
 
-def _resending(rule: Rule, number: int) -> Patch:
+def _resending(rule: Rule, number: int, place: Term) -> Patch:
     """Remember what a rule sends, and send it again in each round."""
     needed = dict.fromkeys(v for term in rule.head.terms for v in variables(term))
     bound = {
         v for atom in positive(rule) for term in atom.terms for v in variables(term)
     }
-    place = place_of(rule)
     terms: tuple[Term, ...] = (place, *(v for v in needed if v in bound and v != place))
     unsent = Atom(f"{rule.head.relation}_sent{number}", terms)
     return Patch(
@@ -179,9 +178,3 @@ def _joined(some: Sequence[Patch]) -> Patch:
 def _fresh(columns: int) -> tuple[Variable, ...]:
     """Return variables for the columns of a relation: the place, and what is there."""
     return (Variable("Node"), *(Variable(f"X{i}") for i in range(1, columns)))
-
-
-def _is_persistence(rule: Rule) -> bool:
-    """Say whether a rule keeps a relation as it is, whatever else holds."""
-    (*body,) = rule.body
-    return rule.when is When.NEXT and body == [Literal(rule.head)]

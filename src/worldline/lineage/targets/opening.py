@@ -11,11 +11,12 @@ from worldline.lineage.targets.files import files_of, program_file
 from worldline.lineage.targets.target import Target
 from worldline.loading import builtin
 from worldline.loading.loader import load
+from worldline.loading.mistaken import kind_of, refuse_misnamed
 from worldline.loading.opening import SystemTarget as Given
 from worldline.loading.opening import open_system
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
-from worldline.runs.loading import PROGRAM_SUFFIX
+from worldline.model.programs import PROGRAM_SUFFIX
 
 Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 
@@ -83,8 +84,9 @@ def _refuse_unknown(name: str) -> None:
         return
     meant = f"{builtin.PREFIX}{name}" if name in names else f"{name}{PROGRAM_SUFFIX}"
     hint = f"did you mean {meant}? " if name in names or Path(meant).is_file() else ""
+    refuse_misnamed(name)
     raise UsageError(
-        f"cannot load {name!r}",
+        kind_of(name),
         remedy=f"{hint}TARGET is FILE{PROGRAM_SUFFIX}, zoo:NAME, FILE.py[:function] or "
         "package.module:function",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -14,16 +15,18 @@ from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
 from worldline.dedalus.walk import POST
-from worldline.engine.bounds import BoundHit
+from worldline.engine.bounds import BoundHit, Meter
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause, plain_cause
+from worldline.lineage.explaining.cause import FaultCause
+from worldline.lineage.explaining.explained import lineage_lines
 from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
-from worldline.lineage.options import IGNORE
+from worldline.lineage.options import CONSERVATIVE, IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
+from worldline.lineage.targets.program_cause import program_causes
 from worldline.lineage.targets.program_subject import OWED, DedalusSubject
 from worldline.lineage.targets.program_system import (
     ProgramRun,
@@ -142,9 +145,16 @@ class DedalusTarget:
         source = origin(self.command, scope, faults)
         return run.trace(source, engine=engine, seed=seed)
 
-    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[FaultCause]:
         """Return why a run breaks what it breaks."""
-        return [plain_cause(bad.broken, bad.faults, scope)]
+        return program_causes(self.subject(scope, IGNORE), bad, check)
+
+    def supports(self, scope: Scope, bad: Run, goal: Goal, meter: Meter) -> list[str]:
+        """Return the messages that are enough for a goal without faults."""
+        # With losses until the end, so that supports name all messages.
+        widest = replace(scope, eff=scope.eot)
+        good = self.subject(widest, CONSERVATIVE).run(NO_FAULTS)
+        return list(lineage_lines(good, bad, scope, goal, meter))
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return why the goals that a run breaks hold in another one."""
@@ -156,7 +166,7 @@ class DedalusTarget:
         """Return all facts of a run."""
         execution = self.subject(scope, IGNORE).execute(run.faults)
         return frozenset(
-            Point(time, str(row[0]), label_of(relation, row))
+            Point(time, execution.node_of(row), label_of(relation, row))
             for relation, row, time in execution.tuples()
         )
 

@@ -12,6 +12,7 @@ from worldline.dedalus.compile import compile_program
 from worldline.dedalus.derivations import Derivations, derivations
 from worldline.dedalus.evaluate import Execution, evaluate
 from worldline.dedalus.lineage import Negation, RunLineage
+from worldline.dedalus.outcomes import with_outcomes
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.symmetry import renamings
 from worldline.dedalus.syntax import Program
@@ -83,7 +84,7 @@ class DedalusSubject:
             )
         if isinstance(program, CheckedProgram):
             program = program.program
-        self.checked = check(program, scope.nodes)
+        self.checked = with_outcomes(check(program, scope.nodes), scope)
         self._scope = scope
         self._compiled = compile_program(self.checked)
         self._negation = Negation(negation)

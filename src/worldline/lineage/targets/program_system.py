@@ -12,7 +12,7 @@ import hashlib
 import keyword
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, final
@@ -100,7 +100,7 @@ class ProgramRun:
         self._checked = checked
         self._execution = DedalusSubject(checked, scope).execute(faults)
         self._envelopes = list(envelopes(self._execution))
-        self._states = states(self._execution)
+        self._states = states(self._execution, scope.nodes)
 
     @cached_property
     def system(self) -> System:
@@ -302,14 +302,21 @@ def envelopes(execution: Execution) -> Iterator[ProgramMessage]:
 
 
 def states(
-    execution: Execution,
+    execution: Execution, nodes: Sequence[str]
 ) -> dict[tuple[str, int], dict[str, frozenset[FactRow]]]:
-    """Return what each node holds in each round: rows without their first column."""
+    """Return what each node holds in each round: rows without their first column.
+
+    A row that is at no node, as ``pre("termination", 7)``, is shown at every one, whole.
+    """
     held_at: dict[tuple[str, int], dict[str, set[FactRow]]] = {}
     for relation, row, time in execution.tuples():
-        if relation != CRASH:  # it holds everywhere, always
-            held = held_at.setdefault((str(row[0]), time), {})
-            held.setdefault(identifier(relation), set()).add(row[1:])
+        if relation == CRASH:  # it holds everywhere, always
+            continue
+        is_there = row[0] in nodes
+        for name in (str(row[0]),) if is_there else nodes:
+            held = held_at.setdefault((name, time), {})
+            rows = held.setdefault(identifier(relation), set())
+            rows.add(row[1:] if is_there else row)
     return {
         key: {name: frozenset(rows) for name, rows in held.items()}
         for key, held in held_at.items()

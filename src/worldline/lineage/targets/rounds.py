@@ -6,15 +6,17 @@ import copy
 from collections.abc import Sequence
 from typing import final
 
+from worldline.engine.bounds import Meter
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause, plain_cause
+from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
 from worldline.lineage.rounds.promises import Promise
+from worldline.lineage.rounds.round_causes import round_causes
 from worldline.lineage.rounds.stepping import stepper_of
 from worldline.lineage.rounds.subject import FIXED_CHOICES, Mode, RoundsSubject
 from worldline.lineage.targets.target import FaultQuery, ProgressCallback
@@ -126,9 +128,13 @@ class RoundsTarget:
     def frontier(self, scope: Scope, budget: SearchBudget) -> None:
         """Return nothing: the states are searched again for each scope."""
 
-    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[FaultCause]:
         """Return why a run breaks what it breaks."""
-        return [plain_cause(bad.broken, bad.faults, scope)]
+        return round_causes(self.subject(scope, IGNORE), bad, check)
+
+    def supports(self, scope: Scope, bad: Run, goal: Goal, meter: Meter) -> list[str]:
+        """Return nothing: what fields are and who wrote them is in the cause."""
+        return []
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return nothing: the lineage of Python nodes is in their messages."""

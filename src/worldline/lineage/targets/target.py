@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, final
 
+from worldline.engine.bounds import Meter
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run, Subject
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
-from worldline.lineage.explaining.cause import Cause
+from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.graph import Lineage, Point
 from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
@@ -127,7 +128,7 @@ class Target(Protocol):
     ) -> list[FrontierPoint] | None:
         """Return the resilience frontier, if its own engine knows a way to find it."""
 
-    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[Cause]:
+    def causes(self, scope: Scope, bad: Run, check: Pulse) -> list[FaultCause]:
         """Return why a run breaks what it breaks; goals with one cause together.
 
         Parameters
@@ -137,6 +138,9 @@ class Target(Protocol):
         check
             Called now and then; what it raises ends the work.
         """
+
+    def supports(self, scope: Scope, bad: Run, goal: Goal, meter: Meter) -> list[str]:
+        """Return what keeps a goal without faults that a run breaks, in words."""
 
     def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
         """Return why the goals that `bad` breaks hold in `good`; perhaps none."""
