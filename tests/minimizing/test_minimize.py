@@ -32,7 +32,8 @@ def compared(seeds: range, folder: Path) -> list[tuple[int, int, int]]:
         run = report.properties[0].run
         assert run is not None
         assert illegal(run) == ""
-        assert wl.replay(report.trace or "", system).reproduced
+        assert report.trace is not None
+        assert wl.replay(report.trace, system).reproduced
         best = wl.check(system, traces=False).expect_violated("nobody_is_lost").steps
         assert best is not None
         sizes.append((seed, report.final.deliveries, best))
@@ -61,7 +62,7 @@ def test_minimising_twice_changes_nothing(tmp_path: Path):
     once = wl.minimize(out, system=system, certify=0)
     assert once.final.deliveries < once.initial.deliveries
     assert once.trace == tmp_path / "run-min.wl"
-    again = wl.minimize(once.trace or "", system=system, certify=0)
+    again = wl.minimize(once.trace, system=system, certify=0)
     assert again.final == again.initial == once.final
     assert events_of(again) == events_of(once)
 

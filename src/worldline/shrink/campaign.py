@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Meter
-from worldline.shrink.candidate import BEFORE, CandidateRunner, ShrunkRun
+from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.matching import Matching
 from worldline.shrink.steps import ShrunkStep, size_of
 
@@ -133,7 +133,9 @@ class Campaign:
             If a limit is reached.
         """
         key = matching, tuple(step.place for step in wanted)
-        if key in self._tried:
+        steps = self.best.steps
+        is_known = all(s.place >= 0 and steps[s.place] is s for s in wanted)
+        if is_known and key in self._tried:
             return False
         self.check()
         self.schedules += 1
@@ -142,7 +144,7 @@ class Campaign:
             self.best = self.runner.marked(executed, self.best)
             self._tried.clear()
             return True
-        if BEFORE not in key[1]:
+        if is_known:
             self._tried.add(key)
         return False
 

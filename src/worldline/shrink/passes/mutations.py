@@ -15,6 +15,12 @@ from worldline.shrink.steps import ShrunkStep
 
 _MATCHINGS = (EXACT, BY_FINGERPRINT, LAST, LAST, ANY_LAST)
 
+_RECHOSEN = 0.4
+"""How often an event with choices takes another option, where it is changed at all."""
+
+_MOST_OPTIONS = 4
+"""Options that are tried; where there are fewer, the first one stands for the others."""
+
 
 @final
 class Mutations:
@@ -55,11 +61,17 @@ class Mutations:
 
 
 def _change(wanted: list[ShrunkStep], rng: random.Random) -> None:
-    """Leave out a few events, move one, or let one happen once more."""
+    """Leave out a few events, move or repeat one, or let it take another option."""
     if len(wanted) < 2:
         return
     place = rng.randrange(len(wanted))
-    what = rng.random()
+    what, step = rng.random(), wanted[place]
+    if step.choices and rng.random() < _RECHOSEN:
+        options = list(step.choices)
+        options[rng.randrange(len(options))] = rng.randrange(_MOST_OPTIONS)
+        chosen = ShrunkStep(step.known, tuple(options), step.sending, step.place)
+        wanted[place] = chosen
+        return
     if what < 0.45:
         del wanted[place : place + rng.choice((1, 1, 1, 2, 3, 5))]
     elif what < 0.85:
