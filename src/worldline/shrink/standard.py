@@ -5,6 +5,7 @@ from __future__ import annotations
 from worldline.shrink.campaign import ShrinkPass
 from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
+from worldline.shrink.passes.clusters import Clusters
 from worldline.shrink.passes.earlier import Earlier
 from worldline.shrink.passes.mutations import Mutations
 from worldline.shrink.passes.provenance import CausalPast
@@ -23,6 +24,7 @@ CHEAP: tuple[ShrinkPass, ...] = (
     CausalPast(),
     Removal("externals", externals, EXACT),
     Ladder("coarse ladder", share=16),
+    Clusters(),
     Detours(),
     NoOps(),
     Removal("single externals", single_externals, LAST),
@@ -33,8 +35,9 @@ CHEAP: tuple[ShrinkPass, ...] = (
 
 STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
     CHEAP,
-    (Nodes(), Mutations()),
+    (Nodes(), Mutations(most_steps=100)),
     (Ladder("ladder"),),
+    (Mutations(most_steps=300),),
     (PairRemoval(), Earlier()),
 )
 """All passes; each group has its turn when those before it find nothing more."""

@@ -34,17 +34,19 @@ class Mutations:
     patience
         Candidates without a smaller run among them, after which it ends: so many for
         each event of the run.
+    most_steps
+        Runs that are longer are left as they are.
     """
 
     name = "mutations"
-    most_steps = 200
 
-    def __init__(self, patience: int = 64) -> None:
+    def __init__(self, patience: int = 64, most_steps: int = 100) -> None:
         self._patience = patience
+        self._most_steps = most_steps
 
     def apply(self, campaign: Campaign) -> None:
         first = campaign.best
-        if len(first.steps) > self.most_steps:
+        if len(first.steps) > self._most_steps:
             return
         rng = random.Random(len(first.steps))
         left = self._patience * len(first.steps)
@@ -73,7 +75,8 @@ def _change(wanted: list[ShrunkStep], rng: random.Random) -> None:
         wanted[place] = chosen
         return
     if what < 0.45:
-        del wanted[place : place + rng.choice((1, 1, 1, 2, 3, 5))]
+        some = rng.choice((1, 1, 1, 2, 3, 5, len(wanted) // 8))
+        del wanted[place : place + some]
     elif what < 0.85:
         moved = wanted.pop(place)
         near = max(0, place - 12) if rng.random() < 0.7 else 0
