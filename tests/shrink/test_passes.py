@@ -13,6 +13,7 @@ from worldline.shrink.campaign import Campaign, ShrinkPass, shrink
 from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST, Matching
+from worldline.shrink.passes.clusters import Clusters
 from worldline.shrink.passes.earlier import Earlier
 from worldline.shrink.passes.mutations import Mutations
 from worldline.shrink.passes.provenance import CausalPast
@@ -219,3 +220,9 @@ def test_events_that_are_used_up_end_a_campaign():
     limited = Campaign(made.runner, made.best, Meter(Bounds()), most_events=1)
     with pytest.raises(BoundHit, match="events"):
         shrink(limited, STANDARD)
+
+
+def test_what_happened_at_one_value_of_a_number_is_left_out():
+    # What c has heard counts up: once at 1, then at 2.
+    run = [tell(B, C, "x"), tell(A, C, "light"), take(C, B, "x"), take(C, A, "light")]
+    assert after(Clusters(), run) == ["b tell", "a tell", "c light"]
