@@ -73,6 +73,9 @@ def cases() -> Iterator[Case]:
         yield Case(name, Scope(three, 200, 199, 1), 10.0)
         yield Case(name, Scope(ten, 40, 39, 3), 4.0)
         yield Case(name, Scope(three, 20, 19, 1, delay=2), 1.0)
+        yield Case(name, Scope(three, 2400, 2399, 1), 60.0)
+    flux = PROGRAMS["flux"]
+    yield Case("flux", Scope(flux.nodes, 400, 399, flux.crashes), 60.0)
 
 
 def timed(case: Case, repeat: int) -> tuple[Solution, float, float]:

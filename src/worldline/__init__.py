@@ -93,8 +93,9 @@ if TYPE_CHECKING:
         Scope,
     )
     from worldline.injection.subject import CoverPoint
-    from worldline.lineage.engines.sweep import Swept, Tried
+    from worldline.lineage.engines.sweep import ScopeAnswer, Swept, Tried
     from worldline.lineage.engines.trials import FaultsProgress
+    from worldline.lineage.explaining.cause import FaultCause
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
     from worldline.minimizing.minimize import minimize
@@ -119,7 +120,8 @@ _LAZY = {
     "worldline.engine.native.library": ("KernelMissing",),
     "worldline.engine.profile": ("Profile",),
     "worldline.engine.schedulers.protocol": ("Offer", "Scheduler", "Traits"),
-    "worldline.lineage.engines.sweep": ("Swept", "Tried"),
+    "worldline.lineage.engines.sweep": ("ScopeAnswer", "Swept", "Tried"),
+    "worldline.lineage.explaining.cause": ("FaultCause",),
     "worldline.lineage.engines.trials": ("FaultsProgress",),
     "worldline.lineage.explaining.report": ("FaultsFound", "FaultsReport"),
     "worldline.lineage.faults": ("find_faults",),
@@ -172,6 +174,7 @@ __all__ = [
     "Duration",
     "Envelope",
     "Event",
+    "FaultCause",
     "Faults",
     "FaultsFound",
     "FaultsProgress",
@@ -213,6 +216,7 @@ __all__ = [
     "RunSize",
     "Scheduler",
     "Scope",
+    "ScopeAnswer",
     "Script",
     "Sent",
     "ShrinkProgress",

@@ -300,22 +300,83 @@ def test_rules_that_make_it_hold_are_suggested():
     assert "    bcast(Node, X1)@next :- bcast(Node, X1);\n" in result.out
 
 
-@pytest.mark.slow
-def test_a_sweep_tells_the_smallest_scope_that_fails():
-    result = run(
-        "faults",
-        "deliver.ded",
-        "spec.ded",
-        "--crashes",
-        "0",
-        "--sweep",
-        "0.4",
-        "--json",
-    )
+def test_a_sweep_ends_with_the_smallest_scope_that_fails():
+    asked = ("faults", "deliver.ded", "spec.ded", "--crashes", "0", "--sweep", "60")
+    result = run(*asked, "--json")
     said = json.loads(result.out)
-    assert (result.status, said["verdict"]) == (1, "violated")
+    assert (result.status, said["verdict"], said["bound"]) == (1, "violated", None)
     assert said["sweep"]["failing"] == [said["eot"], said["eff"]] == [3, 2]
+    assert (said["sweep"]["certain"], said["sweep"]["bound"]) == (True, None)
+    assert said["sweep"]["holds_up_to"] == [2, 0]
     assert said["faults"] == [["loss a->b@1"]]
+    text = run(*asked).out
+    assert "    holds up to EOT 2, EFF 0, with up to 0 crashes\n" in text
+    assert "    fails first at EOT 3, EFF 2: loss a->b@1\n" in text
+    assert "    whether longer runs recover: --eot 4 --eff 2, and so on\n" in text
+
+
+@pytest.mark.slow
+def test_a_sweep_without_failure_says_up_to_where_it_holds():
+    result = run("faults", "zoo:redun-deliv", "--sweep", "0.5", "--json")
+    said = json.loads(result.out)
+    assert (result.status, said["verdict"], said["bound"]) == (3, "unknown", "seconds")
+    eot, eff = said["sweep"]["holds_up_to"]
+    assert [said["eot"], said["eff"]] == [eot, eff] == [eot, eot - 1]
+    decided = [one["eot"] for one in said["sweep"]["tried"]]
+    assert decided[:eot] == list(range(1, eot + 1))
+    assert (said["sweep"]["failing"], said["sweep"]["certain"]) == (None, False)
+
+
+def test_a_sweep_without_a_promise_is_vacuous():
+    Path("silent.ded").write_text(
+        'has("a", 1)@1; has("b", 1)@1; pre(N, P) :- has(N, P), notin has(N, P);\n'
+        "has(N, P)@next :- has(N, P); post(N, P) :- has(N, P);\n"
+    )
+    result = run("faults", "silent.ded", "--sweep", "0.1")
+    assert result.status == 3
+    assert result.out.startswith("silent: UNKNOWN (vacuous: ")
+    assert "vacuous: nothing was put to the test" in result.out
+    assert "holds up to" not in result.out
+
+
+COUNTING = """\
+import worldline as wl
+
+@wl.node
+class Counter:
+    count: int = 0
+
+    @wl.start
+    def start(self, ctx):
+        ctx.set_timer(Counter.tick, after=1.0)
+
+    @wl.timer
+    def tick(self, ctx):
+        self.count += 1
+        if self.count < 9:
+            ctx.set_timer(Counter.tick, after=1.0)
+
+@wl.safety
+def few(view):
+    return all(view[node].count < 4 for node in view)
+
+@wl.liveness
+def many(view):
+    return all(view[node].count > 2 for node in view)
+
+def system():
+    nodes = dict(zip(wl.ids("a", "b"), (Counter(), Counter())))
+    return wl.System(nodes, network=wl.datagrams(loss=True), properties=[few, many])
+"""
+
+
+def test_what_is_safe_in_no_longer_run_fails_without_faults():
+    Path("counting.py").write_text(COUNTING)
+    asked = ("faults", "counting.py", "--crashes", "0", "--sweep", "60")
+    result = run(*asked)
+    assert result.status == 1
+    assert "EOT 1..3: broken even without faults: too short, or wrong" in result.out
+    assert "fails first at EOT 5, EFF 0: without any fault" in result.out
 
 
 def test_a_frontier_tells_how_few_losses_do():
@@ -362,7 +423,7 @@ def test_python_nodes_have_a_frontier_and_a_page():
     assert (none["crashes"], none["losses"], none["exact"]) == (0, 1, True)
     assert (one["crashes"], one["losses"], one["exact"]) == (1, 0, True)
     page = Path("out/index.html").read_text("utf-8")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
 
 
 def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
@@ -384,7 +445,7 @@ def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
     ("arguments", "said"),
     [
         (["nowhere.ded"], "cannot read nowhere.ded"),
-        (["deliver.ded"], "no rule defines pre"),
+        (["spec.ded"], "the program names no node"),
         (["deliver.ded", "greeting.py"], "cannot be read as one program"),
         (["zoo:nobody"], "the zoo has no program or system 'nobody'"),
         (["zoo:2pc", "-p", "n=3"], "a Dedalus program has no parameters"),
@@ -397,7 +458,7 @@ def test_an_interrupted_search_is_unknown(monkeypatch: pytest.MonkeyPatch):
         ),
         (["zoo:2pc", "--engine", "random", "--all"], "leave --all out"),
         (["zoo:2pc", "--goals", "failure-free"], "knows all goals only"),
-        (["zoo:2pc", "--nodes", "a,b"], "is a location, and no node"),
+        (["zoo:2pc", "--nodes", "a,b"], "is used as a place, and is no node"),
         (["zoo:2pc", "--recovery"], "start again"),
         (["zoo:2pc", "--crash-semantics", "partial"], "no partial crashes"),
     ],

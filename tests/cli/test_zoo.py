@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,17 @@ import pytest
 from tests.cli.command import refusal, run
 
 from worldline import zoo
-from worldline.cli.zoo import control
+from worldline.zoo import Case
+from worldline.zoo.programs import PROGRAMS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "zoo.md"
 BUGS = {
-    "one": "check zoo:a -p bugs=one --max-depth 9",
-    "two": "check zoo:b -p bugs=two",
+    "one": Case("moon", "check zoo:a -p bugs=one --max-depth 9"),
+    "two": Case("sun", "check zoo:b -p bugs=two"),
+}
+CONTROLS = {
+    "one": Case("moon", "check zoo:a -p bugs= --max-depth 9"),
+    "none": Case("sun", "faults zoo:c --eot 5"),
 }
 
 
@@ -30,7 +37,7 @@ class Commands:
 
     def run(self, words: list[str], **options: Any) -> Any:
         self.seen.append(words)
-        switch = next(word for word in words if word.startswith("bugs="))
+        switch = next((word for word in words if word.startswith("bugs=")), "")
         verdict = self.answers[switch.removeprefix("bugs=") or "none"]
         if verdict == "interrupt":
             raise KeyboardInterrupt
@@ -46,6 +53,7 @@ class Commands:
 def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     made = Commands(one="violated", two="violated", none="holds")
     monkeypatch.setattr(zoo, "bugs", lambda: BUGS)
+    monkeypatch.setattr(zoo, "controls", lambda: CONTROLS)
     monkeypatch.setattr("worldline.cli.zoo.subprocess.run", made.run)
     return made
 
@@ -56,55 +64,92 @@ def test_names_are_those_of_targets_and_sorted():
     assert names == sorted(names)
 
 
-def test_bugs_are_sorted_and_name_their_system():
-    bugs = zoo.bugs()
-    assert list(bugs) == sorted(bugs)
-    targets = {word for command in bugs.values() for word in command.split()}
+CASES = (zoo.bugs, zoo.controls)
+
+
+@pytest.mark.parametrize("cases", CASES)
+def test_cases_are_sorted_and_name_what_there_is(cases: Callable[[], dict[str, Case]]):
+    listed = cases()
+    assert list(listed) == sorted(listed)
+    targets = {word for case in listed.values() for word in case.command.split()}
     assert {word for word in targets if word.startswith("zoo:")} <= {
-        f"zoo:{name}" for name in zoo.names()
+        f"zoo:{name}" for name in [*zoo.names(), *PROGRAMS]
     }
 
 
-def test_every_bug_has_a_control():
-    for command in zoo.bugs().values():
-        assert control(command) != command
-        assert " bugs= " in f"{control(command)} "
+def test_the_zoo_has_as_many_bugs_and_controls_as_its_page_says():
+    for cases in CASES:
+        papers = Counter(case.paper for case in cases().values())
+        assert papers == {"crystalball": 9, "macemc": 20, "molly": 7, "wids": 2}
 
 
-def test_a_control_has_no_bug_and_the_same_bounds():
-    assert control(BUGS["one"]) == "check zoo:a -p bugs= --max-depth 9"
+def test_the_control_of_a_switch_has_no_bug_and_the_same_bounds():
+    bugs, controls = zoo.bugs(), zoo.controls()
+    switched = {name for name in bugs if "bugs=" in bugs[name].command}
+    assert len(switched) == 31
+    for name in switched:
+        switch = re.search(r"(?<= bugs=)\S+", bugs[name].command)
+        assert switch is not None
+        plain = bugs[name].command.replace(f" bugs={switch[0]}", " bugs=", 1)
+        assert controls[name] == Case(bugs[name].paper, plain)
+
+
+def test_the_questions_of_the_programs_are_those_of_the_figures():
+    bugs, controls = zoo.bugs(), zoo.controls()
+    for program in PROGRAMS.values():
+        asked = f"faults zoo:{program.name} --eot {program.eot} --eff {program.eff} "
+        asked += f"--crashes {program.crashes}"
+        has_it = [
+            case.command for case in (controls if program.holds else bugs).values()
+        ]
+        assert has_it.count(asked) == 1
 
 
 def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
     page = PAGE.read_text("utf-8")
     assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
     commands = re.findall(
-        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk) [^`]+)`", page, re.M
+        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk|faults) [^`]+)`", page, re.M
     )
-    assert dict(commands) == zoo.bugs()
-    assert len(commands) == len(zoo.bugs())
+    asked = [(name, text) for name, text in commands if name not in PROGRAMS]
+    bugs, controls = zoo.bugs(), zoo.controls()
+    own = {name: case for name, case in controls.items() if name not in bugs}
+    told = {name: case.command for name, case in {**bugs, **own}.items()}
+    assert dict(asked) == told
+    assert len(asked) == len(told)
 
 
-def test_the_list_names_systems_parameters_and_bugs():
+def test_the_list_names_systems_parameters_and_the_cases_of_each_paper():
     result = run("zoo", "list")
     assert result.status == 0
     assert "zoo:toy  Two nodes that query each other" in result.out
     assert "    -p n: int = 3\n" in result.out
-    for bug, command in zoo.bugs().items():
-        assert f"    {bug}: worldline {command}\n" in result.out
+    for bug, case in zoo.bugs().items():
+        paper = result.out.split(f"\n{case.paper}, bugs\n")[1]
+        assert f"    {bug}: worldline {case.command}\n" in paper
+    controls = result.out.split("\nmolly, controls\n")[1]
+    assert f"    ctl-ack: worldline {zoo.controls()['ctl-ack'].command}\n" in controls
 
 
 def test_the_list_is_one_json_object():
-    systems = json.loads(run("zoo", "list", "--json").out)["systems"]
-    assert [system["name"] for system in systems] == zoo.names()
-    listed = {b: c for system in systems for b, c in system["bugs"].items()}
-    assert listed == zoo.bugs()
+    said = json.loads(run("zoo", "list", "--json").out)
+    assert [system["name"] for system in said["systems"]] == zoo.names()
+    listed = {b: c for system in said["systems"] for b, c in system["bugs"].items()}
+    bugs = zoo.bugs()
+    assert listed == {n: c.command for n, c in bugs.items() if c.paper != "molly"}
+    by_paper = {
+        (paper, bug): command
+        for paper, kinds in said["papers"].items()
+        for bug, command in kinds["bugs"].items()
+    }
+    assert by_paper == {(c.paper, n): c.command for n, c in bugs.items()}
+    assert len(said["papers"]["molly"]["controls"]) == 7
 
 
 def test_all_bugs_found_is_success(commands: Commands):
     result = run("zoo", "run")
     assert result.status == 0
-    assert "one              found    violated" in result.out
+    assert "one                  found    violated" in result.out
     assert "worldline check zoo:b -p bugs=two\n" in result.out
     assert "2 of 2 found in " in result.out
 
@@ -113,7 +158,7 @@ def test_a_bug_runs_its_own_command_and_keeps_its_trace(commands: Commands):
     run("zoo", "run", "one", "--max-seconds", "5")
     (words,) = commands.seen
     assert words[1:] == [
-        *("-m", "worldline", *BUGS["one"].split(), "--max-seconds", "5.0"),
+        *("-m", "worldline", *BUGS["one"].command.split(), "--max-seconds", "5.0"),
         *("--json", "--out", str(Path("worldline-out/one.wl"))),
     ]
 
@@ -124,6 +169,7 @@ def test_json_is_one_object_with_an_entry_for_each_bug(commands: Commands):
     assert entry.pop("seconds") >= 0
     assert entry == {
         "id": "two",
+        "paper": "sun",
         "found": True,
         "verdict": "violated",
         "technique": "exhaustive",
@@ -154,7 +200,8 @@ def test_controls_must_not_be_accused(
     commands.answers["none"] = verdict
     result = run("zoo", "run", "--controls")
     assert result.status == status
-    assert f"one              {word:<8} {verdict}" in result.out
+    assert f"one                  {word:<8} {verdict}" in result.out
+    assert "worldline faults zoo:c --eot 5\n" in result.out
 
 
 def test_ctrl_c_keeps_what_was_found(commands: Commands):
@@ -166,10 +213,44 @@ def test_ctrl_c_keeps_what_was_found(commands: Commands):
     assert len(json.loads(run("zoo", "run", "--json").out)["bugs"]) == 1
 
 
-def test_an_unknown_bug_lists_those_that_exist(commands: Commands):
-    assert refusal(run("zoo", "run", "three")) == (
-        "the zoo has no bug 'three'; it has one, two"
-    )
+def test_those_of_one_paper_can_be_run(commands: Commands):
+    result = run("zoo", "run", "--paper", "sun", "--json")
+    assert [bug["id"] for bug in json.loads(result.out)["bugs"]] == ["two"]
+    result = run("zoo", "run", "--paper", "sun", "--controls", "--json")
+    assert [bug["id"] for bug in json.loads(result.out)["bugs"]] == ["none"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        (["three"], "the zoo has no bug 'three'; it has one, two"),
+        (["two", "--paper", "moon"], "the zoo has no bug 'two' of moon; it has one"),
+        (["none"], "the zoo has no bug 'none'; it is a control: add --controls"),
+        (
+            ["two", "--controls"],
+            "the zoo has no control 'two'; it is a bug: leave --controls out",
+        ),
+        (
+            ["--paper", "mars"],
+            "the zoo has no bug of a paper 'mars'; papers are moon, sun",
+        ),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(
+    commands: Commands, asked: list[str], refused: str
+):
+    assert refusal(run("zoo", "run", *asked)) == refused
+
+
+@pytest.mark.nightly
+def test_every_bug_of_the_programs_is_found_and_no_control_accused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    result = run("zoo", "run", "--paper", "molly")
+    assert (result.status, "7 of 7 found" in result.out) == (0, True)
+    result = run("zoo", "run", "--paper", "molly", "--controls")
+    assert (result.status, "0 of 7 accused" in result.out) == (0, True)
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "inf", "soon"])

@@ -13,6 +13,7 @@ from tests.dedalus.random_programs import checked, programs
 
 from worldline.dedalus.lineage import Negation, RunLineage
 from worldline.dedalus.parse import parse_text
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Fact
 from worldline.injection.formula import NEVER
 from worldline.injection.scope import (
@@ -52,7 +53,8 @@ def lineage_misses_nothing(data, texts=PROGRAMS) -> None:
     subject = DedalusSubject(checked(text, NODES), scope)
     faults = data.draw(fault_sets(scope))
     first = subject.execute(faults)
-    lineage = RunLineage(first, faults, scope, Negation.CONSERVATIVE)
+    possible = PossibleFacts(subject.checked, scope)
+    lineage = RunLineage(first, faults, scope, Negation.CONSERVATIVE, possible)
     own = Judge(faults)
     assert not any(own(lineage.falls(Fact(*fact))) for fact in first.tuples())
     for _ in range(3):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 import time
 
@@ -12,6 +13,7 @@ from worldline.dedalus.check import CheckedProgram, check
 from worldline.dedalus.parse import parse_text
 from worldline.dedalus.symbolic import search as searching
 from worldline.dedalus.symbolic.encoding import Encoding
+from worldline.dedalus.symbolic.faults import UP
 from worldline.dedalus.symbolic.frontier import Breach, frontier, smallest_eff
 from worldline.dedalus.symbolic.search import ProgramRerun, search
 from worldline.dedalus.symbolic.solver import OutOfTime, Solver
@@ -255,6 +257,23 @@ def test_names_and_texts_may_be_anything_that_the_language_allows():
     assert answer.falsifiers == (NO_FAULTS,)
     encoding = Encoding(program(text, nodes=("A_1",)), Scope(("A_1",), 2))
     assert '"x \\\\ y"' in encoding.text
+
+
+ANYTHING = """
+p("a", "b", 1)@1;
+p(N, X, Y)@next :- p(N, X, Y), notin lost(N, _);
+lost(N, X)@next :- p(N, X, _), crash(N, _, T), T > 2;
+some(N, count<X>) :- p(N, X, _);
+pre(N) :- some(N, _), notin crash(_, N, _);
+post(N) :- p(N, _, _);
+"""
+
+
+def test_no_projection_is_left_to_the_grounder():
+    """It would copy each of them in every round that follows."""
+    scope = Scope(("a", "b"), 4, 3, 1, delay=1)
+    encoding = Encoding(program(ANYTHING), scope)
+    assert not re.findall(r"[(,]_[,)]", encoding.text + UP)
 
 
 def test_time_that_is_up_before_the_answer_makes_it_unknown():

@@ -63,9 +63,9 @@ def test_a_row_that_must_not_be_there_is_traced_to_what_was_missing():
     assert told("zoo:3pc")[3:9] == [
         "    because C, a, b and d have abort(tx)",
         "    because C has missing_ack(tx) in 5",
-        "    because C never gets ack(d, tx): d has crashed from 4 on",
-        "    besides, a and b have commit(tx)",
-        "    because a lacks abort(tx) in 7: C→a is lost in 6",
+        "    because C never gets ack(a, tx): a has crashed from 3 on",
+        "    besides, b and d have commit(tx)",
+        "    because d lacks abort(tx) in 7: C→d is lost in 6",
         "  scope: nodes C,a,b,d, rounds 1..9, losses at send times 1..6, up to 1 crashes",
     ]
 

@@ -62,6 +62,16 @@ def test_the_loop_certifies_redundant_broadcast_in_eleven_executions():
     assert (found.verdict, found.executions) == (Verdict.HOLDS, 11)
 
 
+def test_the_loop_certifies_acknowledged_broadcast_in_few_more_than_without_lineage():
+    """What holds in no run at all needs no reason: else the loop would not end."""
+    target = program("ack-deliv")
+    scope = scope_of(target, FaultQuery.of(FaultOptions(eot=6, eff=5, crashes=1)))
+    found = loop(target.subject(scope, "conservative"))
+    assert (found.verdict, found.executions) == (Verdict.HOLDS, 96)
+    blind = loop(target.subject(scope, "ignore"), while_sending=False)
+    assert (blind.verdict, blind.executions) == (Verdict.UNKNOWN, 86)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "negation", "goals", "runs", "verdict"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline import zoo
 from worldline.zoo import brokentree
 
 FOUND: list[tuple[str, int, int, str]] = [
@@ -82,7 +83,7 @@ def test_bt1_is_dead_from_the_beginning():
 
 @pytest.mark.parametrize("bug", ["bt1", "bt2"])
 def test_the_command_of_each_bug_needs_no_parameters(bug: str):
-    command = brokentree.BUGS[f"brokentree-{bug}"]
+    command = zoo.bugs()[f"brokentree-{bug}"].command
     assert command == f"check zoo:brokentree -p bugs={bug}"
 
 

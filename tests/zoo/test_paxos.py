@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline import zoo
 from worldline.zoo import paxos
 
 FOUND: dict[str, tuple[dict[str, Any], str, int]] = {
@@ -40,7 +41,7 @@ def test_each_bug_is_found_by_its_shortest_run(bug: str):
 def test_each_bug_is_found_with_the_parameters_of_its_command(bug: str):
     parameters = FOUND[bug][0]
     words = [f"-p bugs={bug}", *(f"-p {k}={v}" for k, v in parameters.items())]
-    assert paxos.BUGS[f"paxos-{bug}"] == " ".join(["check zoo:paxos", *words])
+    assert zoo.bugs()[f"paxos-{bug}"].command == " ".join(["check zoo:paxos", *words])
 
 
 @pytest.mark.slow

@@ -19,9 +19,9 @@ def parameters(command: str) -> tuple[str, dict[str, str]]:
 
 
 CHECKED = {
-    bug: parameters(command)
-    for bug, command in zoo.bugs().items()
-    if command.startswith("check ")
+    bug: parameters(case.command)
+    for bug, case in zoo.bugs().items()
+    if case.command.startswith("check ")
 }
 
 QUICK = ("brokentree-bt2", "paxos-cb1", "paxos-cb2", "randtree-cb7")

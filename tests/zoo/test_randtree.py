@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline import zoo
 from worldline.loading.loader import load
 from worldline.worlds.direct import DirectWorld
 from worldline.zoo import randtree
@@ -43,7 +44,7 @@ slow = pytest.mark.slow
 
 def command(bug: str) -> tuple[str, dict[str, str], int]:
     """Return the target, the parameters and the depth of a bug's command."""
-    _, target, *options = shlex.split(randtree.BUGS[f"randtree-{bug}"])
+    _, target, *options = shlex.split(zoo.bugs()[f"randtree-{bug}"].command)
     pairs = list(zip(options[::2], options[1::2], strict=True))
     given = dict(value.split("=", 1) for option, value in pairs if option == "-p")
     return target, given, int(dict(pairs)["--max-depth"])
@@ -98,7 +99,11 @@ def test_the_control_of_each_bug_is_not_accused(bug: str):
 
 def test_every_bug_with_a_command_is_tested():
     tested = {f"randtree-{bug}" for bug in FOUND | DIVERGENT}
-    searched = {b for b, text in randtree.BUGS.items() if text.startswith("check ")}
+    searched = {
+        bug
+        for bug, case in zoo.bugs().items()
+        if case.command.startswith("check zoo:randtree ")
+    }
     assert tested == searched
 
 

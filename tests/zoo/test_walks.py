@@ -40,14 +40,14 @@ CERTIFIED = {"randtree-rt4", "randtree-rt13", "overcast-ov1"}
 
 def deployment(bug: str, *, present: bool = True) -> wl.System:
     """Return the system of a bug's command, with the bug or without."""
-    given = build_parser().parse_args(shlex.split(zoo.bugs()[bug]))
+    given = build_parser().parse_args(shlex.split(zoo.bugs()[bug].command))
     parameters = assignments(given.parameters)
     return load(given.target, parameters if present else {**parameters, "bugs": ""})
 
 
 def walk(bug: str, *, present: bool = True, **options: Any) -> wl.WalkReport:
     """Walk as a bug's command says, with the bug or without."""
-    given = build_parser().parse_args(shlex.split(zoo.bugs()[bug]))
+    given = build_parser().parse_args(shlex.split(zoo.bugs()[bug].command))
     asked = {
         name: getattr(given, name) for name in ("depth", "max_steps", "properties")
     }
@@ -58,8 +58,9 @@ def walk(bug: str, *, present: bool = True, **options: Any) -> wl.WalkReport:
 
 
 def test_every_walk_of_the_zoo_is_tested():
-    commands = zoo.bugs().items()
-    assert set(WALKED) == {bug for bug, text in commands if text.startswith("walk ")}
+    cases = zoo.bugs().items()
+    walked = {bug for bug, case in cases if case.command.startswith("walk ")}
+    assert set(WALKED) == walked
 
 
 @pytest.mark.slow

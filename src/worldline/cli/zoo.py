@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline.cli.options import add_json, positive_seconds, print_json
 from worldline.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from worldline.zoo import Case
+
 SUMMARY = "list the built-in systems, find their bugs"
 
 DESCRIPTION = """\
 The zoo holds the systems of published papers, written like a user's own, with each
-published bug as a switch. 'list' names them; 'run' finds their bugs, each with the
-command that 'list' shows.
+published bug as a switch, and the programs of one. 'list' names them; 'run' finds their
+bugs, each with the command that 'list' shows.
 """
 
 EPILOG = """\
 examples:
   worldline zoo list
   worldline zoo run brokentree-bt2
-  worldline zoo run --controls    the same systems without the bug: nothing is found
+  worldline zoo run --paper molly
+  worldline zoo run --controls    where there is no bug: nothing is found
 
 Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so,
 2 bad usage, 3 interrupted.
@@ -40,16 +43,17 @@ Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so
 OUT = Path("worldline-out")
 
 _TECHNIQUES = {"check": "exhaustive", "walk": "random walks"}
-_SWITCH = re.compile(r"(?<=\bbugs=)\S+")
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BugResult:
-    """The result of one bug's command.
+    """The result of one bug's or one control's command.
 
     Attributes
     ----------
+    paper
+        Where the bug is published.
     found
         Whether a violation was found.
     verdict
@@ -57,6 +61,7 @@ class BugResult:
     """
 
     id: str
+    paper: str
     found: bool
     verdict: str
     technique: str
@@ -76,11 +81,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "run", help="find the bugs, each with its own command", allow_abbrev=False
     )
     running.set_defaults(run=run_bugs)
-    running.add_argument("bugs", metavar="ID", nargs="*", help="a bug (default: all)")
+    running.add_argument(
+        "cases", metavar="ID", nargs="*", help="a bug, or a control (default: all)"
+    )
     running.add_argument(
         "--controls",
         action="store_true",
-        help="run the systems without the bugs: nothing may be found",
+        help="run what has no bug: nothing may be found",
+    )
+    running.add_argument(
+        "--paper", metavar="NAME", help="run those of one paper; 'list' names them"
     )
     running.add_argument(
         "--max-seconds", type=positive_seconds, metavar="S", help="a bound for each"
@@ -97,18 +107,22 @@ def run_list(arguments: argparse.Namespace) -> int:
 
     systems = list(_systems())
     programs = {name: program.about for name, program in PROGRAMS.items()}
+    papers = {paper: _of_paper(paper) for paper in _papers()}
     if arguments.json:
-        print_json({"systems": systems, "programs": programs})
+        print_json({"systems": systems, "programs": programs, "papers": papers})
         return 0
     for system in systems:
         print(f"zoo:{system['name']}  {system['summary']}")
         for parameter in system["parameters"]:
             print(f"    -p {parameter}")
-        for bug, command in system["bugs"].items():
-            print(f"    {bug}: worldline {command}")
     for name, about in programs.items():
         print(f"zoo:{name}  {about[0].upper()}{about[1:]}: a Dedalus program.")
         print(f"    worldline faults zoo:{name}")
+    for paper, kinds in papers.items():
+        for kind, commands in kinds.items():
+            print(f"{paper}, {kind}")
+            for case, command in commands.items():
+                print(f"    {case}: worldline {command}")
     return 0
 
 
@@ -117,7 +131,7 @@ def _systems() -> Iterator[dict[str, Any]]:
     from worldline.loading.loader import find
     from worldline.loading.parameters import describe
 
-    bugs = zoo.bugs()
+    bugs = {name: case.command for name, case in zoo.bugs().items()}
     for name in zoo.names():
         target = f"zoo:{name}"
         function = find(target).function
@@ -130,21 +144,37 @@ def _systems() -> Iterator[dict[str, Any]]:
         }
 
 
+def _papers() -> list[str]:
+    from worldline import zoo
+
+    return sorted({case.paper for case in zoo.bugs().values()})
+
+
+def _of_paper(paper: str) -> dict[str, dict[str, str]]:
+    """Return the commands of a paper's bugs, and of its controls that are no bugs."""
+    from worldline import zoo
+
+    bugs, controls = zoo.bugs(), zoo.controls()
+    own = {name: case for name, case in controls.items() if name not in bugs}
+    return {
+        kind: {name: one.command for name, one in cases.items() if one.paper == paper}
+        for kind, cases in (("bugs", bugs), ("controls", own))
+        if any(one.paper == paper for one in cases.values())
+    }
+
+
 # ------------------------------------------------------------------------------- run
 
 
 def run_bugs(arguments: argparse.Namespace) -> int:
-    """Run the bugs' commands, or their controls."""
-    from worldline import zoo
-
-    commands = _chosen(zoo.bugs(), arguments.bugs)
+    """Run the bugs' commands, or those of the controls."""
+    cases = _chosen(arguments)
     findings: list[BugResult] = []
     interrupted = False
     _command.begin()
     try:
-        for bug, command in commands.items():
-            text = control(command) if arguments.controls else command
-            findings.append(_try(bug, text, arguments.max_seconds))
+        for name, case in cases.items():
+            findings.append(_try(name, case, arguments.max_seconds))
             if not arguments.json:
                 _print(findings[-1], accusing=arguments.controls)
     except KeyboardInterrupt:
@@ -152,38 +182,56 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"bugs": [asdict(finding) for finding in findings]})
     else:
-        _print_summary(findings, len(commands), accusing=arguments.controls)
+        _print_summary(findings, len(cases), accusing=arguments.controls)
     if interrupted:
         print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0 if _is_good(findings, controls=arguments.controls) else 1
 
 
-def control(command: str) -> str:
-    """Return a bug's command with the bug switched off."""
-    return _SWITCH.sub("", command)
+def _chosen(arguments: argparse.Namespace) -> dict[str, Case]:
+    """Return the cases that were asked for.
 
+    Raises
+    ------
+    UsageError
+        If there is no such case or paper.
+    """
+    from worldline import zoo
 
-def _chosen(commands: dict[str, str], names: Iterable[str]) -> dict[str, str]:
-    wanted = list(names) or list(commands)
-    for name in wanted:
-        if name not in commands:
+    kind, other = ("control", "bug") if arguments.controls else ("bug", "control")
+    cases, others = zoo.bugs(), zoo.controls()
+    if arguments.controls:
+        cases, others = others, cases
+    if arguments.paper is not None:
+        if arguments.paper not in _papers():
             raise UsageError(
-                f"the zoo has no bug {name!r}",
-                remedy=f"it has {', '.join(commands) or 'none'}",
+                f"the zoo has no bug of a paper {arguments.paper!r}",
+                remedy=f"papers are {', '.join(_papers())}",
             )
-    return {name: commands[name] for name in wanted}
+        cases = {n: one for n, one in cases.items() if one.paper == arguments.paper}
+    for name in arguments.cases:
+        if name not in cases:
+            of = "" if arguments.paper is None else f" of {arguments.paper}"
+            remedy = f"it has {', '.join(cases) or 'none'}"
+            if name in others and arguments.paper in (None, others[name].paper):
+                swap = (
+                    "leave --controls out" if arguments.controls else "add --controls"
+                )
+                remedy = f"it is a {other}: {swap}"
+            raise UsageError(f"the zoo has no {kind} {name!r}{of}", remedy=remedy)
+    return {name: cases[name] for name in arguments.cases or cases}
 
 
-def _try(bug: str, command: str, max_seconds: float | None) -> BugResult:
+def _try(name: str, case: Case, max_seconds: float | None) -> BugResult:
     """Run a command as a user would: in a process of its own."""
-    words = shlex.split(command)
+    words = shlex.split(case.command)
     bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
     begun = time.monotonic()
     done = subprocess.run(  # noqa: S603 - our own interpreter and arguments
         [
             *(sys.executable, "-m", "worldline"),
-            *(*words, *bound, "--json", "--out", str(OUT / f"{bug}.wl")),
+            *(*words, *bound, "--json", "--out", str(OUT / f"{name}.wl")),
         ],
         stdout=subprocess.PIPE,
         text=True,
@@ -191,12 +239,13 @@ def _try(bug: str, command: str, max_seconds: float | None) -> BugResult:
         check=False,
     )
     return BugResult(
-        id=bug,
+        id=name,
+        paper=case.paper,
         found=done.returncode == 1,
         verdict=_verdict(done.stdout),
         technique=_TECHNIQUES.get(words[0], words[0]),
         seconds=round(time.monotonic() - begun, 3),
-        command=f"worldline {command}",
+        command=f"worldline {case.command}",
     )
 
 
@@ -220,7 +269,7 @@ def _print(finding: BugResult, *, accusing: bool) -> None:
     if finding.verdict == "error":
         word = "error"
     print(
-        f"{finding.id:<16} {word:<8} {finding.verdict:<9} {finding.seconds:8.2f} s  "
+        f"{finding.id:<20} {word:<8} {finding.verdict:<9} {finding.seconds:8.2f} s  "
         f"{finding.command}",
         flush=True,
     )

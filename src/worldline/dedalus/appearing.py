@@ -21,9 +21,10 @@ from worldline.dedalus.matching import (
     unified,
 )
 from worldline.dedalus.parts import All, Appearing, Part
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.syntax import Literal, When
-from worldline.dedalus.templates import RowPattern, matches
+from worldline.dedalus.templates import FactRow, RowPattern, matches
 from worldline.dedalus.walk import CRASH
 from worldline.injection.scope import Crash, Delay, FaultSet, Scope, in_order
 
@@ -35,6 +36,8 @@ class Appearances:
     ----------
     provenance, faults
         The run, and what was injected.
+    possible
+        What may hold at all; a row that may not needs no reason.
 
     Attributes
     ----------
@@ -43,13 +46,19 @@ class Appearances:
     """
 
     def __init__(
-        self, provenance: Provenance, circuit: Circuit, faults: FaultSet, scope: Scope
+        self,
+        provenance: Provenance,
+        circuit: Circuit,
+        faults: FaultSet,
+        scope: Scope,
+        possible: PossibleFacts | None = None,
     ) -> None:
         self._provenance = provenance
         self._execution = provenance.execution
         self._circuit = circuit
         self._faults = in_order(faults)
         self._scope = scope
+        self._possible_rows = possible
         halting = self._execution.network.halting
         compiled = self._execution.compiled
         self.steady = frozenset[str]() if halting else compiled.steady
@@ -62,6 +71,10 @@ class Appearances:
         if relation == CRASH:
             _, who, when = pattern
             yield self._circuit.crash_row(who, when, frozenset(self._faults))
+            return
+        rows = self._new_rows(relation, pattern, time)
+        if rows is not None and (None in pattern or not rows):
+            yield from (Appearing(relation, row, time) for row in rows)
             return
         for rule in self._execution.compiled.heads[relation]:
             if rule.rule.when is When.NOW:
@@ -125,14 +138,30 @@ class Appearances:
                 continue
             pattern, at = pattern_of(atom, binding), atom.time or time
             if not trigger.literal.negated:
-                new = Appearing(atom.relation, pattern, at)
-                yield from self._if_possible(new, trigger, binding, time)
+                rows = self._new_rows(atom.relation, pattern, at)
+                for new_row in [pattern] if rows is None else rows:
+                    known = unified(atom, new_row, binding)
+                    if known is not None:
+                        new = Appearing(atom.relation, new_row, at)
+                        yield from self._if_possible(new, trigger, known, time)
                 continue
             for row in rows_like(self._execution, atom.relation, pattern, at):
                 more = unified(atom, row, binding)
                 if more is not None:
                     gone = Fact(atom.relation, row, at)
                     yield from self._if_possible(gone, trigger, more, time)
+
+    def _new_rows(
+        self, relation: str, pattern: RowPattern, time: int
+    ) -> list[FactRow] | None:
+        """Return the rows like a pattern that may be new; None where any may be."""
+        if self._possible_rows is None:
+            return None
+        rows = self._possible_rows.rows(relation, pattern, time)
+        if rows is None:
+            return None
+        there = self._execution.rows(relation, time)
+        return [row for row in rows if row not in there]
 
     def _if_possible(
         self, change: Part, trigger: Trigger, binding: Known, time: int

@@ -31,6 +31,7 @@ from worldline.dedalus.circuit import Circuit
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.matching import unified
 from worldline.dedalus.parts import All, AnyOf, Appearing, Part, SupportNode
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
 from worldline.dedalus.strata import components
 from worldline.dedalus.syntax import Aggregator
@@ -63,10 +64,17 @@ class RunLineage:
         The run, and what was injected.
     scope
         Which faults there may be.
+    possible
+        What may hold under any of them, if that is known.
     """
 
     def __init__(
-        self, execution: Execution, faults: FaultSet, scope: Scope, negation: Negation
+        self,
+        execution: Execution,
+        faults: FaultSet,
+        scope: Scope,
+        negation: Negation,
+        possible: PossibleFacts | None = None,
     ) -> None:
         self.provenance = Provenance(execution)
         self.circuit = Circuit(scope)
@@ -77,7 +85,9 @@ class RunLineage:
         self._numbers: dict[SupportNode, int] = {}
         self._nodes: list[SupportNode] = []
         self._done: dict[int, Formula] = {}
-        self._appearances = Appearances(self.provenance, self.circuit, faults, scope)
+        self._appearances = Appearances(
+            self.provenance, self.circuit, faults, scope, possible
+        )
 
     def falls(self, fact: Fact, check: Pulse = never_interrupt) -> Formula:
         """Return what takes a fact of this run away."""

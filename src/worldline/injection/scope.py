@@ -19,7 +19,7 @@ from typing import TypeAlias
 from worldline.model.amounts import short
 from worldline.model.errors import UsageError
 
-MOST_ROUNDS = 1000
+MOST_ROUNDS = 10_000
 """The longest run: each round is written out, for solvers and for reports."""
 
 

@@ -16,7 +16,10 @@ from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import FaultCause, plain_cause
-from worldline.lineage.explaining.page import Compared, refuse_no_folder, write_report
+from worldline.lineage.explaining.exports import ExportedHistory, ReportedRun
+from worldline.lineage.explaining.fates import nodes_of
+from worldline.lineage.explaining.lineages import explained_goals
+from worldline.lineage.explaining.page import refuse_no_folder, write_report
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.timeline import timeline
 from worldline.lineage.explaining.words import goal_words, sentences
@@ -109,7 +112,10 @@ def _with_page(
         _write_page(folder, report, target, subject, runs)
     except UsageError as error:
         return replace(report, notes=(*report.notes, error.what))
-    return report
+    if len(runs) <= _MOST_COMPARED:
+        return report
+    said = f"{folder} has the first {_MOST_COMPARED} of {len(runs)} falsifiers"
+    return replace(report, notes=(*report.notes, said))
 
 
 def _words_for(
@@ -157,7 +163,13 @@ def _sweep(
         asked = replace(question, budget=budget, every=False)
         return decide(target, tried, asked, _at(eot, eff, progress))
 
-    return sweep(decided, question.options.sweep)
+    def lasts(eot: int) -> bool:
+        subject = target.subject(replace(scope, eot=eot, eff=0), IGNORE)
+        kinds = dict(target.properties)
+        broken = (target.promised(goal) for goal in subject.run(NO_FAULTS).broken)
+        return any(kinds.get(name) != PropertyKind.LIVENESS.value for name in broken)
+
+    return sweep(decided, question.options.sweep, lasts=lasts)
 
 
 def _at(
@@ -176,20 +188,21 @@ def _at(
 
 
 def _largest(swept: Swept, scope: Scope) -> tuple[Scope, SearchResult]:
-    """Return what a sweep found out: what fails, or else the most that holds."""
+    """Return what a sweep found out: what fails, or else the longest that holds."""
     executions = sum(one.executions for one in swept.tried)
     seconds = sum(one.seconds for one in swept.tried)
-    widest = swept.failing or swept.passing
-    if widest is not None:
-        scope = replace(scope, eot=widest.eot, eff=widest.eff)
     failing = swept.failing
+    widest = failing or swept.passing or (swept.tried[-1] if swept.tried else None)
+    eot, eff = (1, 0) if widest is None else (widest.eot, widest.eff)
+    scope = replace(scope, eot=eot, eff=eff)
     falsifier = None if failing is None else failing.falsifier
     return scope, SearchResult(
         verdict=swept.verdict,
         falsifiers=() if falsifier is None else (falsifier,),
         executions=executions,
         seconds=seconds,
-        bound=None if failing is not None else swept.bound,
+        bound=None if failing is not None or swept.untested else swept.bound,
+        unmet=swept.untested,
     )
 
 
@@ -231,7 +244,7 @@ def _shown(
     """Return a run as a diagram, and what keeps the first goal that it breaks."""
     patience = question.budget.started().going_on()
     nodes = [node for cause in causes for node in cause.nodes]
-    lines = timeline(bad, scope, nodes)
+    lines = timeline(bad, scope, nodes, causes[0].last)
     told = {goal_words(goal): goal for goal in bad.broken}
     goal = told[causes[0].goals[0]]
     supports = target.supports(scope, bad, goal, patience)
@@ -330,8 +343,22 @@ def _write_page(
     runs: list[Run],
 ) -> None:
     good, scope = subject.run(NO_FAULTS), subject.scope
-    compared = [
-        Compared(bad, target.lineages(scope, good, bad), target.points(scope, bad))
-        for bad in runs[:_MOST_COMPARED]
-    ]
-    write_report(folder, report, good, compared)
+    compared = runs[:_MOST_COMPARED]
+    goals = {goal for bad in compared for goal in explained_goals(bad)}
+
+    def history(run: Run) -> ExportedHistory:
+        return target.history(scope, run, goals)
+
+    reported = [ReportedRun(0, history(good))]
+    for number, bad in enumerate(compared, 1):
+        causes = report.causes[number - 1] if number <= len(report.causes) else ()
+        first = dict.fromkeys(node for cause in causes for node in cause.nodes)
+        first |= dict.fromkeys(nodes_of(bad.faults))
+        reported.append(ReportedRun(number, history(bad), tuple(first)))
+    if len(reported) > 1:
+        reported[0] = replace(reported[0], first=reported[1].first)
+
+    def rerun(faults: FaultSet) -> ExportedHistory:
+        return history(subject.run(faults))
+
+    write_report(folder, report, reported, rerun)

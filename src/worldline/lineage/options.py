@@ -136,8 +136,8 @@ class FaultOptions(SystemOptions):
     max_executions: int | None = option(None, "runs to make at most", Whole())
     sweep: float | None = option(
         None,
-        "try scope after scope for so long, beginning with the smallest, instead of "
-        "one with a last round and a round in which losses end",
+        "instead of one scope try one after the other, by EOT and then by EFF, until the "
+        "smallest is known that fails, at most for so long",
         Seconds("SECONDS"),
     )
     frontier: bool = option(

@@ -11,6 +11,9 @@ import contextlib
 import errno
 import itertools
 import os
+import re
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from worldline.model.errors import UsageError
@@ -44,6 +47,63 @@ def store(place: Path, content: bytes, what: str) -> None:
         ) from error
 
 
+def store_folder(
+    place: Path, files: Mapping[str, bytes], what: str, ours: re.Pattern[str]
+) -> None:
+    """Write files into a folder, all of them or none.
+
+    A folder that is there already keeps what else is in it. Its files are replaced one
+    by one, but only when all have been written beside them.
+
+    Parameters
+    ----------
+    what
+        What is written, for the message: ``a report``.
+    ours
+        The names of files that belong to it: those of an older one are removed.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be written there; the message says why.
+    """
+    try:
+        _store_folder(place, files, ours)
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(
+            f"cannot write {what} to {place}: {said or error}",
+            remedy="choose another place for it",
+        ) from error
+
+
+def _store_folder(
+    place: Path, files: Mapping[str, bytes], ours: re.Pattern[str]
+) -> None:
+    target = Path(os.path.realpath(place))
+    is_new = not target.exists()
+    draft = (target.parent if is_new else target) / _draft_name()
+    draft.mkdir(parents=True)
+    try:
+        for name, content in files.items():
+            with (draft / name).open("xb") as file:
+                _write(file.fileno(), content)
+        if is_new:
+            draft.replace(target)
+            return
+        for name in files:
+            (draft / name).replace(target / name)
+        for old in [*target.iterdir()]:
+            if ours.fullmatch(old.name) and old.name not in files:
+                old.unlink()
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _draft_name() -> str:
+    return f".worldline-{os.getpid()}-{next(_drafts)}"
+
+
 def _store(place: Path, content: bytes) -> None:
     # A link stays one: what it leads to is replaced.
     target = Path(os.path.realpath(place))
@@ -55,7 +115,7 @@ def _store(place: Path, content: bytes) -> None:
     if target.parent.is_file():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".worldline-{os.getpid()}-{next(_drafts)}")
+    draft = target.with_name(_draft_name())
     try:
         with draft.open("xb") as file:
             _write(file.fileno(), content)

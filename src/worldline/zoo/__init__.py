@@ -3,14 +3,38 @@
 A module here is written like a user's own: it imports nothing but the public face
 (and what the zoo shares, in modules whose names begin with an underscore).
 Its function ``system`` returns the system, with every bug fixed unless switched on;
-its ``BUGS``, if it has any, gives the command that finds each. The Dedalus programs of
-the LDFI paper stand in `programs`, and are no systems.
+its ``BUGS``, if it has any, gives by paper the command that finds each. The Dedalus
+programs of the LDFI paper stand in `programs`, and are no systems; `programs` has
+``BUGS`` and ``CONTROLS``.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from dataclasses import dataclass
+from typing import final
+
+_SWITCH = re.compile(r"(?<=\bbugs=)\S+")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question with a known answer: a published bug, or a control, which has none.
+
+    Attributes
+    ----------
+    paper
+        ``crystalball``, ``macemc``, ``molly`` (lineage-driven fault injection) or
+        ``wids``.
+    command
+        What asks it; it lacks the leading ``worldline``.
+    """
+
+    paper: str
+    command: str
 
 
 def names() -> list[str]:
@@ -20,14 +44,27 @@ def names() -> list[str]:
     return sorted(n.replace("_", "-") for n in ours)
 
 
-def bugs() -> dict[str, str]:
-    """Return the command that finds each bug, by the bug's name, sorted.
+def bugs() -> dict[str, Case]:
+    """Return the published bugs by name, sorted."""
+    return _cases("BUGS", [*names(), "programs"])
 
-    A command lacks the leading ``worldline``. Its control, in which nothing may be
-    found, is the same with no bug after ``bugs=``.
+
+def controls() -> dict[str, Case]:
+    """Return the cases in which nothing may be found, by name, sorted.
+
+    That of a bug that can be switched off has its name.
     """
-    found: dict[str, str] = {}
-    for name in names():
+    cases = _cases("CONTROLS", ["programs"])
+    for name, bug in bugs().items():
+        if _SWITCH.search(bug.command):
+            cases[name] = Case(bug.paper, _SWITCH.sub("", bug.command))
+    return dict(sorted(cases.items()))
+
+
+def _cases(constant: str, modules: list[str]) -> dict[str, Case]:
+    cases: dict[str, Case] = {}
+    for name in modules:
         module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-        found.update(getattr(module, "BUGS", {}))
-    return dict(sorted(found.items()))
+        for paper, commands in getattr(module, constant, {}).items():
+            cases |= {case: Case(paper, text) for case, text in commands.items()}
+    return dict(sorted(cases.items()))

@@ -30,8 +30,10 @@ import worldline as wl
 from worldline.zoo._trees import loop_in
 
 BUGS = {
-    "brokentree-bt1": "check zoo:brokentree -p bugs=bt1",
-    "brokentree-bt2": "check zoo:brokentree -p bugs=bt2",
+    "macemc": {
+        "brokentree-bt1": "check zoo:brokentree -p bugs=bt1",
+        "brokentree-bt2": "check zoo:brokentree -p bugs=bt2",
+    }
 }
 SWITCHES = ("bt1", "bt2")
 

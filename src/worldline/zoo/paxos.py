@@ -30,12 +30,16 @@ SWITCHES = ("cb1", "cb2", "wids1", "wids2")
 ``wids2``: to accept in a round is not to promise it, so a lower round can follow."""
 
 BUGS = {
-    "paxos-cb1": "check zoo:paxos -p bugs=cb1",
-    "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
-    "paxos-wids1": "check zoo:paxos -p bugs=wids1 -p size=7 -p start=chosen",
-    "paxos-wids2": "check zoo:paxos -p bugs=wids2",
+    "crystalball": {
+        "paxos-cb1": "check zoo:paxos -p bugs=cb1",
+        "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
+    },
+    "wids": {
+        "paxos-wids1": "check zoo:paxos -p bugs=wids1 -p size=7 -p start=chosen",
+        "paxos-wids2": "check zoo:paxos -p bugs=wids2",
+    },
 }
-"""By the name of each bug, the command that finds it."""
+"""By paper and by the name of each bug, the command that finds it."""
 
 
 @dataclass(frozen=True)

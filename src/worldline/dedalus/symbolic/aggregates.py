@@ -41,8 +41,12 @@ class Aggregation:
                 yield applied(self._values(position), [*group, each, "t"])
 
     def results(self) -> Iterator[str]:
-        """Yield rules that some results need."""
+        """Yield rules that the results need."""
         for position, term in enumerate(self._terms):
+            if isinstance(term, Aggregate):
+                group, values = self._group(), self._values(position)
+                each = applied(values, [*group, "V", "t"])
+                yield f"{applied(f'some_{values}', [*group, 't'])}:-{each}."
             if isinstance(term, Aggregate) and term.aggregator in _ADDED:
                 yield from _chain(self._values(position), self._group())
 
@@ -55,7 +59,7 @@ class Aggregation:
         for position, term in enumerate(self._terms):
             if isinstance(term, Aggregate):
                 values, result = self._values(position), f"C{position}"
-                yield applied(values, [*group, "_", "t"])
+                yield applied(f"some_{values}", [*group, "t"])
                 if term.aggregator in _ADDED:
                     added = f"{term.aggregator}_{values}"
                     yield applied(added, [*group, result, "t"])

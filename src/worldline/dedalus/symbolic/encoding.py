@@ -23,6 +23,7 @@ from worldline.dedalus.places import place_of, read_later
 from worldline.dedalus.symbolic.aggregates import Aggregation
 from worldline.dedalus.symbolic.faults import LIMITS, choices
 from worldline.dedalus.symbolic.numbers import LARGEST, guards, too_large
+from worldline.dedalus.symbolic.projections import Projections
 from worldline.dedalus.symbolic.words import Relations, Words, applied
 from worldline.dedalus.syntax import (
     Arithmetic,
@@ -82,6 +83,8 @@ class Encoding:
                 remedy=f"use numbers up to {LARGEST}",
             )
         self._halts = scope.semantics is CrashSemantics.HALT
+        self._crashes = Projections("c")
+        self._projections = Projections("p")
         self._derived = {rule.head.relation for rule in checked.program.rules}
         self.text = "\n".join(self._lines())
 
@@ -96,12 +99,19 @@ class Encoding:
         later: list[str] = []
         end: list[str] = []
         always = always_needed(self._program)
+        in_rounds, at_the_end = Projections("p"), Projections("e")
         for number, rule in enumerate(self._program.rules):
+            self._projections = in_rounds
             if rule.when is not When.NOW:
                 part = later
+            elif rule.head.relation in always:
+                part = now
             else:
-                part = now if rule.head.relation in always else end
+                part, self._projections = end, at_the_end
             part += self._rule(rule, number)
+        now += in_rounds.rules()
+        end += at_the_end.rules()
+        yield from self._crashes.rules()
         yield "#program now(t)."
         yield from now
         yield "#program later(t)."
@@ -225,7 +235,10 @@ class Encoding:
             return words.comparison(part)
         atom = part.atom
         if atom.relation == CRASH:
-            text = applied("crashed", words.terms(atom.terms))
+            text = self._crashes.atom("crashed", words.terms(atom.terms))
+        elif atom.time is None:
+            predicate = self._relations.predicate(atom.relation)
+            text = self._projections.atom(predicate, [*words.terms(atom.terms), "t"])
         else:
             text = self._atom(atom, words)
         return f"not {text}" if part.negated else text

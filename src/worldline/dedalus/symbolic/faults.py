@@ -54,7 +54,7 @@ def choices(scope: Scope, last: int) -> Iterator[str]:
     yield "down(N,T):-crash(N,T)."
     yield f"down(N,T+1):-down(N,T),T<{last}."
     yield "disturbed(N,M,T):-lost(N,M,T)."
-    yield "disturbed(N,M,T):-late(N,M,T,_)."
+    yield "disturbed(N,M,T):-late(N,M,T,B)."
     yield from _arrivals(scope)
 
 
@@ -81,14 +81,14 @@ LIMITS = """
 :-crashes(k),#count{N,T:crash(N,T)}>k.
 #program quiet(k).
 #external quiet(k).
-:-quiet(k),disturbed(_,_,T),T>=k.
+:-quiet(k),disturbed(N,M,T),T>=k.
 """
 """Limits that can be switched on: how many faults, and from when on no message is lost."""
 
 UP = """
 #program up(k).
 #external up(k).
-:-up(k),crash(_,T),T>=k.
+:-up(k),crash(N,T),T>=k.
 """
 """One more limit: from when on no node crashes."""
 

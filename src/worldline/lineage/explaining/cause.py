@@ -32,6 +32,9 @@ class FaultCause:
         The way from the goals down to the faults; perhaps nothing.
     nodes
         The nodes that it is about: who lacks something, then whom the faults name.
+    last
+        The round after which the goals are missing, and nothing matters any more; None
+        for the end of time.
     """
 
     goals: tuple[str, ...]
@@ -39,6 +42,7 @@ class FaultCause:
     faults: str
     because: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
+    last: int | None = None
 
     @property
     def line(self) -> str:

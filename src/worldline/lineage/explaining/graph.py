@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
+from worldline.injection.scope import Loss
+
 NOT = "not "
 """What the label of a point begins with that stands for an absence."""
 
@@ -37,6 +39,8 @@ class Arc:
         Whether it came over the network.
     is_absent
         Whether it was the absence of `source` that helped.
+    link
+        For a message: on which link it came, and when it was sent.
     """
 
     source: Point
@@ -44,6 +48,7 @@ class Arc:
     by: int
     is_message: bool = False
     is_absent: bool = False
+    link: Loss | None = None
 
 
 @final
@@ -62,68 +67,70 @@ class Lineage:
             points |= {arc.source, arc.target}
         return sorted(points)
 
-    def lacking(self, there: Iterable[Point]) -> list[Point]:
-        """Return what does not hold in another run, of which all points are given."""
-        present = set(there)
-        absent = {arc.source for arc in self.arcs if arc.is_absent}
-        return [p for p in self.points if p not in present and p not in absent]
-
-    def appearing(self, there: Iterable[Point]) -> dict[Point, list[Point]]:
-        """Return what was absent and holds in another run, of which all points are given.
-
-        By the point that stands for the absence: what is there instead.
-        """
-        by_time: dict[int, list[Point]] = {}
-        for point in there:
-            by_time.setdefault(point.time, []).append(point)
-        instead: dict[Point, list[Point]] = {}
-        for absent in dict.fromkeys(a.source for a in self.arcs if a.is_absent):
-            pattern = _pattern(absent.label.removeprefix(NOT))
-            here = by_time.get(absent.time, [])
-            if matches := sorted(p for p in here if pattern.fullmatch(p.label)):
-                instead[absent] = matches
-        return instead
-
     def restricted(self) -> Lineage:
         """Return it without what has no part in the goal."""
         by_target: dict[Point, list[Arc]] = {}
         for arc in self.arcs:
             by_target.setdefault(arc.target, []).append(arc)
-        needed = [self.goal]
-        for point in needed:  # grows while it is walked
-            for arc in by_target.get(point, ()):
+        needed = {self.goal: None}
+        waiting = [self.goal]
+        while waiting:
+            for arc in by_target.get(waiting.pop(), ()):
                 if arc.source not in needed:
-                    needed.append(arc.source)
-        kept = set(needed)
-        return Lineage(self.goal, tuple(a for a in self.arcs if a.target in kept))
+                    needed[arc.source] = None
+                    waiting.append(arc.source)
+        return Lineage(self.goal, tuple(a for a in self.arcs if a.target in needed))
 
-    def support(self) -> frozenset[Arc]:
-        """Return the arcs of one derivation, with as few messages as greed finds."""
+    def ways(self) -> dict[Point, list[tuple[Arc, ...]]]:
+        """Return the derivations of each point, those with the fewest messages first.
+
+        A message that two premises need is counted twice.
+        """
         by_target: dict[Point, dict[int, list[Arc]]] = {}
         for arc in self.arcs:
             by_target.setdefault(arc.target, {}).setdefault(arc.by, []).append(arc)
-        cost: dict[Point, int] = {}
-        chosen: dict[Point, list[Arc]] = {}
         # A derivation leads forward in time, or to another point of the same round:
         # passes over the points by time settle after as many as such chains are long.
+        cost: dict[Point, int] = {}
+        points = self.points
         is_settled = False
         while not is_settled:
             is_settled = True
-            for point in self.points:
-                for arcs in by_target.get(point, {}).values():
-                    if not all(_is_known(arc, cost, by_target) for arc in arcs):
-                        continue
-                    total = sum(cost.get(a.source, 0) + a.is_message for a in arcs)
-                    if point not in cost or total < cost[point]:
-                        cost[point], chosen[point] = total, arcs
-                        is_settled = False
+            for point in points:
+                costs = [
+                    total
+                    for arcs in by_target.get(point, {}).values()
+                    if (total := _cost(arcs, cost, by_target)) is not None
+                ]
+                if costs and (point not in cost or min(costs) < cost[point]):
+                    cost[point] = min(costs)
+                    is_settled = False
+        dear = len(self.arcs) + 1
+        ways: dict[Point, list[tuple[Arc, ...]]] = {}
+        for point, some in by_target.items():
+            priced = [(_cost(arcs, cost, by_target), arcs) for arcs in some.values()]
+            priced.sort(
+                key=lambda way: (dear if way[0] is None else way[0], len(way[1]))
+            )
+            ways[point] = [tuple(arcs) for _, arcs in priced]
+        return ways
+
+    def support(self) -> frozenset[Arc]:
+        """Return the arcs of one derivation, with as few messages as greed finds."""
+        ways = self.ways()
         support: set[Arc] = set()
         waiting = [self.goal]
         while waiting:
-            for arc in chosen.pop(waiting.pop(), []):
-                support.add(arc)
-                waiting.append(arc.source)
+            for arcs in ways.pop(waiting.pop(), [])[:1]:
+                support.update(arcs)
+                waiting += [arc.source for arc in arcs]
         return frozenset(support)
+
+
+def matching(absence: Point, there: Iterable[Point]) -> list[Point]:
+    """Return the points, of those at one time, that an absence says do not hold."""
+    pattern = _pattern(absence.label.removeprefix(NOT))
+    return sorted(p for p in there if pattern.fullmatch(p.label))
 
 
 def _pattern(label: str) -> re.Pattern[str]:
@@ -132,8 +139,15 @@ def _pattern(label: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, parts)))
 
 
-def _is_known(
-    arc: Arc, cost: dict[Point, int], by_target: dict[Point, dict[int, list[Arc]]]
-) -> bool:
-    """Say whether the source of an arc is derived already, or was given."""
-    return arc.is_absent or arc.source in cost or arc.source not in by_target
+def _cost(
+    arcs: Iterable[Arc],
+    cost: dict[Point, int],
+    by_target: dict[Point, dict[int, list[Arc]]],
+) -> int | None:
+    """Return how many messages a derivation takes; None if it is not known yet."""
+    total = 0
+    for arc in arcs:
+        if not arc.is_absent and arc.source not in cost and arc.source in by_target:
+            return None
+        total += cost.get(arc.source, 0) + arc.is_message
+    return total

@@ -12,6 +12,7 @@ from worldline.lineage.engines.sweep import Swept
 from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.lines import wrapped
 from worldline.lineage.explaining.phrases import faults_phrase
+from worldline.lineage.explaining.sweeping import sweep_json, sweep_lines
 from worldline.lineage.explaining.words import names, sentences
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
@@ -21,7 +22,7 @@ _MOST_CAUSES = 3
 """How many causes of one falsifier are told."""
 _MOST_SENTENCES = 6
 """How many faults are told one by one."""
-_COPIED = ("    trace ", "    replay ", "    //", "    fails first")
+_COPIED = ("    trace ", "    replay ", "    no trace", "    //", "    fails first")
 """What begins a line that has a path, a command or a rule."""
 
 
@@ -143,7 +144,7 @@ class FaultsReport(BaseReport):
         if self.verdict is Verdict.HOLDS and self.assumptions:
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")
         if self.swept is not None:
-            lines += sweep_lines(self.swept)
+            lines += sweep_lines(self.swept, self.scope)
         lines += [f"  frontier: {edge}" for edge in self.frontier]
         if self.hardening is not None:
             lines += hardening_lines(self.hardening)
@@ -190,41 +191,6 @@ def hardening_lines(changes: tuple[str, ...]) -> list[str]:
     for change in changes:
         lines += ["", *(f"    {line}" for line in change.splitlines())]
     return lines
-
-
-def sweep_lines(swept: Swept) -> list[str]:
-    """Return what a report says of a sweep."""
-    lines = [f"  sweep: {len(swept.tried)} scopes, ended by {swept.bound}"]
-    if (failing := swept.failing) is not None:
-        lines.append(
-            f"    fails first at EOT {failing.eot}, EFF {failing.eff}: "
-            f"{', '.join(names(failing.falsifier or ())) or 'without any fault'}"
-        )
-    if (passing := swept.passing) is not None:
-        lines.append(f"    holds at most at EOT {passing.eot}, EFF {passing.eff}")
-    return lines
-
-
-def sweep_json(swept: Swept) -> dict[str, Any]:
-    """Return a sweep as plain JSON data."""
-    failing, passing = swept.failing, swept.passing
-    return {
-        "bound": swept.bound,
-        "failing": None if failing is None else [failing.eot, failing.eff],
-        "passing": None if passing is None else [passing.eot, passing.eff],
-        "tried": [
-            {
-                "eot": one.eot,
-                "eff": one.eff,
-                "verdict": one.verdict.value,
-                "faults": None if one.falsifier is None else names(one.falsifier),
-                "executions": one.executions,
-                "vacuous": one.vacuous,
-                "seconds": round(one.seconds, 6),
-            }
-            for one in swept.tried
-        ],
-    }
 
 
 def edge_json(edge: FrontierPoint) -> dict[str, Any]:

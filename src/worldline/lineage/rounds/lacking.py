@@ -114,14 +114,18 @@ class Lacking:
         if key not in self._bad.mails:
             return []
         ends = {self._names[src], self._names[dst]}
-        losses = [
+        losses: list[Fault] = [
             fault
             for fault in in_order(self._faults)
             if isinstance(fault, Loss) and {fault.src, fault.dst} == ends
         ]
-        exact = [f for f in losses if (f.time, f.src) == (sent, self._names[src])]
-        # On streams a loss breaks the connection, with all that is under way.
-        return [*exact] or [*self._crashes(dst, sent + 1)] or [*losses]
+        exact: list[Fault] = [
+            f for f in losses if f == Loss(sent, self._names[src], self._names[dst])
+        ]
+        # On streams a connection breaks with all that is under way: by a loss in either
+        # direction, or when an end of it crashes before the message arrives.
+        down = self._crashes(dst, sent + 1) or self._crashes(src, sent + 1)
+        return exact or down or losses
 
     def _crashes(self, node: int, last: int) -> list[Fault]:
         """Return the crash that a node has had by a round, if any."""

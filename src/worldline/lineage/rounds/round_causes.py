@@ -104,6 +104,7 @@ class _Blame:
             faults=phrase,
             because=tuple(bounded(said)),
             nodes=self._nodes(levels, sources),
+            last=self._bad.last,
         )
 
     def _phrase(self, faults: FaultSet) -> str:
@@ -132,6 +133,8 @@ class _Blame:
             return [], dict.fromkeys(nodes, self._bad.last), NO_FAULTS
         alike, crashes = self._reads(prop)
         lines = [_field_words(names, *values) for values, names in alike.items()]
+        if not lines:
+            lines = self._bad.explained(prop)
         owners = [n for n in nodes for names in alike.values() if self._has(n, names)]
         if (more := len(lines) - _MOST_FIELDS) > 0:
             others = "field differs" if more == 1 else "fields differ"

@@ -16,8 +16,8 @@ from worldline.lineage.rounds.subject import RoundsSubject
 from worldline.model.properties import Property
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.verdicts import Verdict
-from worldline.model.view import ColumnRead
-from worldline.runs.explain import text_of
+from worldline.model.view import ColumnRead, View
+from worldline.runs.explain import explain, text_of
 from worldline.runs.record import Ending, record
 from worldline.trace.records import StepRecord
 from worldline.worlds.direct import DirectWorld
@@ -26,6 +26,8 @@ MailKey: TypeAlias = tuple[int, int, int, str]
 """Sender, receiver, round and text: by this a message is found in another run."""
 
 _WIDEST = 40
+"""Columns of a value."""
+_MOST_READS = 6
 
 
 @final
@@ -80,6 +82,15 @@ class WatchedRun:
     def value(self, read: ColumnRead) -> str | None:
         """Return a value in the last state as text; None if it is no data."""
         return text_of(Judge(self.rounds).read(read), _WIDEST)
+
+    def explained(self, prop: Property) -> list[str]:
+        """Return why a property is false in the last state, and what it looked at."""
+        explanation = explain(View(self._system, Judge(self.rounds)), prop)
+        if explanation is None:
+            return []
+        reads = [f"{one.what} = {one.value}" for one in explanation.reads]
+        looked = f"it looked at {', '.join(reads[-_MOST_READS:])}"
+        return [explanation.message, looked] if reads else [explanation.message]
 
     @cached_property
     def mails(self) -> dict[MailKey, Mail]:

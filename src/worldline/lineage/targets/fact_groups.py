@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
 from worldline.dedalus.differences import FactDifference
 from worldline.dedalus.evaluate import Execution
 from worldline.dedalus.templates import FactRow
-from worldline.dedalus.walk import CRASH, POST, PRE, literals
+from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.injection.scope import Fault
 from worldline.lineage.explaining.phrases import listed, rounds_words
 from worldline.lineage.explaining.words import goal_words
@@ -43,12 +43,21 @@ class FactGroup:
     is_sent: bool
 
 
-def grouped(differences: Sequence[FactDifference]) -> list[list[FactGroup]]:
-    """Return differences by relation, in levels: the nearest to what was asked first."""
-    members: dict[tuple[str, bool], list[FactDifference]] = {}
+_Key: TypeAlias = tuple[str, bool, bool]
+"""Relation, whether it is missing, whether that is so in every round."""
+
+
+def grouped(
+    differences: Sequence[FactDifference], bad: Execution
+) -> list[list[FactGroup]]:
+    """Return differences by relation, in levels: the nearest to what was asked first.
+
+    What never comes is told apart from what is missing now and then.
+    """
+    key_of = {one.fact: _key(one, bad) for one in differences}
+    members: dict[_Key, list[FactDifference]] = {}
     for one in differences:
-        members.setdefault((one.fact.relation, one.is_missing), []).append(one)
-    key_of = {one.fact: (one.fact.relation, one.is_missing) for one in differences}
+        members.setdefault(key_of[one.fact], []).append(one)
     levels: list[list[FactGroup]] = []
     level = [key for key, some in members.items() if some[0].depth == 0]
     met = set(level)
@@ -63,6 +72,16 @@ def grouped(differences: Sequence[FactDifference]) -> list[list[FactGroup]]:
         level = [key for key in dict.fromkeys(reasons) if key not in met]
         met |= set(level)
     return levels
+
+
+def _key(one: FactDifference, bad: Execution) -> _Key:
+    never = one.is_missing and not _ever(bad, one.fact.relation, one.fact.row)
+    return one.fact.relation, one.is_missing, never
+
+
+def _ever(run: Execution, relation: str, row: FactRow) -> bool:
+    """Say whether a row holds in any round."""
+    return any(row in run.rows(relation, time) for time in range(1, run.eot + 1))
 
 
 def _group(some: Sequence[FactDifference]) -> FactGroup:
@@ -85,24 +104,11 @@ class FactWords:
         self._bad = bad
         self._nodes = bad.compiled.checked.nodes
         # Only what the protocol has is at a node; the others are rows about all.
-        self._placed = {
-            name
-            for made in bad.compiled.rules
-            if made.protocol
-            for name in (
-                made.rule.head.relation,
-                *(part.atom.relation for part in literals(made.rule)),
-            )
-        }
+        self._placed = bad.compiled.checked.placed
 
     def never(self, group: FactGroup) -> list[FactRow]:
         """Return the rows of a group that hold in no round of the run."""
-        rounds = range(1, self._bad.eot + 1)
-        return [
-            row
-            for row in group.rows
-            if not any(row in self._bad.rows(group.relation, t) for t in rounds)
-        ]
+        return [r for r in group.rows if not _ever(self._bad, group.relation, r)]
 
     def places(self, group: FactGroup) -> list[str]:
         """Return the nodes that a group is about."""
@@ -115,10 +121,7 @@ class FactWords:
         return self._places(group, self.never(group)) or self.places(group)
 
     def change(self, group: FactGroup) -> str:
-        """Return what is missing, or there instead, as a clause.
-
-        Of what is missing now and then beside what never comes, only that is said.
-        """
+        """Return what is missing, or there instead, as a clause."""
         if group.relation == CRASH:
             crashes = {str(row[1]): row[2] for row in group.rows}
             return listed(

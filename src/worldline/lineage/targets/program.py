@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import final
 
 from worldline.dedalus.check import CheckedProgram, load
-from worldline.dedalus.derivations import DerivedFact
-from worldline.dedalus.evaluate import label_of
 from worldline.dedalus.symbolic.frontier import frontier
 from worldline.dedalus.symbolic.search import search
 from worldline.dedalus.symbolic.solver import OutOfTime
-from worldline.dedalus.walk import POST
 from worldline.engine.bounds import BoundHit, Meter
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, CrashSemantics, FaultSet, Scope
@@ -22,11 +19,11 @@ from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import FaultCause
 from worldline.lineage.explaining.explained import lineage_lines
-from worldline.lineage.explaining.graph import NOT, Arc, Lineage, Point
 from worldline.lineage.options import CONSERVATIVE, IGNORE
 from worldline.lineage.targets.files import name_of
 from worldline.lineage.targets.hardening import harden
 from worldline.lineage.targets.program_cause import program_causes
+from worldline.lineage.targets.program_history import ProgramHistory
 from worldline.lineage.targets.program_subject import OWED, DedalusSubject
 from worldline.lineage.targets.program_system import (
     ProgramRun,
@@ -156,19 +153,11 @@ class DedalusTarget:
         good = self.subject(widest, CONSERVATIVE).run(NO_FAULTS)
         return list(lineage_lines(good, bad, scope, goal, meter))
 
-    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
-        """Return why the goals that a run breaks hold in another one."""
-        subject = self.subject(scope, IGNORE)
-        kept = sorted(bad.broken & good.kept, key=repr)
-        return [lineage_of(subject, good.faults, goal) for goal in kept]
-
-    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
-        """Return all facts of a run."""
-        execution = self.subject(scope, IGNORE).execute(run.faults)
-        return frozenset(
-            Point(time, execution.node_of(row), label_of(relation, row))
-            for relation, row, time in execution.tuples()
-        )
+    def history(
+        self, scope: Scope, run: Run, goals: Collection[Goal]
+    ) -> ProgramHistory:
+        """Return all facts of a run, and from what they were derived."""
+        return ProgramHistory(self.subject(scope, IGNORE), run)
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget
@@ -249,26 +238,3 @@ def _bound_of(end: BaseException) -> str:
     if isinstance(end, OutOfTime):
         return end.bound
     return "memory" if isinstance(end, MemoryError) else "interrupted"
-
-
-def lineage_of(subject: DedalusSubject, faults: FaultSet, goal: Goal) -> Lineage:
-    """Return the derivations of a row of `post`, as a graph."""
-    derivations = subject.derivations(faults, [goal])
-    points = [Point(fact.time, fact.node, fact.label) for fact in derivations.facts]
-    (post,) = (n for n, fact in enumerate(derivations.facts) if is_goal(fact, subject))
-    arcs = []
-    for number, firing in enumerate(derivations.firings):
-        target = points[firing.fact]
-        for premise in firing.premises:
-            sent = firing.message is not None
-            arcs.append(Arc(points[premise], target, number, is_message=sent))
-        for absence in firing.absences:
-            label, _, time = absence.rpartition("@")
-            absent = Point(int(time), target.node, f"{NOT}{label}")
-            arcs.append(Arc(absent, target, number, is_absent=True))
-    return Lineage(points[post], tuple(arcs)).restricted()
-
-
-def is_goal(fact: DerivedFact, subject: DedalusSubject) -> bool:
-    """Say whether a fact is the row of `post` that is read at the end."""
-    return fact.relation == POST and fact.time == subject.scope.eot

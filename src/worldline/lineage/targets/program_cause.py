@@ -93,7 +93,7 @@ class _Teller:
             named = {fault for one in below for fault in one.faults}
             if not named & left:
                 break
-            chains.append(_down_to_faults(grouped(below)))
+            chains.append(_down_to_faults(grouped(below, self._execute(self._faults))))
             left -= named
             spared = self._faults - left
         return chains
@@ -130,18 +130,16 @@ class _Teller:
         """Return what all the faults take away together, if that is one thing."""
         if len(chains) != 1 or len(self._faults) > _MOST_SPARED:
             return None
-        ends = [group for level in chains[0] for group in level if group.faults]
-        if len(ends) != 1 or frozenset(ends[0].faults) != self._faults:
-            return None
-        (end,) = ends
-        rows = self._words.never(end)
-        if not end.is_missing or not rows or end.relation in (PRE, POST):
-            return None
-        try:
-            is_so = all(self._is_mended(end, rows, fault) for fault in self._faults)
-        except BoundHit:
-            return None
-        return end if is_so else None
+        # The nearest to the faults comes first.
+        for group in (one for level in chains[0][::-1] for one in level):
+            never = group.is_missing and self._words.never(group)
+            if never and group.faults and group.relation not in (PRE, POST):
+                try:
+                    if all(self._is_mended(group, never, one) for one in self._faults):
+                        return group
+                except BoundHit:
+                    return None
+        return None
 
     def _is_mended(
         self, group: FactGroup, rows: Iterable[tuple[int | str, ...]], fault: Fault
@@ -154,8 +152,17 @@ class _Teller:
 
     def _upwards(self, chain: _Chain, lack: FactGroup, missing: str) -> list[str]:
         """Return what follows from a lack, up to the goals."""
-        between = [[one for one in level if one is not lack] for level in chain[1:]]
-        said = [self._level(level) for level in between if level]
+        own = lack.relation, lack.is_missing
+        depth = next(n for n, level in enumerate(chain) if lack in level)
+        between = [
+            [one for one in level if (one.relation, one.is_missing) != own]
+            for level in chain[1 : depth + 1]
+        ]
+        said = [
+            ", and ".join(dict.fromkeys(map(self._words.change, level)))
+            for level in between
+            if level
+        ]
         return bounded([f"so {line}" for line in (*said[::-1], missing)])
 
     def _downwards(self, chains: list[_Chain]) -> list[str]:

@@ -13,6 +13,7 @@ from worldline.dedalus.derivations import Derivations, derivations
 from worldline.dedalus.evaluate import Execution, evaluate
 from worldline.dedalus.lineage import Negation, RunLineage
 from worldline.dedalus.outcomes import with_outcomes
+from worldline.dedalus.possible import PossibleFacts
 from worldline.dedalus.provenance import Fact, Provenance
 from worldline.dedalus.symmetry import renamings
 from worldline.dedalus.syntax import Program
@@ -87,6 +88,7 @@ class DedalusSubject:
         self.checked = with_outcomes(check(program, scope.nodes), scope)
         self._scope = scope
         self._compiled = compile_program(self.checked)
+        self._possible = PossibleFacts(self.checked, scope)
         self._negation = Negation(negation)
         self._goals = Goals(goals)
 
@@ -120,7 +122,13 @@ class DedalusSubject:
             owed, kept = owed & self._failure_free, kept & self._failure_free
         if self.complete:
             kept |= {NOTHING_ELSE}
-        support = _Support(execution, faults, self._scope, self._negation)
+
+        def lineage() -> RunLineage:
+            return RunLineage(
+                execution, faults, self._scope, self._negation, self._possible
+            )
+
+        support = _Support(execution, self._scope, self._negation, lineage)
         met = frozenset({PRE}) if owed else frozenset()
         return Run(faults, owed, kept, _Later(execution.messages), support, met)
 
@@ -163,18 +171,16 @@ class _Support:
     def __init__(
         self,
         execution: Execution,
-        faults: FaultSet,
         scope: Scope,
         negation: Negation,
+        make: Callable[[], RunLineage],
     ) -> None:
         self._eot = scope.eot
         self._negation = negation
         self._arity = execution.compiled.checked.columns.arity[PRE]
         self._pre = execution.rows(PRE, scope.eot)
         self._post = execution.rows(POST, scope.eot)
-        self._make: Callable[[], RunLineage] = lambda: RunLineage(
-            execution, faults, scope, negation
-        )
+        self._make = make
 
     @cached_property
     def _lineage(self) -> RunLineage:

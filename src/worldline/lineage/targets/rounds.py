@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import final
 
 from worldline.engine.bounds import Meter
@@ -12,9 +12,10 @@ from worldline.injection.subject import Goal, Pulse, Run
 from worldline.lineage.engines.states import states
 from worldline.lineage.engines.trials import SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import FaultCause
-from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.explaining.messages import MessageHistory
 from worldline.lineage.options import IGNORE
 from worldline.lineage.rounds.audit import audit_rounds
+from worldline.lineage.rounds.field_reads import fields_read
 from worldline.lineage.rounds.promises import Promise
 from worldline.lineage.rounds.round_causes import round_causes
 from worldline.lineage.rounds.stepping import stepper_of
@@ -136,13 +137,12 @@ class RoundsTarget:
         """Return nothing: what fields are and who wrote them is in the cause."""
         return []
 
-    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
-        """Return nothing: the lineage of Python nodes is in their messages."""
-        return []
-
-    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
-        """Return nothing."""
-        return frozenset()
+    def history(
+        self, scope: Scope, run: Run, goals: Collection[Goal]
+    ) -> MessageHistory:
+        """Return the messages of a run, and the fields that goals read."""
+        subject = self.subject(scope, IGNORE)
+        return MessageHistory(run, scope, fields_read(subject, run.faults, goals))
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget

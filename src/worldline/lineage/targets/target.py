@@ -6,7 +6,7 @@ knows a subject only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -16,7 +16,7 @@ from worldline.injection.scope import CrashSemantics, FaultSet, Scope
 from worldline.injection.subject import Goal, Pulse, Run, Subject
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
 from worldline.lineage.explaining.cause import FaultCause
-from worldline.lineage.explaining.graph import Lineage, Point
+from worldline.lineage.explaining.exports import ExportedHistory
 from worldline.lineage.options import FaultOptions
 from worldline.trace.records import Trace
 
@@ -142,11 +142,16 @@ class Target(Protocol):
     def supports(self, scope: Scope, bad: Run, goal: Goal, meter: Meter) -> list[str]:
         """Return what keeps a goal without faults that a run breaks, in words."""
 
-    def lineages(self, scope: Scope, good: Run, bad: Run) -> list[Lineage]:
-        """Return why the goals that `bad` breaks hold in `good`; perhaps none."""
+    def history(
+        self, scope: Scope, run: Run, goals: Collection[Goal]
+    ) -> ExportedHistory:
+        """Return all that a run derived, as far as it can be told.
 
-    def points(self, scope: Scope, run: Run) -> frozenset[Point]:
-        """Return all that holds in a run, as far as it can be told."""
+        Parameters
+        ----------
+        goals
+            Those that are asked about.
+        """
 
     def harden(
         self, scope: Scope, falsifiers: Sequence[FaultSet], budget: SearchBudget

@@ -31,7 +31,8 @@ from worldline.zoo.overcast._properties import PROPERTIES
 from worldline.zoo.overcast._protocol import Overcast
 
 SWITCHES = ("ov1",)
-BUGS = {"overcast-ov1": "walk zoo:overcast -p bugs=ov1 -p buffer=2 --depth 14"}
+_OV1 = "walk zoo:overcast -p bugs=ov1 -p buffer=2 --depth 14"
+BUGS = {"macemc": {"overcast-ov1": _OV1}}
 
 
 def system(

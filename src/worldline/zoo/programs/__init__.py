@@ -50,6 +50,15 @@ class Program:
         """The file of the program."""
         return _FOLDER / f"{self.name}.ded"
 
+    @property
+    def command(self) -> str:
+        """What asks the paper's question; it lacks the leading ``worldline``."""
+        return _asking(self.name, self.eot, self.eff, self.crashes)
+
+
+def _asking(name: str, eot: int, eff: int, crashes: int) -> str:
+    return f"faults zoo:{name} --eot {eot} --eff {eff} --crashes {crashes}"
+
 
 _THREE = ("a", "b", "c")
 _COMMIT = ("C", "a", "b", "d")
@@ -75,3 +84,32 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {row[0]: Program(*row) for row in _TABLE}
 )
 """By name, in the order of figures 12 and 13."""
+
+_FOUND = ("simple", "retry", "classic", "2pc", "2pc-ctp", "3pc", "kafka")
+_CERTIFIED = ("redun", "ack", "paxos-synod", "bully", "flux")
+_FULL = {
+    **{
+        name: f"{name}-deliv" for name in ("simple", "retry", "classic", "redun", "ack")
+    },
+    "bully": "bully-le",
+}
+"""The programs whose cases have shorter names."""
+
+
+def _commands(prefix: str, names: tuple[str, ...]) -> dict[str, str]:
+    full = {name: _FULL.get(name, name) for name in names}
+    return {f"{prefix}-{name}": PROGRAMS[full[name]].command for name in names}
+
+
+BUGS = {"molly": _commands("molly", _FOUND)}
+"""By paper and name of each bug, the command that finds it: figure 12."""
+
+CONTROLS = {
+    "molly": {
+        **_commands("ctl", _CERTIFIED),
+        "ctl-classic-failstop": _asking("classic-deliv", 5, 0, 2),
+        # What a mute coordinator decides after its crash would count.
+        "ctl-3pc-failstop": f"{_asking('3pc', 9, 0, 2)} --crash-semantics halt",
+    }
+}
+"""The same where nothing may be found: figure 13, and crashes alone for two of 12."""

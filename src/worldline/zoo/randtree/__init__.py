@@ -67,10 +67,18 @@ _WALKS = {
     "rt12": "-p contacts=all -p max_children=1 -p buffer=1 --depth 9 --max-steps 1000",
     "rt13": "-p start=rt13 -p resets=1 --max-steps 500",
 }
-BUGS = {
-    f"randtree-{bug}": f"{verb} zoo:randtree -p bugs={bug} {options}"
+_COMMANDS = {
+    bug: f"{verb} zoo:randtree -p bugs={bug} {options}"
     for verb, commands in (("check", _OPTIONS), ("walk", _WALKS))
     for bug, options in commands.items()
+}
+BUGS = {
+    paper: {
+        f"randtree-{bug}": command
+        for bug, command in _COMMANDS.items()
+        if bug.startswith(series)
+    }
+    for paper, series in (("macemc", "rt"), ("crystalball", "cb"))
 }
 SWITCHES = (
     *[f"rt{number}" for number in range(1, 18)],
