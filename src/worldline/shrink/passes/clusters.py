@@ -20,7 +20,7 @@ from worldline.shrink.chunks import Bunch, Bunches, leave_out
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.steps import ShrunkStep
 
-Clock: TypeAlias = Callable[[ShrunkStep], int | None]
+StepClock: TypeAlias = Callable[[ShrunkStep], int | None]
 """Returns the time of a step; None if it has none."""
 
 _MOST_VALUES = 64
@@ -86,7 +86,7 @@ def _whole(value: Frozen) -> int | None:
     return value if type(value) is int else None
 
 
-def _together(steps: Sequence[ShrunkStep], clock: Clock) -> list[Bunch]:
+def _together(steps: Sequence[ShrunkStep], clock: StepClock) -> list[Bunch]:
     bunches: dict[int, list[ShrunkStep]] = {}
     for step in steps:
         time = clock(step)
