@@ -3,8 +3,9 @@
 Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
-shown); ``runs`` (begin, record, replay, report); ``search``, ``lineage``; ``debug``;
-``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
+shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
+``search``, ``lineage``; ``debug``, ``minimizing``; ``cli``. Imports go down only. This
+file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -97,6 +98,8 @@ if TYPE_CHECKING:
     from worldline.lineage.explaining.cause import FaultCause
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
+    from worldline.minimizing.minimize import minimize
+    from worldline.minimizing.report import MinimizeReport, RunSize
     from worldline.model.histories import histories
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -108,6 +111,7 @@ if TYPE_CHECKING:
     from worldline.search.walks.fuzz import fuzz
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
+    from worldline.shrink.campaign import PassReport, ShrinkProgress
     from worldline.trace import records
     from worldline.worlds.world import NotEnabled
 
@@ -130,6 +134,9 @@ _LAZY = {
         "Scope",
     ),
     "worldline.injection.subject": ("CoverPoint",),
+    "worldline.minimizing.minimize": ("minimize",),
+    "worldline.minimizing.report": ("MinimizeReport", "RunSize"),
+    "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
@@ -182,6 +189,7 @@ __all__ = [
     "Kind",
     "Loss",
     "MessageSet",
+    "MinimizeReport",
     "ModelError",
     "Network",
     "Networks",
@@ -193,6 +201,7 @@ __all__ = [
     "Offer",
     "OneOf",
     "Origin",
+    "PassReport",
     "PendingTimer",
     "Prefix",
     "Profile",
@@ -204,11 +213,13 @@ __all__ = [
     "PropertyReport",
     "Replayed",
     "Report",
+    "RunSize",
     "Scheduler",
     "Scope",
     "ScopeAnswer",
     "Script",
     "Sent",
+    "ShrinkProgress",
     "Step",
     "Streams",
     "Swept",
@@ -243,6 +254,7 @@ __all__ = [
     "liveness",
     "message",
     "message_set",
+    "minimize",
     "networks",
     "node",
     "on",

@@ -17,6 +17,7 @@ from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.direct import DirectWorld
+from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
 
@@ -134,6 +135,30 @@ class TabulatedAdapter:
         return describe_snapshot(self.system, self.world.decode(self.row))
 
 
+class RememberingAdapter:
+    """The remembering world, from the state in which the direct one begins."""
+
+    def __init__(self, system: wl.System) -> None:
+        self.world = RememberingWorld(system)
+        self.system = system
+        self.first = DirectAdapter(system).world.snapshot()
+        self.reset()
+
+    def reset(self) -> None:
+        self.world.restore(self.first)
+
+    def enabled(self) -> list[wl.Event]:
+        return self.world.enabled()
+
+    def step(self, event: wl.Event, choices: Sequence[int]) -> Outcome:
+        run = self.world.happen(self.world.known(event), tuple(choices))
+        assert run is not None
+        return run.outcome
+
+    def describe(self) -> Plain:
+        return describe_snapshot(self.system, self.world.snapshot())
+
+
 def follows(taken: Sequence[int], given: Sequence[int]) -> bool:
     """Say whether choices are the given ones, and the first options beyond them."""
     wanted = [*given, *[0] * len(taken)]
@@ -241,5 +266,5 @@ def describe_outcome(outcome: Outcome) -> Plain:
     }
 
 
-WORLDS: list[type[Adapter]] = [DirectAdapter, TabulatedAdapter]
+WORLDS: list[type[Adapter]] = [DirectAdapter, TabulatedAdapter, RememberingAdapter]
 """The worlds that must agree with the oracle."""

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline._version import __version__
-from worldline.cli import check, debug, faults, fuzz, replay, show, walk, zoo
+from worldline.cli import check, debug, faults, fuzz, minimize, replay, show, walk, zoo
 from worldline.cli.exits import raise_exits
 from worldline.cli.terminal import give_up_output, guarded, reclaim, set_aside
 from worldline.model.errors import (
@@ -29,6 +29,7 @@ VERBS = {
     "debug": debug,
     "faults": faults,
     "fuzz": fuzz,
+    "minimize": minimize,
     "replay": replay,
     "show": show,
     "walk": walk,

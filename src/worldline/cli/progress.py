@@ -13,6 +13,7 @@ from worldline.model.printable import one_line
 if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.search.report import Progress
+    from worldline.shrink.campaign import ShrinkProgress
 
 T = TypeVar("T")
 
@@ -113,3 +114,23 @@ def faults_line(progress: FaultsProgress) -> str:
     if progress.waiting is not None:
         waiting = f", {progress.waiting:,} good runs waiting"
     return f"{runs}{waiting}, {progress.seconds:,.0f} s"
+
+
+def shrink_line(progress: ShrinkProgress) -> str:
+    """Say how far a minimisation has come.
+
+    Examples
+    --------
+    >>> from worldline.shrink.campaign import ShrinkProgress
+    >>> shrink_line(
+    ...     ShrinkProgress(
+    ...         deliveries=40, externals=9, schedules=1200, events=90_000, seconds=2.0
+    ...     )
+    ... )
+    '40 deliveries (9 externals), 1,200 schedules, 90,000 events, 2 s'
+    """
+    return (
+        f"{progress.deliveries:,} deliveries ({progress.externals:,} externals), "
+        f"{progress.schedules:,} schedules, {progress.events:,} events, "
+        f"{progress.seconds:,.0f} s"
+    )

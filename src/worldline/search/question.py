@@ -158,7 +158,7 @@ class CheckQuery:
         ]
         done = None
         if limits.deadlock:
-            finished = self.system.done or _all_done
+            finished = self.system.done or all_done
             done = world.decision(
                 Property("done", PropertyKind.SAFETY, finished, "predicate")
             )
@@ -231,7 +231,7 @@ class CheckQuery:
         )
 
 
-def _all_done(view: View) -> bool:
+def all_done(view: View) -> bool:
     """Say whether every script is finished and nothing can still arrive."""
     if not all(map(view.is_finished, view.nodes)):
         return False

@@ -49,6 +49,7 @@ from worldline.worlds.columns import (
 )
 from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
+from worldline.worlds.present import state_answer
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
 
@@ -355,16 +356,6 @@ def _asks_nothing_of_the_state(dry_runs: list[DryRun]) -> bool:
     return all(
         query[0] == "choose" for dry_run in dry_runs for query, _ in dry_run.path
     )
-
-
-def state_answer(system: System, index: int, query: Query, cell: Any) -> int:
-    """Return what a state answers to the handler of a node, by the cell asked about."""
-    if query[0] == "full":
-        under_way = cell.holds(system.ids[index]) + query[2]
-        return int(under_way >= (system.network.buffer or 0))
-    if query[0] == "sequence":
-        return int(cell.counter)
-    return int(query[1] in cell.timers)
 
 
 def _no_answer(query: Query) -> int:

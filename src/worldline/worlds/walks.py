@@ -20,13 +20,12 @@ from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
 from worldline.model.node_template import NodeTemplate
 from worldline.model.properties import Property
-from worldline.model.semantics.transitions import changes
 from worldline.model.usercode.divergence import Suspected
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, weight_of
+from worldline.worlds.present import PresentAnswers
 from worldline.worlds.standing import Offers, Standing, touched_by
-from worldline.worlds.tabulated import TabulatedWorld, state_answer
+from worldline.worlds.tabulated import TabulatedWorld
 
 
 class CannotTell(Exception):
@@ -179,34 +178,9 @@ class DirectWalks:
         index = self._system.index[event.node]
         kind = self._system.types[index]
         template = NodeTemplate(kind, kind.freeze(self._direct.nodes[index]))
-        environment = _Environment(self._direct, index, event)
+        environment = PresentAnswers(self._system, self._direct.cells, index, event)
         dry_runs = self._dry_runs.all_choices(index, template, event, environment)
         return _one(dry_runs, random).outcome.choices
-
-
-@final
-class _Environment:
-    """Answers what a handler asks of the present state.
-
-    The event's own operations come first: a timer that fires is not pending.
-    """
-
-    def __init__(self, world: DirectWorld, index: int, event: Event) -> None:
-        self._world = world
-        self._index = index
-        self._changes = changes(world.system, event)
-
-    def __call__(self, query: Query) -> int:
-        system, world = self._world.system, self._world
-        column = system.layout.hidden(self._index)
-        if query[0] == "full":
-            column = system.layout.inbox(query[1])
-        cell: Any = system.cell(column)
-        cell.restore(world.cells[column].freeze())
-        for at, operation in self._changes:
-            if at == column:
-                getattr(cell, operation[0])(*operation[1:])
-        return state_answer(system, self._index, query, cell)
 
 
 def _arguments_drawn(arguments: tuple[Any, ...], random: int) -> Choices:

@@ -1,0 +1,219 @@
+"""Minimising: a trace is read, shrunk, and what is left is confirmed and written."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.options import MinimizeOptions
+from worldline.minimizing.original import Original, original_of
+from worldline.minimizing.report import MinimizeReport, RunSize
+from worldline.model.arguments import check_path
+from worldline.model.errors import InternalError, refuse_no_asserts
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import held
+from worldline.model.verdicts import Verdict
+from worldline.options.declaring import verb
+from worldline.runs.evidence import Evidence, Witnessed
+from worldline.runs.loading import command, system_of
+from worldline.runs.record import Ending
+from worldline.runs.report import PropertyReport
+from worldline.runs.start import Beginning
+from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
+from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.shrink.level import level_of
+from worldline.shrink.standard import STANDARD
+from worldline.trace.format import read
+from worldline.trace.records import Trace
+
+ENGINE = "minimize"
+"""What stands in a trace as that which found its run."""
+
+TracePath: TypeAlias = str | os.PathLike[str]
+
+
+@verb(MinimizeOptions, ShrinkProgress)
+def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
+    """Make the run of a trace as short as it can be, with the same violation.
+
+    What is left out, and which message stands for another, is tried pass by pass; every
+    candidate is run under the network as it is declared, so the result is a real run. It
+    is confirmed with the real nodes, and written.
+
+    Parameters
+    ----------
+    trace
+        The file of a run that violates a safety property, or ends in an exception, a
+        divergence, an unhandled message or a deadlock.
+
+    Raises
+    ------
+    InputError
+        If the file is no trace, or its run no longer goes as it was recorded.
+    UsageError
+        If the run violates nothing, or never ends; or its system has to be given.
+    """
+    refuse_no_asserts()
+    check_path("trace", trace)
+    path = Path(trace)
+    recorded = read(path)
+    system = system_of(
+        recorded.header,
+        options.system,
+        options.parameters,
+        how=functools.partial(command, "minimize", path),
+    )
+    original = original_of(recorded, system, path, reorder=options.reorder)
+    with held(), watched():
+        return _minimized(original, path, options)
+
+
+def _minimized(
+    original: Original, path: Path, options: MinimizeOptions
+) -> MinimizeReport:
+    meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
+    start = original.start
+    assert start.snapshot is not None
+    runner = CandidateRunner(original.system, start.snapshot, original.target)
+    run = runner.of_schedule(original.schedule)
+    if run is None:
+        raise InternalError(
+            f"{path} was reproduced with the real nodes, and not from what their "
+            "handlers did before: they may depend on an ignored field"
+        )
+    campaign = Campaign(
+        runner,
+        run,
+        meter,
+        most_events=options.max_events,
+        progress=options.progress,
+    )
+    proofs = _Proofs()
+    bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    best = campaign.best
+    row = _witnessed(original, runner, best, path, options)
+    return MinimizeReport(
+        system=original.system.name,
+        verdict=Verdict.VIOLATED,
+        properties=(row,),
+        seconds=meter.seconds,
+        seed=original.trace.header.seed,
+        bound=bound,
+        notes=_notes(original, bound, meter),
+        original=path,
+        initial=RunSize(externals=run.size.externals, deliveries=run.size.deliveries),
+        final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
+        passes=tuple(campaign.reports),
+        schedules=campaign.schedules,
+        events=runner.executed,
+        network="reordering" if options.reorder else "declared",
+        level=proofs.level,
+        lower_bound=proofs.least,
+        certified=proofs.least == best.size.deliveries,
+        slipped=_slipped(original.trace, row),
+    )
+
+
+@dataclass(slots=True)
+class _Proofs:
+    """What is known of the smallest run, as far as there was time to find it out."""
+
+    level: str | None = None
+    least: int | None = None
+
+
+def _shrink(
+    campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
+) -> None:
+    """Shrink, then find out how far that is from the smallest that there can be."""
+    runs = None
+    stages: Stages = STANDARD
+    if original.prop is not None and not original.system.open_workload:
+        runs = ShortRuns(original.system, original.prop)
+        stages = (*STANDARD, (ShorterEnd(runs),))
+    shrink(campaign, stages)
+    proofs.level = next(reversed(level_of(campaign)), None)
+    snapshot = original.start.snapshot
+    if runs is not None and options.certify and snapshot is not None:
+        proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
+
+
+def _witnessed(
+    original: Original,
+    runner: CandidateRunner,
+    best: ShrunkRun,
+    path: Path,
+    options: MinimizeOptions,
+) -> PropertyReport:
+    """Confirm the smallest run with the real nodes, and write its trace."""
+    out = Path(options.out) if options.out is not None else _beside(path)
+    evidence = Evidence(
+        original.system,
+        Beginning([original.start]),
+        out,
+        is_written=options.traces,
+        engine=ENGINE,
+        seed=original.trace.header.seed or 0,
+    )
+    expected, end = runner.outcomes(best)
+    run = Witnessed(start=original.start, expected=expected, end=end)
+    said = original.end
+    ending = Ending(said.property, said.kind, Verdict.VIOLATED, said.explanation)
+    if expected and expected[-1][1].failure is not None:
+        failure = expected[-1][1].failure
+        ending = Ending(said.property, said.kind, Verdict.VIOLATED, str(failure))
+    return evidence.violated(run, ending, original.prop)
+
+
+def _beside(path: Path) -> Path:
+    """Return where the smaller trace goes by default.
+
+    Examples
+    --------
+    >>> _beside(Path("runs/toy.wl")).as_posix()
+    'runs/toy-min.wl'
+    """
+    return path.with_name(f"{path.stem}-min{path.suffix}")
+
+
+def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:
+    notes = []
+    if bound == "memory":
+        notes.append(meter.spent_words())
+    if bound is not None:
+        notes.append(
+            "smaller runs may be found with more: minimize the trace of this one again"
+        )
+    if original.system.origin is None and original.trace.header.target is not None:
+        notes.append(
+            "no target replays this run: its network is not that of "
+            f"{original.trace.header.target}"
+        )
+    return tuple(notes)
+
+
+def _slipped(trace: Trace, row: PropertyReport) -> bool:
+    """Say whether the explanations differ by more than numbers and names of nodes."""
+    if row.run is None or row.run.end is None or trace.end is None:
+        return False
+    return _shape(trace) != _shape(row.run)
+
+
+def _shape(trace: Trace) -> str:
+    """Return the first line of an explanation, nodes by their order in it, no numbers."""
+    explanation = trace.end.explanation if trace.end is not None else None
+    text = "" if explanation is None else explanation.message
+    order: dict[str, str] = {}
+    names = "|".join(map(re.escape, sorted(trace.header.names, key=len, reverse=True)))
+    text = re.sub(
+        rf"\b({names})\b",
+        lambda m: order.setdefault(m[0], f"<{'n' * (len(order) + 1)}>"),
+        text,
+    )
+    return re.sub(r"\d+", "0", text)

@@ -1,0 +1,81 @@
+"""Options of `minimize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from worldline.options.declaring import Group, VerbOptions, option
+from worldline.options.values import (
+    Assignments,
+    File,
+    Function,
+    InPython,
+    Seconds,
+    Switch,
+    Text,
+    Whole,
+)
+
+if TYPE_CHECKING:
+    from worldline.shrink.campaign import ShrinkProgress
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MinimizeOptions(VerbOptions):
+    """Options of `minimize`."""
+
+    GROUPS: ClassVar[tuple[Group, ...]] = (
+        Group(
+            "budgets",
+            "What was found until one is used up is the result.",
+            ("max_events", "max_seconds", "max_memory"),
+        ),
+    )
+
+    system: Any = option(
+        None,
+        "the system, or the target that loads it; not needed for one of the zoo",
+        InPython(Text("TARGET")),
+    )
+    parameters: Mapping[str, str] | None = option(
+        None,
+        "for the function that makes the system; those of the trace, where not given",
+        InPython(Assignments("KEY=VALUE")),
+    )
+    reorder: bool = option(
+        False,
+        "let messages overtake each other, though the network keeps their order; the "
+        "result is then a run of another network, and says so",
+        Switch(),
+    )
+    max_events: int = option(
+        5_000_000, "events to execute for candidates, about", Whole()
+    )
+    max_seconds: float | None = option(
+        None, "seconds of minimising; the result then depends on the machine", Seconds()
+    )
+    max_memory: int | None = option(
+        None,
+        "memory of the process, in MiB (default: three quarters of what is free when "
+        "it begins)",
+        Whole(metavar="MB"),
+    )
+    certify: int = option(
+        20_000,
+        "states to visit at most to find out how few deliveries a violation needs; 0 for "
+        "none",
+        Whole(0),
+    )
+    out: Path | str | None = option(
+        None,
+        "where the smaller trace goes (default: beside TRACE, as NAME-min.wl)",
+        File(),
+    )
+    traces: bool = option(True, "whether a trace is written", InPython(Switch()))
+    progress: Callable[[ShrinkProgress], None] | None = option(
+        None, "is called now and then with how far it has come", InPython(Function())
+    )

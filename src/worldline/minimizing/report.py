@@ -1,0 +1,134 @@
+"""The report of a minimisation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+from worldline.model.printable import one_line
+from worldline.model.verdicts import Verdict
+from worldline.runs.report import BaseReport, property_lines
+from worldline.shrink.campaign import PassReport
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSize:
+    """The size of a run, as DEMi counts (table 1).
+
+    Attributes
+    ----------
+    externals
+        Starts, calls and faults.
+    deliveries
+        Deliveries of messages, timers and calls.
+    """
+
+    externals: int
+    deliveries: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinimizeReport(BaseReport):
+    """The result of a minimisation.
+
+    Attributes
+    ----------
+    original
+        The file that was minimised.
+    initial, final
+        The sizes of the two runs.
+    passes
+        What each pass came to, in order.
+    schedules, events
+        Candidates that were run, and the events that were executed for all of it.
+    network
+        ``declared``, or ``reordering`` where messages were let overtake each other.
+    level
+        ``1-minimal`` if leaving out any single event of the result gives no run that
+        violates the same and is smaller; ``pair-minimal`` if no two of them either. None
+        if that was not found out.
+    lower_bound
+        No run that violates the same from the same beginning has fewer deliveries; None
+        where that was not searched.
+    certified
+        Whether the result has no more than that.
+    slipped
+        Whether the explanation speaks of something else than that of the original: its
+        text differs by more than numbers and the names of nodes.
+    """
+
+    verdict: Verdict
+    original: Path
+    initial: RunSize
+    final: RunSize
+    passes: tuple[PassReport, ...]
+    schedules: int
+    events: int
+    network: str
+    level: str | None
+    lower_bound: int | None
+    certified: bool
+    slipped: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as one JSON object."""
+        return {
+            **self.base_json(),
+            "system": self.system,
+            "original": str(self.original),
+            "initial": asdict(self.initial),
+            "externals": self.final.externals,
+            "deliveries": self.final.deliveries,
+            "passes": [
+                {**asdict(one), "seconds": round(one.seconds, 6)} for one in self.passes
+            ],
+            "schedules": self.schedules,
+            "events": self.events,
+            "network": self.network,
+            "level": self.level,
+            "lower_bound": self.lower_bound,
+            "certified": self.certified,
+            "slipped": self.slipped,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        before, after = self.initial, self.final
+        sizes = (
+            f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
+            f"-> {after.deliveries:,} ({after.externals:,})"
+        )
+        lines = [
+            self.head(),
+            f"  {sizes}",
+            *self._passes(),
+        ]
+        for row in self.properties:
+            lines += property_lines(row, len(row.name))
+        speed = self.events / self.seconds if self.seconds > 0 else 0.0
+        level = "" if self.level is None else f", {self.level}"
+        if self.certified:
+            level = ", no run has fewer deliveries"
+        elif self.lower_bound:
+            level += f", every run has {self.lower_bound:,} deliveries or more"
+        lines.append(
+            f"  {self.schedules:,} schedules, {self.events:,} events, "
+            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}{level}"
+        )
+        lines += self.note_lines()
+        return "\n".join(map(one_line, lines))
+
+    def _passes(self) -> list[str]:
+        """Return a line for each pass that made the run smaller."""
+        lines, size = [], (self.initial.deliveries, self.initial.externals)
+        for one in self.passes:
+            if (one.deliveries, one.externals) != size:
+                size = one.deliveries, one.externals
+                lines.append(
+                    f"    {one.name:<18} {size[0]:>6,} ({size[1]:,})  "
+                    f"{one.schedules:,} schedules, {one.seconds:.2f} s"
+                )
+        return lines

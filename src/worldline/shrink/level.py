@@ -1,0 +1,33 @@
+"""What is known of the smallest run: which events it cannot lose."""
+
+from __future__ import annotations
+
+import itertools
+
+from worldline.shrink.campaign import Campaign
+from worldline.shrink.chunks import without
+from worldline.shrink.matching import EXACT
+from worldline.shrink.passes.removals import PairRemoval
+
+ONE_MINIMAL, PAIR_MINIMAL = "1-minimal", "pair-minimal"
+
+
+def level_of(campaign: Campaign) -> list[str]:
+    """Return the levels that the best run has reached, the weakest first.
+
+    What the passes have tried already is not run again.
+
+    Raises
+    ------
+    BoundHit
+        If a limit is reached before it is known.
+    """
+    steps = campaign.best.steps
+    if any(campaign.attempt(without(steps, [(s,)]), EXACT) for s in steps):
+        return []
+    if len(steps) > PairRemoval.most_steps:
+        return [ONE_MINIMAL]
+    pairs = itertools.combinations(steps, 2)
+    if any(campaign.attempt(without(steps, [(a,), (b,)]), EXACT) for a, b in pairs):
+        return []
+    return [ONE_MINIMAL, PAIR_MINIMAL]

@@ -1,0 +1,43 @@
+"""The standard passes, the cheap ones first."""
+
+from __future__ import annotations
+
+from worldline.shrink.campaign import ShrinkPass
+from worldline.shrink.chunks import each_step
+from worldline.shrink.matching import ANY_LAST, EXACT, LAST
+from worldline.shrink.passes.clusters import Clusters
+from worldline.shrink.passes.earlier import Earlier
+from worldline.shrink.passes.mutations import Mutations
+from worldline.shrink.passes.provenance import CausalPast
+from worldline.shrink.passes.removals import (
+    Ladder,
+    Nodes,
+    PairRemoval,
+    Removal,
+    externals,
+    internals,
+    single_externals,
+)
+from worldline.shrink.passes.states import Detours, NoOps
+
+CHEAP: tuple[ShrinkPass, ...] = (
+    CausalPast(),
+    Removal("externals", externals, EXACT),
+    Ladder("coarse ladder", share=16),
+    Clusters(),
+    Detours(),
+    NoOps(),
+    Removal("single externals", single_externals, LAST),
+    Removal("internals", internals, LAST),
+    Removal("any last", each_step, ANY_LAST),
+)
+"""Passes that look at parts of a run, or at its events one by one."""
+
+STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
+    CHEAP,
+    (Nodes(), Mutations(most_steps=100)),
+    (Ladder("ladder"),),
+    (Mutations(most_steps=300),),
+    (PairRemoval(), Earlier()),
+)
+"""All passes; each group has its turn when those before it find nothing more."""

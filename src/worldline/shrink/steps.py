@@ -1,0 +1,81 @@
+"""The steps of a run that is shrunk, and how much of it there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias, final
+
+from worldline.model.events import Choices
+from worldline.model.kinds import Kind
+from worldline.worlds.remembered import RememberedEvent
+
+Sending: TypeAlias = tuple[int, int]
+"""The place of the step that sent a message, and which of its messages it is.
+
+Before the run nobody sends: then the place is -1."""
+
+DELIVERIES = frozenset({Kind.DELIVER, Kind.TIMER, Kind.CALL})
+"""Kinds of events that count as deliveries (DEMi, table 1)."""
+
+
+@final
+class ShrunkStep:
+    """One step of a run that was executed.
+
+    Attributes
+    ----------
+    known
+        The event.
+    choices
+        The options that were taken.
+    sending
+        Who sent the message that it is about; None if it is about none.
+    place
+        Its number in the run, from 0.
+    """
+
+    __slots__ = ("choices", "known", "place", "sending")
+
+    def __init__(
+        self,
+        known: RememberedEvent,
+        choices: Choices,
+        sending: Sending | None,
+        place: int,
+    ) -> None:
+        self.known = known
+        self.choices = choices
+        self.sending = sending
+        self.place = place
+
+    def __repr__(self) -> str:
+        return f"{self.place}: {self.known.event!r}"
+
+
+@final
+class Size(NamedTuple):
+    """The size of a run; smaller is better, deliveries first.
+
+    Attributes
+    ----------
+    deliveries
+        Deliveries, timers and calls.
+    externals
+        Starts, calls and faults.
+    steps
+        All events.
+    """
+
+    deliveries: int
+    externals: int
+    steps: int
+
+
+def size_of(steps: Iterable[ShrunkStep]) -> Size:
+    """Return how large a run is."""
+    kinds = [step.known.event.kind for step in steps]
+    return Size(
+        sum(kind in DELIVERIES for kind in kinds),
+        sum(kind.is_external for kind in kinds),
+        len(kinds),
+    )

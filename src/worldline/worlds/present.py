@@ -1,0 +1,62 @@
+"""What the present state answers to a handler that is only tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from worldline.model.events import Event
+from worldline.model.semantics.transitions import changes
+from worldline.model.system import System
+from worldline.worlds.door import Query
+
+
+@final
+class PresentAnswers:
+    """Answers what a handler asks of the present state.
+
+    The event's own operations come first: a timer that fires is not pending.
+
+    Parameters
+    ----------
+    cells
+        The cell of each column but the local ones; they are not changed.
+    index
+        Where the handler runs.
+    """
+
+    __slots__ = ("_cells", "_changes", "_index", "_system")
+
+    def __init__(
+        self,
+        system: System,
+        cells: Sequence[Any],
+        index: int,
+        event: Event,
+    ) -> None:
+        self._system = system
+        self._cells = cells
+        self._index = index
+        self._changes = changes(system, event)
+
+    def __call__(self, query: Query) -> int:
+        system = self._system
+        column = system.layout.hidden(self._index)
+        if query[0] == "full":
+            column = system.layout.inbox(query[1])
+        cell: Any = system.cell(column)
+        cell.restore(self._cells[column].freeze())
+        for at, operation in self._changes:
+            if at == column:
+                getattr(cell, operation[0])(*operation[1:])
+        return state_answer(system, self._index, query, cell)
+
+
+def state_answer(system: System, index: int, query: Query, cell: Any) -> int:
+    """Return what a state answers to the handler of a node, by the cell asked about."""
+    if query[0] == "full":
+        under_way = cell.holds(system.ids[index]) + query[2]
+        return int(under_way >= (system.network.buffer or 0))
+    if query[0] == "sequence":
+        return int(cell.counter)
+    return int(query[1] in cell.timers)

@@ -1,0 +1,86 @@
+"""What the remembering world remembers: events, and what each did where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, final
+
+from worldline.engine.tables import Operations
+from worldline.model.data.content import Frozen
+from worldline.model.events import Choices, Event
+from worldline.model.message import Envelope
+from worldline.model.semantics.outcome import Outcome
+from worldline.worlds.dry_run import DryRun, QueryPath
+
+Bound: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]
+"""An operation on a cell, ready to be called, and its arguments."""
+
+
+class Parcel(NamedTuple):
+    """A message that a handler sent, and the index of the node that it goes to."""
+
+    to: int
+    envelope: Envelope
+
+
+@final
+class RememberedRun:
+    """What an event did at one local state.
+
+    Attributes
+    ----------
+    local
+        The number of the local state that it left; -1 for an event of no node.
+    waits
+        Whether the event cannot happen there: a guard is false.
+    parcels
+        The messages that the network took, in order.
+    outcome
+        What everybody else would see of it.
+    answers
+        What the handler asked of the state beyond its node, and was told.
+    """
+
+    __slots__ = ("answers", "changes", "folds", "local", "outcome", "parcels", "waits")
+
+    def __init__(
+        self,
+        local: int,
+        dry_run: DryRun,
+        *,
+        waits: bool,
+        changes: tuple[Bound, ...],
+        folds: tuple[Operations, ...],
+        parcels: tuple[Parcel, ...],
+    ) -> None:
+        self.local = local
+        self.waits = waits
+        self.changes = changes
+        self.folds = folds
+        self.parcels = parcels
+        self.outcome: Outcome = dry_run.outcome
+        self.answers: QueryPath = [p for p in dry_run.path if p[0][0] != "choose"]
+
+
+@final
+class RememberedEvent:
+    """An event, with what it did wherever it has happened."""
+
+    __slots__ = ("changes", "column", "event", "index", "runs")
+
+    def __init__(
+        self, event: Event, index: int, column: int, changes: tuple[Bound, ...]
+    ) -> None:
+        self.event = event
+        self.index = index
+        self.column = column
+        self.changes = changes
+        self.runs: dict[tuple[int, Choices], list[RememberedRun]] = {}
+
+
+@final
+class RememberedState(NamedTuple):
+    """A state of a remembering world, to go back to."""
+
+    row: tuple[int, ...]
+    cells: tuple[Frozen, ...]

@@ -1,0 +1,390 @@
+"""The remembering world: handlers are run once, all else happens in place.
+
+For running one system very often, each time a little otherwise: of the candidates of a
+minimisation nearly every handler has run before, from the same local state. What it did
+is remembered, as in the tabulated world; mailboxes, timers and budgets, which hardly
+ever come again, are changed in place, as in the direct one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.engine.decisions import Decision
+from worldline.engine.interner import Interner
+from worldline.engine.tables import Operations, Tables
+from worldline.model.data.values import freeze
+from worldline.model.events import Choices, Event
+from worldline.model.kinds import Kind
+from worldline.model.message import Envelope
+from worldline.model.node_template import NodeTemplate
+from worldline.model.properties import Property
+from worldline.model.semantics.enabled import is_listed
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.semantics.transitions import (
+    ambient_events,
+    arrivals,
+    changes,
+    own_events,
+)
+from worldline.model.system import System
+from worldline.model.view import View
+from worldline.worlds.columns import interners
+from worldline.worlds.door import Query
+from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath, changes_nothing
+from worldline.worlds.present import PresentAnswers
+from worldline.worlds.remembered import (
+    Parcel,
+    RememberedEvent,
+    RememberedRun,
+    RememberedState,
+)
+from worldline.worlds.verdict_cache import Recall
+from worldline.worlds.world import Snapshot
+
+_INTERNED = frozenset({ColumnKind.LOCAL, ColumnKind.OBSERVER})
+"""Columns of which a number is kept; the others have a cell that changes in place."""
+
+_MOST_TEMPLATES = 8_192
+_MOST_VERDICTS = 1 << 18
+
+
+@final
+class RememberingWorld:
+    """A system in one state, whose handlers are run once for each local state.
+
+    Parameters
+    ----------
+    system
+        The system to run. It is in its initial state; nothing has started.
+
+    Attributes
+    ----------
+    row
+        The numbers of local states and of what observers keep; 0 in other columns.
+    cells
+        The cells of the other columns.
+    failure
+        How the last handler failed; nothing can happen after that.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.failure: Failure | None = None
+        self.cells: list[Any] = [
+            None if column.kind in _INTERNED else system.cell(number)
+            for number, column in enumerate(system.layout.columns)
+        ]
+        self._tables = Tables(interners(system, None), ())
+        self._kept = [n for n, cell in enumerate(self.cells) if cell is None]
+        self._live = [n for n, cell in enumerate(self.cells) if cell is not None]
+        self.row = [0] * len(self.cells)
+        for number in self._kept:
+            column = system.layout.columns[number]
+            if column.kind is ColumnKind.LOCAL:
+                frozen = system.initial[column.index]
+            else:
+                frozen = system.cell(number).freeze()
+            self.row[number] = self._tables.interners[number].intern(frozen)
+        self._messages_wait = system.unhandled == "wait" or system.ignore_noops
+        self._dry_runs = DryRuns(system)
+        self._templates: dict[int, NodeTemplate] = {}
+        self._events: dict[Event, RememberedEvent] = {}
+        self._deliveries: list[dict[Envelope, RememberedEvent]] = [
+            {} for _ in system.ids
+        ]
+        self._thawed: dict[int, Any] = {}
+        self._recall = Recall(system, self._tables, self._cell_with)
+        self._present = _Present(self)
+        self._verdicts: dict[Decision, dict[tuple[int, ...], bool]] = {}
+
+    # ------------------------------------------------------------------------ events
+
+    def known(self, event: Event) -> RememberedEvent:
+        """Return an event with what it is known to do."""
+        known = self._events.get(event)
+        if known is None:
+            index, column = -1, -1
+            if event.node is not None:
+                index = self.system.index[event.node]
+                column = self.system.layout.local(index)
+            bound = tuple(
+                (getattr(self.cells[at], operation[0]), operation[1:])
+                for at, operation in changes(self.system, event)
+            )
+            known = RememberedEvent(event, index, column, bound)
+            self._events[event] = known
+        return known
+
+    def delivery(self, parcel: Parcel) -> RememberedEvent:
+        """Return the event that delivers a message."""
+        known = self._deliveries[parcel.to].get(parcel.envelope)
+        if known is None:
+            envelope = parcel.envelope
+            event = Event(
+                Kind.DELIVER,
+                self.system.ids[parcel.to],
+                part=envelope.part,
+                name=type(envelope.message).__name__,
+                peer=envelope.src,
+                payload=envelope.message,
+                envelope=envelope,
+            )
+            known = self._deliveries[parcel.to][envelope] = self.known(event)
+        return known
+
+    def happen(
+        self, known: RememberedEvent, choices: Choices = ()
+    ) -> RememberedRun | None:
+        """Let an event happen; return what it did, or None if it cannot happen.
+
+        Parameters
+        ----------
+        choices
+            The options that its handler takes, as far as it has them; the first ones
+            beyond.
+        """
+        cells = self.cells
+        if self.failure is not None or not is_listed(
+            self.system, known.event, cells, cells[Layout.BUDGET]
+        ):
+            return None
+        run = self._run_of(known, choices)
+        if run.waits:
+            return None
+        for change, arguments in known.changes:
+            change(*arguments)
+        if run.outcome.failure is not None:
+            self.failure = run.outcome.failure
+            return run
+        row = self.row
+        if known.index >= 0:
+            row[known.column] = run.local
+        for change, arguments in run.changes:
+            change(*arguments)
+        for fold in run.folds:
+            value = row[fold.column]
+            after = fold.get(value)
+            row[fold.column] = self._folded(fold, value) if after is None else after
+        return run
+
+    def enabled(self) -> list[Event]:
+        """Return the events that can happen now, in canonical order."""
+        if self.failure is not None:
+            return []
+        events: list[Event] = []
+        for index in range(len(self.system.ids)):
+            events += self.enabled_at(index)
+        cells = self.cells
+        budget, partition = cells[Layout.BUDGET], cells[Layout.PARTITION]
+        return events + ambient_events(self.system, budget, partition)
+
+    def enabled_at(self, index: int) -> list[Event]:
+        """Return those of a node; its own columns, budget and partition decide."""
+        system, layout, cells = self.system, self.system.layout, self.cells
+        budget, partition = cells[Layout.BUDGET], cells[Layout.PARTITION]
+        hidden, inbox = cells[layout.hidden(index)], cells[layout.inbox(index)]
+        events = arrivals(system, index, hidden, inbox, budget, partition)
+        events += own_events(system, index, hidden, inbox, budget)
+        return [event for event in events if not self._waits(event)]
+
+    def _waits(self, event: Event) -> bool:
+        """Say whether an event that is listed cannot happen: only some kinds wait."""
+        may = event.kind is Kind.CALL or (
+            event.kind is Kind.DELIVER and self._messages_wait
+        )
+        return may and self._run_of(self.known(event), ()).waits
+
+    def _run_of(self, known: RememberedEvent, choices: Choices) -> RememberedRun:
+        key = self.row[known.column], choices
+        runs = known.runs.get(key)
+        if runs is None:
+            runs = known.runs[key] = []
+        asks: PresentAnswers | None = None
+        for run in runs:
+            if not run.answers:
+                return run
+            asks = asks or self._asks(known)
+            if all(asks(query) == answer for query, answer in run.answers):
+                return run
+        run = self._try(known, choices, asks or self._asks(known))
+        runs.append(run)
+        return run
+
+    def _asks(self, known: RememberedEvent) -> PresentAnswers:
+        index = max(known.index, 0)
+        return PresentAnswers(self.system, self.cells, index, known.event)
+
+    def _try(
+        self, known: RememberedEvent, choices: Choices, asks: Callable[[Query], int]
+    ) -> RememberedRun:
+        """Run a handler that has not run from here, and remember what it did."""
+        event, index = known.event, max(known.index, 0)
+        interner = self._tables.interners[self.system.layout.local(index)]
+        number = self.row[self.system.layout.local(index)]
+        template = self._template(index, number, interner)
+        dry_run = self._dry_runs.run(index, template, event, [], asks)
+        while (given := _corrected(dry_run.path, choices)) is not None:
+            dry_run = self._dry_runs.run(index, template, event, given, asks)
+        waits = dry_run.outcome.result is Result.WAITS or (
+            self.system.ignore_noops
+            and event.kind is Kind.DELIVER
+            and changes_nothing(dry_run, template.frozen)
+        )
+        folds: list[Operations] = []
+        if not waits and dry_run.outcome.failure is None:
+            folds = self._folds(event, dry_run)
+        layout = self.system.layout
+        return RememberedRun(
+            -1 if known.index < 0 else interner.intern(dry_run.local),
+            dry_run,
+            waits=waits,
+            changes=tuple(
+                (getattr(self.cells[at], operation[0]), operation[1:])
+                for at, operation in dry_run.changes
+            ),
+            folds=tuple(folds),
+            parcels=tuple(
+                Parcel(layout.columns[at].index, operation[1])
+                for at, operation in dry_run.changes
+                if operation[0] == "put"
+            ),
+        )
+
+    def _template(self, index: int, number: int, interner: Interner) -> NodeTemplate:
+        template = self._templates.get(number)
+        if template is None:
+            if len(self._templates) >= _MOST_TEMPLATES:
+                self._templates.clear()
+            frozen = interner.values[number]
+            template = NodeTemplate(self.system.types[index], frozen)
+            self._templates[number] = template
+        return template
+
+    def _folds(self, event: Event, dry_run: DryRun) -> list[Operations]:
+        folds = []
+        for number, observer in enumerate(self.system.observers):
+            projected = observer.look(dry_run.outcome.as_step(event))
+            if projected is not None:
+                column = self.system.layout.observer(number)
+                change = "fold", freeze(projected)
+                folds.append(self._tables.operations(column, change))
+        return folds
+
+    def _folded(self, fold: Operations, value: int) -> int:
+        """Work out, remember and return what an observer makes of a step."""
+        cell = self._cell_with(fold.column, value)
+        cell.fold(fold.operation[1])  # type: ignore[index]
+        fold[value] = self._tables.interners[fold.column].intern(cell.freeze())
+        return fold[value]
+
+    # ------------------------------------------------------------------------ states
+
+    def moment(self) -> RememberedState:
+        """Return the present state, to go back to."""
+        cells = self.cells
+        return RememberedState(
+            tuple(self.row), tuple(cells[n].freeze() for n in self._live)
+        )
+
+    def go_back(self, moment: RememberedState) -> None:
+        """Bring the world into a state in which it was."""
+        self.row[:] = moment.row
+        for number, frozen in zip(self._live, moment.cells, strict=True):
+            self.cells[number].restore(frozen)
+        self.failure = None
+
+    def snapshot(self) -> Snapshot:
+        """Return the frozen value of every column."""
+        return tuple(
+            self._tables.interners[number].values[self.row[number]]
+            if cell is None
+            else cell.freeze()
+            for number, cell in enumerate(self.cells)
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go to the state of a snapshot."""
+        for number, frozen in enumerate(snapshot):
+            if self.cells[number] is None:
+                self.row[number] = self._tables.interners[number].intern(frozen)
+            else:
+                self.cells[number].restore(frozen)
+        self.failure = None
+
+    # -------------------------------------------------------------------- properties
+
+    def decision(self, prop: Property | Callable[[View], Any]) -> Decision:
+        """Return a property as a question to the present state; see `holds`."""
+        decision = self._recall.decision(prop)
+        self._verdicts[decision] = {}
+        return decision
+
+    def holds(self, decision: Decision) -> bool:
+        """Return what a property says of the present state."""
+        verdicts, row = self._verdicts[decision], tuple(self.row)
+        verdict = verdicts.get(row)
+        if verdict is None:
+            self._present.reads_cells = False
+            verdict = decision(self._present)  # type: ignore[arg-type]
+            if not self._present.reads_cells:
+                if len(verdicts) >= _MOST_VERDICTS:
+                    verdicts.clear()
+                verdicts[row] = verdict
+        return verdict
+
+    def _cell_with(self, column: int, value: int) -> Any:
+        """Return a cell of a column with an interned value: one for each column."""
+        cell = self._thawed.get(column)
+        if cell is None:
+            cell = self._thawed[column] = self.system.cell(column)
+        cell.restore(self._tables.interners[column].values[value])
+        return cell
+
+    def number_of(self, column: int) -> int:
+        """Return the number of the present value of a column."""
+        cell = self.cells[column]
+        if cell is None:
+            return self.row[column]
+        return self._tables.interners[column].intern(cell.freeze())
+
+
+@final
+class _Present:
+    """The present state as a row of numbers, made where a property looks.
+
+    Attributes
+    ----------
+    reads_cells
+        Whether something was read that `RememberingWorld.row` does not say.
+    """
+
+    __slots__ = ("_cells", "_row", "_world", "reads_cells")
+
+    def __init__(self, world: RememberingWorld) -> None:
+        self._world = world
+        self._row = world.row
+        self._cells = world.cells
+        self.reads_cells = False
+
+    def __getitem__(self, column: int) -> int:
+        if self._cells[column] is None:
+            return self._row[column]
+        self.reads_cells = True
+        return self._world.number_of(column)
+
+
+def _corrected(path: QueryPath, choices: Choices) -> QueryPath | None:
+    """Return the beginning of a run with the first wrong choice put right.
+
+    None if it took all that it was to take, as far as there are such options.
+    """
+    wanted = iter(choices)
+    for position, (query, answer) in enumerate(path):
+        if query[0] == "choose":
+            option = next(wanted, 0)
+            if option != answer and option < query[1]:
+                return [*path[:position], (query, option)]
+    return None
