@@ -149,6 +149,16 @@ def test_a_rule_that_cannot_fire_is_noticed():
     ]
 
 
+def test_what_a_rule_that_never_fires_leads_to_is_not_told_again():
+    text = (
+        'n("a","b")@1; go("a")@1; m(Y)@async :- n(X,Y), go(X); q(X) :- m(X), go(X);'
+        "n(X,X) :- q(X);"
+    )
+    assert [
+        what for what in warnings(text + KEPT + GOALS) if "never fires" in what
+    ] == ["the rule never fires: go holds until round 1, m from round 2 on"]
+
+
 def test_the_first_and_last_rounds_of_relations():
     text = (
         'f("a")@2; f("a")@5; g(X)@next :- f(X); h(X) :- g(X), k(X); k(X)@next :- k(X);'

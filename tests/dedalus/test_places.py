@@ -202,3 +202,16 @@ def test_a_monitor_counts_over_all_nodes():
     assert set(run(text).rows("votes", 2)) == {("a", 2)}
     assert run(text).rows("done", 3)
     assert not run(text, Crash(2, "a"), halt=True).rows("votes", 2)
+
+
+@pytest.mark.parametrize("when", ["", "@next"])
+def test_rows_that_move_where_nothing_is_sent_are_noticed(when: str):
+    """Else a forgotten `@async` says HOLDS, and nothing tells why."""
+    told = TOLD.replace("log(M,P)@async", f"log(M,P){when}")
+    moves = "log moves to M, but not in a message"
+    assert moves in warnings(told + GOALS)
+    # What the specification alone finds out may be about anybody.
+    local = told.replace(
+        f"log(M,P){when} :- say(N,P), peer(N,M);", "log(N,P) :- say(N,P);"
+    )
+    assert moves not in warnings(local + "lacks(M) :- log(N,_), peer(N,M);" + GOALS)

@@ -108,6 +108,49 @@ def test_fields_that_are_alike_are_told_together_and_nodes_asked_in_turn():
     ]
 
 
+RING = """next("a","b")@1; next("b","c")@1; next("c","a")@1; token("a", 1)@1;
+next(N,M)@next :- next(N,M); been(N)@next :- been(N);
+token(M, X + 1)@async :- token(N, X), next(N, M);
+been(N) :- token(N, _);
+pre(N) :- next(N,_), notin crash(N,N,_); post(N) :- been(N);"""
+
+
+def test_of_rows_that_follow_from_each_other_the_first_that_is_cut_off_is_named(
+    tmp_path: Path,
+):
+    path = tmp_path / "ring.ded"
+    path.write_text(RING, encoding="utf-8")
+    lines = told(str(path), eot=8, eff=3, crashes=0)
+    assert lines[1:3] == [
+        "  b never gets token(2): a→b is lost in 1",
+        "    so b and c never have been",
+    ]
+
+
+READ = """copy("r","x")@1; copy("r","y")@1; copy(N,M)@next :- copy(N,M);
+ask("r")@1; stored("y", 7)@1; stored(N,V)@next :- stored(N,V);
+read(M,N)@async :- ask(N), copy(N,M);
+got(N,M,V)@async :- read(M,N), stored(M,V);
+none(N,M)@async :- read(M,N), notin stored(M,_);
+got(N,M,V)@next :- got(N,M,V); none(N,M)@next :- none(N,M);
+from(N,M) :- got(N,M,_); from(N,M) :- none(N,M);
+replies(N,count<M>) :- from(N,M);
+result(N,V) :- replies(N,K), K >= 1, got(N,_,V);
+pre(7) :- from("r","x"); post(V) :- result("r",V);"""
+
+
+def test_what_another_row_stands_in_for_is_no_cause(tmp_path: Path):
+    """One reply is enough here, so that there are not two explains nothing."""
+    path = tmp_path / "read.ded"
+    path.write_text(READ, encoding="utf-8")
+    assert told(str(path), eot=4, eff=2, crashes=0)[1:5] == [
+        "  y never gets read(r): r→y is lost in 1",
+        "    so r never gets got(y, 7)",
+        "    so there is no result(r, 7)",
+        "    so (7) is owed, and missing",
+    ]
+
+
 def test_of_several_falsifiers_each_says_what_it_leads_to():
     lines = told("zoo:simple-deliv", all=True)
     assert "    then b never gets log(data)" in lines

@@ -126,6 +126,11 @@ MISTAKES: list[tuple[Callable[[wl.View], Any], str, str]] = [
         "looks at [], which is no node",
         "nodes are a, b",
     ),
+    (
+        lambda view: view["a"],  # type: ignore[index]
+        "looks at 'a', which is no node, but the name of one",
+        "give the node itself, not its name in quotes",
+    ),
     (lambda view: view.history("h"), "reads the history 'h'", "add an observer"),
     (
         lambda view: view.for_each_node(lambda inner, node: view is inner),

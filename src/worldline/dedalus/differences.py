@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.dedalus.evaluate import Execution
-from worldline.dedalus.matching import rows_like
+from worldline.dedalus.matching import excluded, pattern_of, rows_like, unified
 from worldline.dedalus.provenance import Absence, Derivation, Fact, Provenance
-from worldline.dedalus.syntax import When
-from worldline.dedalus.walk import CRASH
+from worldline.dedalus.syntax import Atom, When
+from worldline.dedalus.walk import CRASH, comparisons, literals, positive, variables
 from worldline.injection.scope import Crash, Delay, Fault, Loss
 from worldline.injection.subject import Pulse, never_interrupt
 
@@ -152,12 +152,25 @@ class Differences:
     def _lacking(
         self, way: Derivation, binding: tuple[int | str, ...], there: Provenance
     ) -> Iterator[Fact]:
-        """Yield what a binding needs, and does not find in a run."""
-        for premise in way.premises(binding):
-            if self.differs(premise) and not _holds(there, premise):
-                yield premise
+        """Yield what a binding needs, and does not find in a run.
+
+        A premise that another row stands in for explains nothing, unless nothing does.
+        """
+        needed = zip(positive(way.rule.rule), way.premises(binding), strict=True)
+        lacking = {
+            premise: atom
+            for atom, premise in needed
+            if self.differs(premise) and not _holds(there, premise)
+        }
+        reasons = [
+            premise
+            for premise, atom in lacking.items()
+            if way.rule.aggregating
+            or not _is_stood_in(way, binding, atom, premise.time, there)
+        ]
         for absence in way.absences(binding):
-            yield from self._present(absence, there)
+            reasons += self._present(absence, there)
+        yield from reasons or lacking
 
     def _present(self, absence: Absence, there: Provenance) -> Iterator[Fact]:
         relation, pattern, time = absence
@@ -206,6 +219,29 @@ class Differences:
 def _holds(provenance: Provenance, fact: Fact) -> bool:
     execution = provenance.execution
     return fact.row in execution.rows(fact.relation, fact.time)
+
+
+def _is_stood_in(
+    way: Derivation,
+    binding: tuple[int | str, ...],
+    atom: Atom,
+    time: int,
+    there: Provenance,
+) -> bool:
+    """Say whether a rule could use another row of a run, with all else as it is.
+
+    That is a row that differs only where nothing but comparisons reads it.
+    """
+    rule = way.rule.rule
+    others = [rule.head, *(part.atom for part in literals(rule) if part.atom != atom)]
+    read = {one.name for other in others for t in other.terms for one in variables(t)}
+    values = zip(way.rule.names, binding, strict=True)
+    bound = {name: value for name, value in values if name in read}
+    for row in rows_like(there.execution, atom.relation, pattern_of(atom, bound), time):
+        other_binding = unified(atom, row, bound)
+        if other_binding is not None and not excluded(comparisons(rule), other_binding):
+            return True
+    return False
 
 
 def _sender(way: Derivation, fact: Fact) -> str | None:

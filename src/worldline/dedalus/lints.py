@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from math import inf
 
-from worldline.dedalus.places import Places
+from worldline.dedalus.places import Places, read_later
 from worldline.dedalus.problems import Problem
 from worldline.dedalus.syntax import UNNAMED, Atom, Program, Rule, Variable, When
 from worldline.dedalus.text import term_text
@@ -40,6 +40,7 @@ def suspicious(
         yield Problem(None, what, fatal=False)
         yield from _old_goals(program)
         read |= {*outcomes, *_OLD_GOALS}
+    yield from _unsent(program)
     yield from _undefined(program)
     yield from _labelled(found)
     yield from _fleeting_goals(program)
@@ -78,6 +79,25 @@ def defined(program: Program) -> set[str]:
     """Return the relations that a rule, a fact or the faults can ever fill."""
     names = {CRASH, *(fact.relation for fact in program.facts)}
     return names | {rule.head.relation for rule in program.rules}
+
+
+def _unsent(program: Program) -> Iterator[Problem]:
+    """A program in which rows move, but in no message: no loss does anything to it."""
+    if any(rule.when is When.ASYNC for rule in program.rules):
+        return
+    lasting_heads = {r.head.relation for r in program.rules if r.when is When.NEXT}
+    acted_on = lasting_heads | read_later(program)
+    for rule in program.rules:
+        to, places = rule.head.terms[0], {a.terms[0] for a in positive(rule)}
+        if rule.head.relation in acted_on and places and to not in places:
+            what = (
+                f"{rule.head.relation} moves to {term_text(to)}, but not in a message"
+            )
+            remedy = (
+                "no rule is @async, so no loss matters; write @async for what is sent"
+            )
+            yield Problem(rule.span, what, remedy, fatal=False)
+            return
 
 
 def _undefined(program: Program) -> Iterator[Problem]:
@@ -201,7 +221,8 @@ def _dead(program: Program) -> Iterator[Problem]:
     first, last = rounds(program)
     for rule in program.rules:
         atoms = [a for a in positive(rule) if a.time is None and a.relation != CRASH]
-        if not atoms or any(first[atom.relation] == inf for atom in atoms):
+        # What never holds was told of where the rule for it never fires.
+        if not atoms or any(first[a.relation] > last[a.relation] for a in atoms):
             continue
         ends = min(atoms, key=lambda atom: last[atom.relation])
         begins = max(atoms, key=lambda atom: first[atom.relation])

@@ -261,8 +261,13 @@ class View:
         try:
             return self._system.index[node]
         except (KeyError, TypeError):
+            what = f"{_who()} looks at {node!r}, which is no node"
+            if str(node) in map(str, self.nodes):
+                what += ", but the name of one"
+                remedy = "give the node itself, not its name in quotes"
+                raise ModelError(what, remedy=remedy) from None
             raise ModelError(
-                f"{_who()} looks at {node!r}, which is no node of the system",
+                f"{what} of the system",
                 remedy=f"its nodes are {', '.join(map(str, self.nodes))}",
             ) from None
 

@@ -31,6 +31,8 @@ class FactGroup:
         When they differ.
     faults
         Those that the facts rest on directly.
+    cut
+        What the rows that rest on them hold, wherever it is.
     is_sent
         Whether some of them come by messages.
     """
@@ -40,6 +42,7 @@ class FactGroup:
     rows: tuple[FactRow, ...]
     rounds: tuple[int, ...]
     faults: tuple[Fault, ...]
+    cut: frozenset[FactRow]
     is_sent: bool
 
 
@@ -92,6 +95,7 @@ def _group(some: Sequence[FactDifference]) -> FactGroup:
         tuple(dict.fromkeys(one.fact.row for one in some)),
         tuple(sorted({one.fact.time for one in some})),
         tuple(dict.fromkeys(fault for one in some for fault in one.faults)),
+        frozenset(one.fact.row[1:] for one in some if one.faults),
         any(one.is_sent for one in some),
     )
 
@@ -128,7 +132,9 @@ class FactWords:
                 [f"{who} has crashed from {at} on" for who, at in crashes.items()]
             )
         never = self.never(group) if group.is_missing else []
-        rows = never or list(group.rows)
+        # Rows that only follow from those that the faults cut off can be very many.
+        first = [row for row in never if row[1:] in group.cut]
+        rows = first or never or list(group.rows)
         when = "" if never else self._when(group)
         if group.relation in (PRE, POST):
             return self._promised(group, rows)
