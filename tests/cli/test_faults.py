@@ -119,6 +119,21 @@ def test_a_trace_of_faults_can_be_debugged():
     assert result.out.endswith("\nset()\n")
 
 
+def test_relations_may_be_called_like_what_a_trace_calls_its_own():
+    text = DELIVER.replace("log", "round") + (
+        "take_round(N) :- round(N, _); round_(N) :- round(N, _);\n"
+        'never(N) :- round(N, "no");\n'
+    )
+    text += SPEC.replace("log", "round")
+    Path("names.ded").write_text(text)
+    words = ("faults", "names.ded", "--eot", "3", "--eff", "2", "--crashes", "0")
+    assert run(*words, "--out", "bad.wl").status == 1
+    shown = "print {n: (view[n].round_, view[n].round__, view[n].never) for n in nodes}"
+    result = run("debug", "bad.wl", "names.ded", "-c", shown)
+    told = "({('hi',)}, {()}, set())"
+    assert result.out == f"{{a: {told}, b: (set(), set(), set()), c: {told}}}\n"
+
+
 @pytest.mark.parametrize(
     ("broken", "words"),
     [(BROKEN, PROGRAM), (("faults", "zoo:simple-deliv"), ())],

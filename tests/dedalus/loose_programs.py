@@ -69,7 +69,8 @@ class _LooseMaker(Maker):
         other.parts.append(self.atom(other, self.pick(relations), bind=True))
         other.bound[PLACE].append("O")
         if self.once_in(4):
-            other.parts.append(self.pick(["notin gone(O, _)", "gone(N, _)"]))
+            gone = ["notin gone(O, _)", "notin gone(O, _)@3", "gone(N, _)"]
+            other.parts.append(self.pick(gone))
         bound = {kind: [*body.bound[kind], *other.bound[kind]] for kind in body.bound}
         joined = Body("N", [*body.parts, *other.parts], bound)
         if self.once_in(4):

@@ -15,7 +15,7 @@ from tests.lineage.test_random_programs import agrees as searches_agree
 
 from worldline.dedalus.check import check
 from worldline.dedalus.parse import parse_text
-from worldline.injection.scope import Scope
+from worldline.injection.scope import Loss, Scope
 
 THREE = ("a", "b", "c")
 LOOSE = loose_programs(THREE)
@@ -47,6 +47,18 @@ def test_no_label_becomes_a_node(text: str):
     found = check(parse_text(text))
     assert set(found.nodes) == set(THREE)
     assert not found.placed & set(LABELLED)
+
+
+def test_no_rule_waits_for_a_round_of_what_nothing_defines():
+    text = """
+        seed("a", "x")@1; seed("b", "x")@1;
+        has(N, X)@next :- has(N, X); has("b", X)@async :- seed("a", X);
+        has(N, X)@next :- seed(N, X), notin stop(N)@3;
+        pre("ok", X) :- seed("a", X)@1; post("ok", X) :- has("b", X);
+    """
+    scope = Scope(("a", "b"), 4, 3)
+    searches_agree(text, scope)
+    means_the_same(checked(text, scope.nodes), scope, frozenset({Loss(1, "a", "b")}))
 
 
 @pytest.mark.slow

@@ -57,6 +57,23 @@ def test_where_several_things_come_together_the_way_goes_down_to_the_faults():
     ]
 
 
+def test_what_is_lacked_for_a_while_is_not_said_to_be_lacked_at_the_end(
+    tmp_path: Path,
+):
+    program = tmp_path / "passed-on.ded"
+    program.write_text(
+        'peer("a", "b")@1; peer("a", "c")@1; peer("b", "a")@1; peer("c", "b")@1;\n'
+        'init("a", "x")@1; peer(N, M)@next :- peer(N, M);\n'
+        "has(N, P) :- init(N, P); has(M, P)@async :- has(N, P), peer(N, M);\n"
+        'pre("ok", P) :- init(_, P)@1; post("ok", P) :- has("a", P), has("b", P);\n'
+    )
+    lines = told(program, eot=3, eff=2, crashes=0)
+    assert lines[1:3] == [
+        "  (ok, x) is owed, and missing: a→b is lost in 1",
+        "    because a lacks has(x), and b lacks has(x) in 2: a→b is lost in 1",
+    ]
+
+
 @pytest.mark.slow
 def test_a_row_that_must_not_be_there_is_traced_to_what_was_missing():
     """The lost abort shows only beside the run in which it arrives."""

@@ -142,8 +142,7 @@ def compile_program(checked: CheckedProgram) -> Compiled:
     """Compile every rule; takes milliseconds."""
     program = checked.program
     relations = {name: number for number, name in enumerate(checked.columns.arity)}
-    given = {fact.relation for fact in program.facts} | {CRASH}
-    given -= {rule.head.relation for rule in program.rules}
+    derived = {rule.head.relation for rule in program.rules}
     group = {name: set(names) for names in checked.strata for name in names}
     source = Source(relations)
     deltas: list[list[tuple[int, str]]] = []
@@ -164,7 +163,7 @@ def compile_program(checked: CheckedProgram) -> Compiled:
             checked.protocol[number],
             checked.placed,
             relations,
-            given,
+            derived,
             functions,
             triggers,
         )
@@ -226,15 +225,13 @@ def _compiled(
     protocol: bool,
     placed: frozenset[str],
     relations: dict[str, int],
-    given: set[str],
+    derived: set[str],
     functions: dict[str, RuleFunction],
     deltas: list[tuple[int, str]],
 ) -> CompiledRule:
     names = names_of(rule)
     waits = [
-        part.atom.time or 1
-        for part in literals(rule)
-        if part.atom.relation not in given
+        part.atom.time or 1 for part in literals(rule) if part.atom.relation in derived
     ]
     place = place_of(rule, placed)
     held = (atom for atom in positive(rule) if atom.relation in placed)

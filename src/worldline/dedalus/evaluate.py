@@ -120,7 +120,7 @@ def evaluate(
     """Run a program for rounds 1 to `eot`.
 
     Rules with ``@next`` and ``@async`` are not carried out in the last round. A rule
-    that names a round (``p(X)@3``) is silent before it, unless facts alone feed `p`.
+    that names a round (``p(X)@3``) is silent before it, unless no rule derives `p`.
 
     Raises
     ------

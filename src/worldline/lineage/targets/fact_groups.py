@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, final
 
 from worldline.dedalus.differences import FactDifference
 from worldline.dedalus.evaluate import Execution
+from worldline.dedalus.provenance import Fact
 from worldline.dedalus.templates import FactRow
 from worldline.dedalus.walk import CRASH, POST, PRE
 from worldline.injection.scope import Fault
@@ -25,10 +26,8 @@ class FactGroup:
 
     Attributes
     ----------
-    rows
+    facts
         In the order in which they were met.
-    rounds
-        When they differ.
     faults
         Those that the facts rest on directly.
     cut
@@ -39,11 +38,29 @@ class FactGroup:
 
     relation: str
     is_missing: bool
-    rows: tuple[FactRow, ...]
-    rounds: tuple[int, ...]
+    facts: tuple[Fact, ...]
     faults: tuple[Fault, ...]
     cut: frozenset[FactRow]
     is_sent: bool
+
+    @property
+    def rows(self) -> tuple[FactRow, ...]:
+        """Its rows, each once."""
+        return tuple(dict.fromkeys(fact.row for fact in self.facts))
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """When they differ."""
+        return tuple(sorted({fact.time for fact in self.facts}))
+
+    def parted(self, eot: int) -> list[FactGroup]:
+        """Return what differs at the end, and what differs only before, if there is."""
+        last = {fact.row for fact in self.facts if fact.time == eot}
+        parts = (
+            tuple(fact for fact in self.facts if (fact.row in last) is lasts)
+            for lasts in (True, False)
+        )
+        return [replace(self, facts=facts) for facts in parts if facts]
 
 
 _Key: TypeAlias = tuple[str, bool, bool]
@@ -92,8 +109,7 @@ def _group(some: Sequence[FactDifference]) -> FactGroup:
     return FactGroup(
         first.fact.relation,
         first.is_missing,
-        tuple(dict.fromkeys(one.fact.row for one in some)),
-        tuple(sorted({one.fact.time for one in some})),
+        tuple(one.fact for one in some),
         tuple(dict.fromkeys(fault for one in some for fault in one.faults)),
         frozenset(one.fact.row[1:] for one in some if one.faults),
         any(one.is_sent for one in some),
@@ -138,6 +154,8 @@ class FactWords:
         when = "" if never else self._when(group)
         if group.relation in (PRE, POST):
             return self._promised(group, rows)
+        if not never and len(parts := group.parted(self._bad.eot)) > 1:
+            return ", and ".join(map(self.change, parts))
         places = self._places(group, rows)
         if not places:
             return self._unplaced(group, rows, when)

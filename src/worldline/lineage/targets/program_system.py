@@ -206,8 +206,9 @@ class ProgramRun:
         for envelope in self._envelopes:
             sending.setdefault((envelope.src, envelope.time), []).append(envelope)
         rows_at, ends = self._states, self._ends
-        held = {name for rows in rows_at.values() for name in rows}
-        fields = sorted(held | {PRE, POST})
+        # Also what no node ever holds: whoever looks for it sees that it is empty.
+        relations = self._execution.compiled.relations.keys() - {CRASH}
+        fields = sorted({identifier(name) for name in relations} | {PRE, POST})
 
         def round_(self: Any, ctx: Any, time: int) -> None:
             here = rows_at.get((ctx.me.name, time), {}) | ends.get(ctx.me.name, {})
@@ -231,7 +232,8 @@ class ProgramRun:
         for cls in dict.fromkeys(
             type(envelope.content) for envelope in self._envelopes
         ):
-            body[f"take_{cls.__name__}"] = _taking(cls)
+            # No relation has such a name; see `identifier`.
+            body[f"_take_{cls.__name__}"] = _taking(cls)
         return node(type("Place", (), body))
 
 
@@ -340,7 +342,7 @@ def identifier(relation: str) -> str:
     name = re.sub(r"\W", "_", relation)
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         name = f"r_{name}"
-    return f"{name}_" if name in ("round", "crash", "name") else name
+    return f"{name}_" if name.rstrip("_") in ("round", "crash", "name") else name
 
 
 def _taking(cls: Any) -> Any:
