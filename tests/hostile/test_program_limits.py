@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,40 @@ def test_a_run_that_takes_longer_than_there_is_time_is_ended(
     )
     assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "seconds")
     assert report.seconds < 5
+
+
+GROWING = """\
+c("a", 1)@1; p("a", "b")@1; p("b", "a")@1;
+p(N, M)@next :- p(N, M);
+c(N, X)@next :- c(N, X);
+c(N, X * 2)@next :- c(N, X);
+c(N, X * 2 + 1)@next :- c(N, X);
+c(M, X)@async :- c(N, X), p(N, M);
+"""
+KEPT = 'pre(X) :- c("a", X);\npost(X) :- c("b", X);\n'
+
+
+def test_outcomes_that_were_too_much_for_the_search_are_not_made_again(tmp_path: Path):
+    file = tmp_path / "growing.ded"
+    file.write_text(GROWING)
+    began = time.monotonic()
+    report = wl.find_faults(file, eot=19, eff=2, crashes=0, max_seconds=0.5)
+    assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "seconds")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.nightly
+def test_a_trace_and_a_page_that_take_too_long_are_left_out_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("worldline.lineage.answering._EVIDENCE_S", 0.1)
+    file = tmp_path / "growing.ded"
+    file.write_text(GROWING + KEPT)
+    folder = tmp_path / "page"
+    report = wl.find_faults(
+        file, eot=11, eff=2, crashes=0, max_seconds=3, engine="random", report=folder
+    )
+    assert report.verdict is wl.Verdict.VIOLATED
+    unwritten = "seconds used up: the verdict stands, but no {} was written"
+    assert {unwritten.format("trace"), unwritten.format("page")} <= set(report.notes)
+    assert not folder.exists()
