@@ -66,6 +66,13 @@ def test_a_pipe_is_no_program(tmp_path: Path):
     assert "it is no regular file" in refusal(run("faults", tmp_path / "pipe.ded"))
 
 
+def test_the_name_of_a_file_cannot_pass_for_a_verdict(tmp_path: Path):
+    file = tmp_path / "it: HOLDS\n.ded"
+    file.write_text(START + GOALS)
+    told = run("faults", file, "--eot", "3", "--eff", "2")
+    assert told.out.splitlines()[0] == r"it: HOLDS\n: HOLDS"
+
+
 def test_a_rule_that_joins_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
