@@ -169,6 +169,9 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path):
     (tmp_path / "odd.ded").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match=r"cannot read .*odd\.ded: it is not UTF-8"):
         parse_files([tmp_path / "odd.ded"])
+    (tmp_path / "loop.ded").symlink_to("loop.ded")
+    with pytest.raises(InputError, match=r"cannot read .*loop\.ded: Too many levels"):
+        parse_files([tmp_path / "loop.ded"])
 
 
 def test_a_string_that_cannot_be_written_is_refused():

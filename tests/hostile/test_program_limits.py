@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,13 @@ def test_what_has_no_end_or_no_size_is_refused(text: str, said: str, tmp_path: P
 def test_a_pipe_is_no_program(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe.ded")
     assert "it is no regular file" in refusal(run("faults", tmp_path / "pipe.ded"))
+
+
+def test_the_name_of_a_file_cannot_pass_for_a_verdict(tmp_path: Path):
+    file = tmp_path / "it: HOLDS\n.ded"
+    file.write_text(START + GOALS)
+    told = run("faults", file, "--eot", "3", "--eff", "2")
+    assert told.out.splitlines()[0] == r"it: HOLDS\n: HOLDS"
 
 
 def test_a_rule_that_joins_too_much_is_refused(
@@ -126,3 +134,40 @@ def test_a_run_that_takes_longer_than_there_is_time_is_ended(
     )
     assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "seconds")
     assert report.seconds < 5
+
+
+GROWING = """\
+c("a", 1)@1; p("a", "b")@1; p("b", "a")@1;
+p(N, M)@next :- p(N, M);
+c(N, X)@next :- c(N, X);
+c(N, X * 2)@next :- c(N, X);
+c(N, X * 2 + 1)@next :- c(N, X);
+c(M, X)@async :- c(N, X), p(N, M);
+"""
+KEPT = 'pre(X) :- c("a", X);\npost(X) :- c("b", X);\n'
+
+
+def test_outcomes_that_were_too_much_for_the_search_are_not_made_again(tmp_path: Path):
+    file = tmp_path / "growing.ded"
+    file.write_text(GROWING)
+    began = time.monotonic()
+    report = wl.find_faults(file, eot=19, eff=2, crashes=0, max_seconds=0.5)
+    assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "seconds")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.nightly
+def test_a_trace_and_a_page_that_take_too_long_are_left_out_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("worldline.lineage.answering._EVIDENCE_S", 0.1)
+    file = tmp_path / "growing.ded"
+    file.write_text(GROWING + KEPT)
+    folder = tmp_path / "page"
+    report = wl.find_faults(
+        file, eot=11, eff=2, crashes=0, max_seconds=3, engine="random", report=folder
+    )
+    assert report.verdict is wl.Verdict.VIOLATED
+    unwritten = "seconds used up: the verdict stands, but no {} was written"
+    assert {unwritten.format("trace"), unwritten.format("page")} <= set(report.notes)
+    assert not folder.exists()

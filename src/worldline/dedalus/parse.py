@@ -119,10 +119,12 @@ class _Reading:
             if len(self._seen) > MOST_FILES:
                 raise ValueError(f"the program has more than {MOST_FILES} files")
             text = _text_of(path)
-        except (OSError, UnicodeDecodeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             if isinstance(error, UnicodeDecodeError):
                 reason = "it is not UTF-8 text"
+            if isinstance(error, RuntimeError):  # of pathlib, before Python 3.13
+                reason = os.strerror(errno.ELOOP)
             what = f"cannot read {path}: {reason}"
             if included is None:
                 raise InputError(what, remedy="name an existing .ded file") from error

@@ -11,19 +11,18 @@ from worldline.engine.bounds import BoundHit, bound_that_ended
 from worldline.injection.edge import FrontierPoint
 from worldline.injection.scope import NO_FAULTS, FaultSet, Scope, in_order
 from worldline.injection.subject import Run, Subject
+from worldline.lineage.alarm import ended_after
 from worldline.lineage.dispatch import decide, scope_of
 from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import FaultCause, plain_cause
-from worldline.lineage.explaining.exports import ExportedHistory, ReportedRun
-from worldline.lineage.explaining.fates import nodes_of
-from worldline.lineage.explaining.lineages import explained_goals
-from worldline.lineage.explaining.page import refuse_no_folder, write_report
+from worldline.lineage.explaining.page import refuse_no_folder
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.timeline import timeline
 from worldline.lineage.explaining.words import goal_words, sentences
 from worldline.lineage.options import IGNORE, FaultOptions
+from worldline.lineage.pages import MOST_COMPARED, unwritten_words, with_page
 from worldline.lineage.targets.target import FaultQuery, ProgressCallback, Target
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
@@ -32,10 +31,10 @@ from worldline.runs.evidence import file_of, with_file
 from worldline.runs.report import PropertyReport
 from worldline.trace.records import Trace
 
-_MOST_COMPARED = 10
-"""How many falsifiers are explained, and shown on a page."""
 _PATIENCE_S = 2.0
 """Seconds for the cause of one falsifier."""
+_EVIDENCE_S = 5.0
+"""Seconds for a trace, or a page, though the time of the search is up."""
 
 
 def answer(target: Target, options: FaultOptions) -> FaultsReport:
@@ -61,10 +60,8 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
         outcome = decide(target, scope, question, progress)
     runs, unaudited = _confirmed_runs(target, scope, outcome)
     place = Path(options.out or file_of(target.name, "faults"))
-    trace: Trace | None = None
     shown: list[str] = []
-    if runs:
-        trace = target.trace(scope, runs[0].faults, engine, options.seed)
+    trace, unwritten = _recorded(target, question, scope, runs, engine)
     causes = _causes(target, question, scope, runs)
     if runs:
         shown = _shown(target, question, scope, runs[0], causes[0])
@@ -78,6 +75,7 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
         more["hardening"] = _hardening(target, question, scope, outcome)
 
     notes += _words_for(bound_that_ended(ask_more), outcome, question)
+    notes += unwritten
     properties = _properties(target, scope, outcome, runs, trace)
     if trace is not None and options.traces and properties:
         properties[0] = with_file(properties[0], trace, place, target.command)
@@ -100,22 +98,32 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
         swept=swept,
         **more,
     )
-    return report if folder is None else _with_page(folder, report, target, runs)
-
-
-def _with_page(
-    folder: Path, report: FaultsReport, target: Target, runs: list[Run]
-) -> FaultsReport:
-    """Write the page of a report; return the report, which says so if that failed."""
-    try:
-        subject = target.subject(report.scope, IGNORE)
-        _write_page(folder, report, target, subject, runs)
-    except UsageError as error:
-        return replace(report, notes=(*report.notes, error.what))
-    if len(runs) <= _MOST_COMPARED:
+    if folder is None:
         return report
-    said = f"{folder} has the first {_MOST_COMPARED} of {len(runs)} falsifiers"
-    return replace(report, notes=(*report.notes, said))
+    return with_page(folder, report, target, runs, _evidence_seconds(question))
+
+
+def _recorded(
+    target: Target, question: FaultQuery, scope: Scope, runs: list[Run], engine: str
+) -> tuple[Trace | None, list[str]]:
+    """Return the trace of the first run; or what is said where a bound ended it."""
+    traces: list[Trace] = []
+
+    def record() -> None:
+        with ended_after(_evidence_seconds(question)):
+            seed = question.options.seed
+            traces.extend(target.trace(scope, r.faults, engine, seed) for r in runs[:1])
+
+    ended = bound_that_ended(record)
+    if ended is not None:
+        return None, [unwritten_words(ended, "trace")]
+    return (traces[0] if traces else None), []
+
+
+def _evidence_seconds(question: FaultQuery) -> float | None:
+    """Return how long what shows the answer may take: not much longer than asked."""
+    left = question.budget.started().seconds_left
+    return None if left is None else max(left, _EVIDENCE_S)
 
 
 def _words_for(
@@ -257,9 +265,11 @@ def _causes(
     """Return why the first runs break what they break."""
     meter = question.budget.started().going_on()
     causes = []
-    for bad in runs[:_MOST_COMPARED]:
+    for bad in runs[:MOST_COMPARED]:
+        patience = meter.within(_PATIENCE_S)
         try:
-            some = target.causes(scope, bad, meter.within(_PATIENCE_S).check)
+            with ended_after(patience.seconds_left):
+                some = target.causes(scope, bad, patience.check)
         except BoundHit:
             some = [plain_cause(bad.broken, bad.faults, scope)]
         causes.append(tuple(some))
@@ -306,6 +316,8 @@ def _confirmed_runs(
     The audit comes first: what is not pure may fail to break a promise twice.
     """
     unaudited = target.audit(scope, outcome.falsifiers)
+    if not outcome.falsifiers:
+        return [], unaudited  # what was too much for the search is not made here
     subject = target.subject(scope, IGNORE)
     return [_confirmed(subject, one) for one in outcome.falsifiers], unaudited
 
@@ -333,32 +345,3 @@ def _notes(outcome: SearchResult, question: FaultQuery, engine: str) -> list[str
     if engine == "ldfi":
         return ["nothing found, which without the whole lineage is no proof"]
     return []
-
-
-def _write_page(
-    folder: Path,
-    report: FaultsReport,
-    target: Target,
-    subject: Subject,
-    runs: list[Run],
-) -> None:
-    good, scope = subject.run(NO_FAULTS), subject.scope
-    compared = runs[:_MOST_COMPARED]
-    goals = {goal for bad in compared for goal in explained_goals(bad)}
-
-    def history(run: Run) -> ExportedHistory:
-        return target.history(scope, run, goals)
-
-    reported = [ReportedRun(0, history(good))]
-    for number, bad in enumerate(compared, 1):
-        causes = report.causes[number - 1] if number <= len(report.causes) else ()
-        first = dict.fromkeys(node for cause in causes for node in cause.nodes)
-        first |= dict.fromkeys(nodes_of(bad.faults))
-        reported.append(ReportedRun(number, history(bad), tuple(first)))
-    if len(reported) > 1:
-        reported[0] = replace(reported[0], first=reported[1].first)
-
-    def rerun(faults: FaultSet) -> ExportedHistory:
-        return history(subject.run(faults))
-
-    write_report(folder, report, reported, rerun)

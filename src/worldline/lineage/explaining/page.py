@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from worldline.lineage.explaining.cause import FaultCause
@@ -27,10 +27,10 @@ OURS = re.compile(
 _MOST_NAMED, _MOST_FAULTS = 8, 12
 
 
-def write_report(
-    folder: Path, report: FaultsReport, reported: Sequence[ReportedRun], rerun: RunUnder
-) -> None:
-    """Write the page and the runs into a folder: all of them, or nothing.
+def report_files(
+    report: FaultsReport, reported: Sequence[ReportedRun], rerun: RunUnder
+) -> dict[str, bytes]:
+    """Return the page and the runs, as files by name.
 
     Parameters
     ----------
@@ -38,6 +38,13 @@ def write_report(
         The run without faults, and those of the first falsifiers.
     rerun
         Makes another run.
+    """
+    page = printable(page_text(report, reported, rerun)).encode()
+    return {PAGE: page, **dict(printable_files(reported, report.scope))}
+
+
+def write_report(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files of a report into a folder: all of them, or nothing.
 
     Raises
     ------
@@ -45,8 +52,6 @@ def write_report(
         If they cannot be written there.
     """
     refuse_no_folder(folder)
-    page = printable(page_text(report, reported, rerun)).encode()
-    files = {PAGE: page, **dict(printable_files(reported, report.scope))}
     store_folder(folder, files, "a report", OURS)
 
 
@@ -72,7 +77,7 @@ def refuse_no_folder(place: Path) -> None:
 def page_text(
     report: FaultsReport, reported: Sequence[ReportedRun], rerun: RunUnder
 ) -> str:
-    """Return the page; for the parameters see `write_report`."""
+    """Return the page; for the parameters see `report_files`."""
     verdict, scope = report.verdict.value, report.scope
     system, because = written(report.system), written(report.because)
     runs = f"{report.executions:,} execution{'' if report.executions == 1 else 's'}"

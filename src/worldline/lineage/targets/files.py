@@ -8,6 +8,7 @@ from pathlib import Path
 from worldline.loading import builtin
 from worldline.loading.mistaken import refuse_misnamed
 from worldline.model.errors import UsageError
+from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
 from worldline.runs.loading import is_program
 
@@ -32,8 +33,12 @@ def files_of(names: Sequence[str]) -> list[Path]:
 
 
 def name_of(names: Sequence[str]) -> str:
-    """Return what a program is called: the names of its files, without their folders."""
-    return "+".join(Path(name.removeprefix(builtin.PREFIX)).stem for name in names)
+    """Return what a program is called: the names of its files, without their folders.
+
+    It stands before a verdict: a name of several lines must not look like an answer.
+    """
+    stems = (Path(name.removeprefix(builtin.PREFIX)).stem for name in names)
+    return one_line("+".join(stems))
 
 
 def program_file(name: str) -> Path | None:
