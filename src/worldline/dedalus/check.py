@@ -10,7 +10,7 @@ from worldline.dedalus.columns import ColumnTypes
 from worldline.dedalus.crossing import apart, odd_places, unsent
 from worldline.dedalus.lints import suspicious
 from worldline.dedalus.parse import read_files
-from worldline.dedalus.places import Places, places
+from worldline.dedalus.places import Places, places_of
 from worldline.dedalus.problems import Problem, raise_all, shown
 from worldline.dedalus.safety import unsafe
 from worldline.dedalus.strata import strata, unstratified
@@ -102,33 +102,33 @@ def check(
     ProgramError
         With all errors, in the order of the text.
     """
-    found = places(program, nodes)
-    columns = ColumnTypes(program, found.relations)
+    places = places_of(program, nodes)
+    columns = ColumnTypes(program, places.relations)
     groups = strata(program)
     problems = [
         *broken,
         # A place of another type than elsewhere is one error.
-        *(list(odd_places(program, found)) or columns.problems),
+        *(list(odd_places(program, places)) or columns.problems),
         *unsafe(program),
         *unstratified(program, groups),
-        *unsent(program, found),
+        *unsent(program, places),
         *_reserved(program),
     ]
     if not broken and not columns.problems:
         # Else the types are not known: each would only repeat what is said already.
-        problems += _foreign(program, found)
+        problems += _foreign(program, places)
         says_something = goals and (program.rules or program.facts)
         problems += _goals(program, columns) if says_something else ()
     raise_all(problems, program)
     outcomes = _outcomes(program) if goals else ()
     return CheckedProgram(
         program,
-        found.nodes,
+        places.nodes,
         columns,
         tuple(map(tuple, groups)),
-        found.acting,
-        found.relations,
-        (*suspicious(program, found, outcomes), *apart(program, found))
+        places.acting,
+        places.relations,
+        (*suspicious(program, places, outcomes), *apart(program, places))
         if goals
         else (),
         outcomes,
@@ -155,18 +155,18 @@ def _reserved(program: Program) -> Iterator[Problem]:
             yield Problem(atom.span, what, "use another name")
 
 
-def _foreign(program: Program, found: Places) -> Iterator[Problem]:
+def _foreign(program: Program, places: Places) -> Iterator[Problem]:
     """Yield places that are no node, once each: these would silently not run."""
-    if not found.nodes:
+    if not places.nodes:
         spans = [rule.head.span for rule in program.rules]
         spans += [Span(file, 1, 1) for file in program.files]
         remedy = "give it facts for what rules with @next or @async read"
         yield Problem(next(iter(spans), None), "the program names no node", remedy)
         return
-    names = ", ".join(found.nodes)
+    names = ", ".join(places.nodes)
     concluded = {id(rule.head) for rule in program.rules if rule.when is When.NOW}
     told: set[Value] = set()
-    for constant, atom in found.foreign:
+    for constant, atom in places.foreign:
         if constant.value in told:
             continue
         told.add(constant.value)

@@ -14,34 +14,34 @@ from worldline.dedalus.text import term_text
 from worldline.dedalus.walk import POST, PRE, literals
 
 
-def unsent(program: Program, found: Places) -> Iterator[Problem]:
+def unsent(program: Program, places: Places) -> Iterator[Problem]:
     """Yield messages that nobody sends."""
     for rule in program.rules:
-        if rule.when is When.ASYNC and not any(at_a_place(rule, found.relations)):
+        if rule.when is When.ASYNC and not any(at_a_place(rule, places.relations)):
             what = f"nobody sends {rule.head.relation}: the rule has no premise"
             yield Problem(rule.span, what, "add one at the sender")
 
 
-def apart(program: Program, found: Places) -> Iterator[Problem]:
+def apart(program: Program, places: Places) -> Iterator[Problem]:
     """Yield, as warnings, rules that no single node could carry out."""
     feeding = set[str]()
-    for rule, acts in zip(program.rules, found.acting, strict=True):
-        if acts and (problem := _in_rule(program, rule, found, feeding)):
+    for rule, acts in zip(program.rules, places.acting, strict=True):
+        if acts and (problem := _in_rule(program, rule, places, feeding)):
             yield problem
 
 
 def _in_rule(
-    program: Program, rule: Rule, found: Places, feeding: set[str]
+    program: Program, rule: Rule, places: Places, feeding: set[str]
 ) -> Problem | None:
-    head, place = rule.head.relation, place_of(rule, found.relations)
-    atoms = list(at_a_place(rule, found.relations))
+    head, place = rule.head.relation, place_of(rule, places.relations)
+    atoms = list(at_a_place(rule, places.relations))
     elsewhere = next((atom for atom in atoms if atom.terms[0] != place), None)
     moves = rule.when is not When.ASYNC and rule.head.terms[0] != place
     if rule.when is When.NOW:
         if head in feeding or not (head in {PRE, POST} or elsewhere or moves):
             return None
         feeding.add(head)
-        return _feeding(program, rule, found)
+        return _feeding(program, rule, places)
     if elsewhere is not None:
         return Problem(
             elsewhere.span,
@@ -62,14 +62,14 @@ def _in_rule(
     return None
 
 
-def _feeding(program: Program, rule: Rule, found: Places) -> Problem:
+def _feeding(program: Program, rule: Rule, places: Places) -> Problem:
     head = rule.head.relation
     why = f"is derived over several nodes at {rule.span}"
     if head in {PRE, POST}:
         why = "is the specification"
     readers = (
         part.atom.span
-        for reader, acts in zip(program.rules, found.acting, strict=True)
+        for reader, acts in zip(program.rules, places.acting, strict=True)
         for part in literals(reader)
         if acts and part.atom.relation == head
     )
@@ -81,10 +81,10 @@ def _feeding(program: Program, rule: Rule, found: Places) -> Problem:
     )
 
 
-def odd_places(program: Program, found: Places) -> Iterator[Problem]:
+def odd_places(program: Program, places: Places) -> Iterator[Problem]:
     """Yield places that are numbers, calculated or aggregated."""
     for atom in atoms_of(program):
-        if atom.relation in found.relations and not _names_a_place(atom.terms[0]):
+        if atom.relation in places.relations and not _names_a_place(atom.terms[0]):
             yield Problem(
                 atom.span,
                 f"the location {term_text(atom.terms[0])} of {atom.relation} is no name "

@@ -22,7 +22,7 @@ _OLD_GOALS = ("good", "bad")
 
 
 def suspicious(
-    program: Program, found: Places, outcomes: Collection[str]
+    program: Program, places: Places, outcomes: Collection[str]
 ) -> Iterator[Problem]:
     """Yield warnings, one kind after the other.
 
@@ -42,7 +42,7 @@ def suspicious(
         read |= {*outcomes, *_OLD_GOALS}
     yield from _unsent(program)
     yield from _undefined(program)
-    yield from _labelled(found)
+    yield from _labelled(places)
     yield from _fleeting_goals(program)
     yield from _unread(program, read)
     yield from _same_round(program)
@@ -123,10 +123,10 @@ def _old_goals(program: Program) -> Iterator[Problem]:
             yield Problem(heads[name].span, what, remedy, fatal=False)
 
 
-def _labelled(found: Places) -> Iterator[Problem]:
+def _labelled(places: Places) -> Iterator[Problem]:
     """Relations that are kept, and whose first column is taken for no place."""
     told = set[str]()
-    for atom in found.labelled:
+    for atom in places.labelled:
         if atom.relation not in told:
             told.add(atom.relation)
             first = term_text(atom.terms[0])
@@ -134,7 +134,7 @@ def _labelled(found: Places) -> Iterator[Problem]:
                 f"{first} is taken for a label, not for a node: {atom.relation} takes "
                 "part in no message"
             )
-            remedy = f"nodes are {', '.join(found.nodes)}, and no crash touches it"
+            remedy = f"nodes are {', '.join(places.nodes)}, and no crash touches it"
             yield Problem(atom.span, what, remedy, fatal=False)
 
 

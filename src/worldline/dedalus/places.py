@@ -59,7 +59,7 @@ class Places:
     labelled: tuple[Atom, ...]
 
 
-def places(program: Program, nodes: Collection[str] | None = None) -> Places:
+def places_of(program: Program, nodes: Collection[str] | None = None) -> Places:
     """Return the places of a program; ``None`` for all nodes that it names."""
     sending = [rule for rule in program.rules if rule.when is When.ASYNC]
     sent = {rule.head.relation for rule in sending} | _read(program, sending)

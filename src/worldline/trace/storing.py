@@ -13,7 +13,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from worldline.model.errors import UsageError
@@ -36,15 +36,8 @@ def store(place: Path, content: bytes, what: str) -> None:
     UsageError
         If it cannot be written there; the message says why.
     """
-    try:
+    with _refusing(what, place):
         _store(place, content)
-    except (OSError, ValueError) as error:
-        # A ValueError is about what no path can be, such as one with a NUL in it.
-        said = error.strerror if isinstance(error, OSError) else None
-        raise UsageError(
-            f"cannot write {what} to {place}: {said or error}",
-            remedy="choose another place for it",
-        ) from error
 
 
 def store_folder(
@@ -67,9 +60,16 @@ def store_folder(
     UsageError
         If it cannot be written there; the message says why.
     """
-    try:
+    with _refusing(what, place):
         _store_folder(place, files, ours)
+
+
+@contextlib.contextmanager
+def _refusing(what: str, place: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
+        # A ValueError is about what no path can be, such as one with a NUL in it.
         said = error.strerror if isinstance(error, OSError) else None
         raise UsageError(
             f"cannot write {what} to {place}: {said or error}",
