@@ -12,7 +12,7 @@ from tests.dedalus.random_programs import programs
 
 from worldline.dedalus.check import load
 from worldline.dedalus.parse import MOST_TEXT, parse_text
-from worldline.dedalus.problems import Problem, ProgramError
+from worldline.dedalus.problems import ENOUGH, Problem, ProgramError
 from worldline.dedalus.syntax import Program
 
 SIGNS = ['"', "'", ";", ",", ".", "(", ")", "@", ":-", "/*", "*/", "//", "-", "\n", "#"]
@@ -160,3 +160,10 @@ def test_what_a_broken_statement_may_define_is_not_missed(tmp_path: Path):
 
 def test_a_program_of_which_nothing_is_wrong_is_read_as_before():
     assert parse_text(" \n// nothing\n") == Program((), (), ("<text>",))
+
+
+def test_of_a_flood_of_errors_enough_are_looked_for():
+    with pytest.raises(ProgramError) as refused:
+        parse_text(";" * MOST_TEXT)
+    assert len(refused.value.problems) == ENOUGH
+    assert str(refused.value).endswith(f"and at least {ENOUGH - 20} more")

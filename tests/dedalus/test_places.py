@@ -215,3 +215,11 @@ def test_rows_that_move_where_nothing_is_sent_are_noticed(when: str):
         f"log(M,P){when} :- say(N,P), peer(N,M);", "log(N,P) :- say(N,P);"
     )
     assert moves not in warnings(local + "lacks(M) :- log(N,_), peer(N,M);" + GOALS)
+
+
+def test_a_node_that_the_program_never_names_is_noticed():
+    """Else `--nodes "a b"`, without the comma, says HOLDS of one node."""
+    program = checked(TOLD + GOALS, ["a", "b", "b c"])
+    assert [problem.what for problem in program.warnings] == [
+        '"b c" is a node, and the program never names it'
+    ]

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from math import inf
 
-from worldline.dedalus.places import Places, read_later
+from worldline.dedalus.places import Places, atoms_of, read_later
 from worldline.dedalus.problems import Problem
-from worldline.dedalus.syntax import UNNAMED, Atom, Program, Rule, Variable, When
+from worldline.dedalus.syntax import (
+    UNNAMED,
+    Atom,
+    Constant,
+    Program,
+    Rule,
+    Variable,
+    When,
+)
 from worldline.dedalus.text import term_text
 from worldline.dedalus.walk import (
     CRASH,
@@ -40,6 +48,7 @@ def suspicious(
         yield Problem(None, what, fatal=False)
         yield from _old_goals(program)
         read |= {*outcomes, *_OLD_GOALS}
+    yield from _strangers(program, places)
     yield from _unsent(program)
     yield from _undefined(program)
     yield from _labelled(places)
@@ -79,6 +88,20 @@ def defined(program: Program) -> set[str]:
     """Return the relations that a rule, a fact or the faults can ever fill."""
     names = {CRASH, *(fact.relation for fact in program.facts)}
     return names | {rule.head.relation for rule in program.rules}
+
+
+def _strangers(program: Program, places: Places) -> Iterator[Problem]:
+    """Nodes that were asked for and have no row: nothing is sent to them by name."""
+    named = {
+        term.value
+        for atom in atoms_of(program)
+        for term in atom.terms
+        if isinstance(term, Constant)
+    }
+    for node in places.nodes:
+        if node not in named:
+            what = f'"{node}" is a node, and the program never names it'
+            yield Problem(None, what, "check --nodes A,B,...", fatal=False)
 
 
 def _unsent(program: Program) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from worldline.dedalus.mistakes import begins_statement, between, mistake, python_text
-from worldline.dedalus.problems import Problem, ProgramError, raise_all
+from worldline.dedalus.problems import ENOUGH, Problem, ProgramError, raise_all
 from worldline.dedalus.statements import Statement, Statements
 from worldline.dedalus.syntax import Atom, Program, Rule, Span
 from worldline.model.errors import InputError, UsageError
@@ -146,6 +146,8 @@ class _Reading:
             return
         statements = Statements(file, text)
         for statement in statements:
+            if len(self.problems) >= ENOUGH:
+                break
             self._take(statement)
         self.problems += statements.problems
 

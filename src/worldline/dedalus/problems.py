@@ -16,6 +16,8 @@ _WIDEST = 400
 """Characters that are shown of a line."""
 _MOST = 20
 """Problems that are shown at once."""
+ENOUGH = 1_000
+"""Problems after which no more are looked for: each takes a fraction of a millisecond."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -35,7 +37,8 @@ class ProgramError(InputError):
     def __init__(self, problems: Sequence[Problem], texts: Mapping[str, str]) -> None:
         lines = [each.shown(texts.get(each.file)) for each in problems[:_MOST]]
         if len(problems) > _MOST:
-            lines.append(f"and {len(problems) - _MOST} more")
+            least = "at least " if len(problems) >= ENOUGH else ""
+            lines.append(f"and {least}{len(problems) - _MOST} more")
         super().__init__("\n".join(lines))
         self.problems = tuple(problems)
 
