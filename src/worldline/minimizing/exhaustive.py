@@ -113,20 +113,20 @@ def lower_bound(
 ) -> int | None:
     """Return how many deliveries every violating run has at least; None if unknown.
 
-    One level of states after the other is visited, as far as `states` go.
+    One level of states after the other is visited, as far as `states` go. A violation
+    that is met there is a shortest run, and takes the place of the best so far.
 
     Raises
     ------
     BoundHit
         If a limit of the campaign is reached.
     """
-    system = campaign.runner.world.system
-    others = _others(system)
-    if others is None:
-        return None
     most = campaign.best.size.steps - 1
-    _, least = runs.shortest(campaign, snapshot, most, states)
-    return max(0, least - others)
+    run, least = runs.shortest(campaign, snapshot, most, states)
+    if run is not None:
+        campaign.attempt([campaign.runner.step(*one) for one in run], EXACT)
+    others = _others(campaign.runner.world.system)
+    return None if others is None else max(0, least - others)
 
 
 def _others(system: System) -> int | None:

@@ -138,10 +138,10 @@ def _shrink(
         runs = ShortRuns(original.system, original.prop)
         stages = (*STANDARD, (ShorterEnd(runs),))
     shrink(campaign, stages)
-    proofs.level = next(reversed(level_of(campaign)), None)
     snapshot = original.start.snapshot
     if runs is not None and options.certify and snapshot is not None:
         proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
+    proofs.level = next(reversed(level_of(campaign)), None)
 
 
 def _witnessed(
