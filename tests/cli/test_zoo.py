@@ -54,7 +54,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     made = Commands(one="violated", two="violated", none="holds")
     monkeypatch.setattr(zoo, "bugs", lambda: BUGS)
     monkeypatch.setattr(zoo, "controls", lambda: CONTROLS)
-    monkeypatch.setattr("worldline.cli.zoo.subprocess.run", made.run)
+    monkeypatch.setattr("subprocess.run", made.run)
     return made
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -225,6 +224,8 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Case]:
 
 def _try(name: str, case: Case, max_seconds: float | None) -> BugResult:
     """Run a command as a user would: in a process of its own."""
+    import subprocess  # no other verb starts a process
+
     words = shlex.split(case.command)
     bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
     begun = time.monotonic()
