@@ -22,7 +22,6 @@ from worldline.dedalus.syntax import (
     Atom,
     Constant,
     Literal,
-    Program,
     Rule,
     Term,
     Variable,
@@ -54,7 +53,7 @@ def with_outcomes(checked: CheckedProgram, scope: Scope) -> CheckedProgram:
             columns = (*row, _label(relation, row, labels))
             facts.append(Atom(owed, tuple(map(Constant, columns)), eot))
         rules += _rules(relation, owed, checked.columns.arity[relation])
-    program: Program = checked.program
+    program = checked.program
     program = replace(
         program, rules=(*program.rules, *rules), facts=(*program.facts, *facts)
     )

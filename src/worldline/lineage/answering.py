@@ -66,16 +66,10 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     if runs:
         shown = _shown(target, question, scope, runs[0], causes[0])
     notes = [*target.warnings, *outcome.notes, *_notes(outcome, question, engine)]
-    notes += unaudited
-    more: dict[str, Any] = {}
-
-    def ask_more() -> None:
-        if options.frontier:
-            more["frontier"] = _frontier(target, question, scope)
-        more["hardening"] = _hardening(target, question, scope, outcome)
-
-    notes += _words_for(bound_that_ended(ask_more), outcome, question)
-    notes += unwritten
+    more, ended = _asked_besides(
+        target, question, scope, outcome, with_frontier=options.frontier
+    )
+    notes += [*unaudited, *ended, *unwritten]
     properties = _properties(target, scope, outcome, runs, trace)
     if trace is not None and options.traces and properties:
         properties[0] = with_file(properties[0], trace, place, target.command)
@@ -101,6 +95,25 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     if folder is None:
         return report
     return with_page(folder, report, target, runs, _evidence_seconds(question))
+
+
+def _asked_besides(
+    target: Target,
+    question: FaultQuery,
+    scope: Scope,
+    outcome: SearchResult,
+    *,
+    with_frontier: bool,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the frontier and rules to add, where asked for, and what ended that."""
+    more: dict[str, Any] = {}
+
+    def ask() -> None:
+        if with_frontier:
+            more["frontier"] = _frontier(target, question, scope)
+        more["hardening"] = _hardening(target, question, scope, outcome)
+
+    return more, list(_words_for(bound_that_ended(ask), outcome, question))
 
 
 def _recorded(
