@@ -9,9 +9,13 @@ from worldline.minimizing.fewest import Fewest, closed
 from worldline.minimizing.options import Effort
 from worldline.minimizing.original import Original
 from worldline.shrink.campaign import Campaign, ShrinkPass
+from worldline.shrink.passes.backtracks import Backtracks
 
 _FURTHER = 100
 """How many times as many states a search visits with high effort."""
+
+_BACKTRACKED = 1_000_000
+"""Events that are executed in vain for other orders of messages."""
 
 
 @final
@@ -37,14 +41,15 @@ class Searches:
         self._closed: ClosedWorld | None = None
         self.stages: list[tuple[ShrinkPass, ...]] = []
         what = original.prop or original.failure
-        if what is None or original.system.open_workload:
-            return
-        anywhere = original.start.begins is not None
-        self._runs = ShortRuns(original.system, what, anywhere=anywhere)
-        self.stages.append((ShorterEnd(self._runs),))
-        if self._is_high and states:
-            self._closed = ClosedWorld(original, self._states)
-            self.stages.append((self._closed,))
+        if what is not None and not original.system.open_workload:
+            anywhere = original.start.begins is not None
+            self._runs = ShortRuns(original.system, what, anywhere=anywhere)
+            self.stages.append((ShorterEnd(self._runs),))
+            if self._is_high and states:
+                self._closed = ClosedWorld(original, self._states)
+                self.stages.append((self._closed,))
+        if self._is_high:
+            self.stages.append((Backtracks(_BACKTRACKED),))
 
     def least(self, campaign: Campaign) -> int | None:
         """Return how many deliveries every violating run has; None if unknown.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds
+from worldline.engine.decisions import Decision
 from worldline.engine.exploration import Exploration, Hit, Options, StateCheck
 from worldline.engine.tables import Row
 from worldline.engine.unfold import unfold
@@ -73,10 +74,9 @@ class ShortRuns:
         self.what = what
         self.anywhere = anywhere
         self.world = TabulatedWorld(system, anywhere=anywhere)
-        self._checks: list[StateCheck] = []
+        self._decisions: dict[str, Decision] = {}
         if isinstance(what, Property):
-            decision = self.world.decision(what)
-            self._checks.append(StateCheck(decision, target=False, fatal=True))
+            self._decisions[what.name] = self.world.decision(what)
         self._alike = SymmetryCheck(self.world) if system.symmetry else None
 
     def canonical(self, row: Row) -> Row:
@@ -127,7 +127,10 @@ class ShortRuns:
             world.tables,
             world,
             [world.encode(snapshot) for snapshot in begins],
-            self._checks,
+            [
+                StateCheck(decision, target=False, fatal=True)
+                for decision in self._decisions.values()
+            ],
             bounds=Bounds(depth=steps + 1, states=states),
             options=Options(),
             meter=campaign.meter,
@@ -136,12 +139,12 @@ class ShortRuns:
         members = 0 if alike is None else alike.symmetry.count
         search.run(choose("auto", symmetric=members).run)
         campaign.runner.executed += search.statistics.generated
-        if search.bound in ("seconds", "memory", "interrupted"):
+        # Without memory it ends as without states: its own is free again.
+        if search.bound in ("seconds", "interrupted"):
             raise BoundHit(search.bound)
         if alike is not None:
             alike.check_steps(search.expanded.rows())
-            decisions = {"property": check.decision for check in self._checks}
-            alike.check_verdicts(search.examined.rows(), decisions)
+            alike.check_verdicts(search.examined.rows(), self._decisions)
             unfold(search)
         hit = self._hit(search)
         if hit is not None:

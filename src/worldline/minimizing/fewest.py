@@ -111,7 +111,9 @@ def _others(runs: ShortRuns, snapshot: Snapshot) -> int | None:
     refuses messages, so that has to be out of the question there.
     """
     system = runs.world.system
-    new = sum(_status(system, n, snapshot) is Status.NEW for n in range(len(system.ids)))
+    new = sum(
+        _status(system, n, snapshot) is Status.NEW for n in range(len(system.ids))
+    )
     if system.prologue or runs.anywhere:
         return None
     if not isinstance(system.network, Datagrams):
@@ -126,7 +128,8 @@ def _status(system: System, index: int, snapshot: Snapshot) -> Status:
     column = system.layout.hidden(index)
     cell: Any = system.cell(column)
     cell.restore(snapshot[column])
-    return cell.status
+    status: Status = cell.status
+    return status
 
 
 def closed(system: System, campaign: Campaign) -> System:

@@ -75,7 +75,7 @@ class MinimizeOptions(VerbOptions):
     )
     effort: Effort = option(
         "normal",
-        "how hard to try: high adds searches that take minutes, last",
+        "how hard to try; with high, searches that take minutes come last",
         Choice("normal", "high"),
     )
     out: Path | str | None = option(
