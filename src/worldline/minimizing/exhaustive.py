@@ -43,6 +43,8 @@ class ShortestRun:
 
     Attributes
     ----------
+    events
+        Steps that were worked out.
     least
         How many steps every violating run has at least.
     begin
@@ -51,6 +53,7 @@ class ShortestRun:
         That run; None if there was none.
     """
 
+    events: int
     least: int
     begin: int = 0
     way: WayOut | None = None
@@ -138,7 +141,7 @@ class ShortRuns:
         )
         members = 0 if alike is None else alike.symmetry.count
         search.run(choose("auto", symmetric=members).run)
-        campaign.runner.executed += search.statistics.generated
+        events = search.statistics.generated
         # Without memory it ends as without states: its own is free again.
         if search.bound in ("seconds", "interrupted"):
             raise BoundHit(search.bound)
@@ -149,11 +152,11 @@ class ShortRuns:
         hit = self._hit(search)
         if hit is not None:
             way = [(entry.event, leaf.detail.choices) for entry, leaf in hit.path]
-            return ShortestRun(len(way), hit.root, way)
+            return ShortestRun(events, len(way), hit.root, way)
         if search.bound in (None, "depth") and not search.failures:
-            return ShortestRun(steps + 1)
+            return ShortestRun(events, steps + 1)
         # The last level was perhaps not finished.
-        return ShortestRun(max(0, search.statistics.depth - 1))
+        return ShortestRun(events, max(0, search.statistics.depth - 1))
 
     def _hit(self, search: Exploration) -> Hit | None:
         if isinstance(self.what, Property):
@@ -180,6 +183,7 @@ class ShorterEnd:
             place = len(steps) - length
             before = [campaign.runner.states(campaign.best)[place]]
             run = self._runs.shortest(campaign, before, length - 1, _STATES)
+            campaign.runner.executed += run.events
             if run.way is not None:
                 new = [campaign.runner.step(*one) for one in run.way]
                 campaign.attempt((*steps[:place], *new), EXACT)

@@ -29,9 +29,9 @@ from worldline.shrink.chunks import without
 from worldline.shrink.matching import LAST
 from worldline.shrink.steps import DELIVERIES, ShrunkStep, size_of
 
-Steps: TypeAlias = tuple[ShrunkStep, ...]
+WantedSteps: TypeAlias = tuple[ShrunkStep, ...]
 
-PartialOrder: TypeAlias = tuple[tuple[int, ...], ...]
+NodeOrders: TypeAlias = tuple[tuple[int, ...], ...]
 """What happens at each node, in order: the same for runs that are the same but for the
 order of independent steps."""
 
@@ -86,27 +86,27 @@ class _Queue:
 
     def __init__(self, run: ShrunkRun) -> None:
         self._places = {label: place for place, label in enumerate(_labels(run.steps))}
-        self._heap: list[tuple[int, int, Steps]] = []
+        self._heap: list[tuple[int, int, WantedSteps]] = []
         self._numbers = itertools.count()
-        self._tried: set[PartialOrder] = set()
+        self._tried: set[NodeOrders] = set()
         self._nodes = sorted({step.known.index for step in run.steps})
 
-    def put(self, steps: Steps) -> None:
+    def put(self, steps: WantedSteps) -> None:
         number = next(self._numbers)
         heapq.heappush(self._heap, (self._distance(steps), number, steps))
 
-    def __iter__(self) -> Iterator[Steps]:
+    def __iter__(self) -> Iterator[WantedSteps]:
         while self._heap:
             yield heapq.heappop(self._heap)[2]
 
     def is_new(self, steps: Sequence[ShrunkStep]) -> bool:
         """Say whether no run was the same but for the order of independent steps."""
-        order = _partial_order(steps)
+        order = _node_orders(steps)
         is_new = order not in self._tried
         self._tried.add(order)
         return is_new
 
-    def _distance(self, steps: Steps) -> int:
+    def _distance(self, steps: WantedSteps) -> int:
         """Return how many steps are not of the original, or in another order there."""
         places = [self._places.get(label, -1) for label in _labels(steps)]
         others, seen = 0, 0
@@ -129,7 +129,7 @@ def _labels(steps: Sequence[ShrunkStep]) -> Iterator[tuple[int, int]]:
         count[key] += 1
 
 
-def _partial_order(steps: Sequence[ShrunkStep]) -> PartialOrder:
+def _node_orders(steps: Sequence[ShrunkStep]) -> NodeOrders:
     order: dict[int, list[int]] = {}
     for step in steps:
         order.setdefault(step.known.index, []).append(id(step.known))
@@ -138,7 +138,7 @@ def _partial_order(steps: Sequence[ShrunkStep]) -> PartialOrder:
 
 def _turned(
     campaign: Campaign, run: ShrunkRun, steps: Sequence[ShrunkStep]
-) -> Iterator[Steps]:
+) -> Iterator[WantedSteps]:
     """Yield a run with each race turned round: what comes second, first."""
     runner = campaign.runner
     world = runner.world
@@ -157,7 +157,7 @@ def _turned(
 
 def _with_first(
     campaign: Campaign, steps: Sequence[ShrunkStep], place: int, event: Event
-) -> Steps | None:
+) -> WantedSteps | None:
     """Return a run in which an event comes before the one at a place of its node."""
     own = steps[place].known.event
     if event == own or event.kind not in DELIVERIES:
