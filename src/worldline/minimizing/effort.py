@@ -8,6 +8,7 @@ from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns
 from worldline.minimizing.fewest import Fewest, closed
 from worldline.minimizing.options import Effort
 from worldline.minimizing.original import Original
+from worldline.model.system import System
 from worldline.shrink.campaign import Campaign, ShrinkPass
 from worldline.shrink.passes.backtracks import Backtracks
 
@@ -30,25 +31,25 @@ class Searches:
     Attributes
     ----------
     stages
-        Passes that need a search, the cheap ones first.
+        Passes that need a search or take long, the cheap ones first.
     """
 
     def __init__(self, original: Original, states: int, *, effort: Effort) -> None:
         self._original = original
-        self._is_high = effort == "high"
-        self._states = states * (_FURTHER if self._is_high else 1)
+        self._states = states
         self._runs: ShortRuns | None = None
         self._closed: ClosedWorld | None = None
         self.stages: list[tuple[ShrinkPass, ...]] = []
-        what = original.prop or original.failure
-        if what is not None and not original.system.open_workload:
-            anywhere = original.start.begins is not None
-            self._runs = ShortRuns(original.system, what, anywhere=anywhere)
-            self.stages.append((ShorterEnd(self._runs),))
-            if self._is_high and states:
-                self._closed = ClosedWorld(original, self._states)
-                self.stages.append((self._closed,))
-        if self._is_high:
+        is_high = effort == "high"
+        if (original.prop or original.failure) is None or original.system.open_workload:
+            self._states = 0
+        else:
+            self.stages.append((ShorterEnd(self._runs_of),))
+        if is_high and self._states:
+            self._states *= _FURTHER
+            self._closed = ClosedWorld(original, self._states)
+            self.stages.append((self._closed,))
+        if is_high:
             self.stages.append((Backtracks(_BACKTRACKED),))
 
     def least(self, campaign: Campaign) -> int | None:
@@ -57,14 +58,30 @@ class Searches:
         A smaller run that is met becomes the best one.
         """
         snapshot = self._original.start.snapshot
-        if self._runs is None or not self._states or snapshot is None:
+        if not self._states or snapshot is None:
             return None
-        return Fewest(self._runs, snapshot).search(campaign, self._states)
+        if self._closed is not None and self._closed.is_everything:
+            return self._closed.least
+        return Fewest(self._runs_of(campaign), snapshot).search(campaign, self._states)
 
     def is_closed_world(self, campaign: Campaign) -> bool:
         """Say whether no run with the same calls is known to have fewer deliveries."""
         least = None if self._closed is None else self._closed.least
         return least is not None and least >= campaign.best.size.deliveries
+
+    def _runs_of(self, campaign: Campaign) -> ShortRuns:
+        """Return who searches the runs of the system that a campaign has now."""
+        system = campaign.runner.world.system
+        if self._runs is None or self._runs.world.system is not system:
+            self._runs = searching(self._original, system)
+        return self._runs
+
+
+def searching(original: Original, system: System) -> ShortRuns:
+    """Return who searches the runs of a system for what an original run violates."""
+    what = original.prop or original.failure
+    assert what is not None
+    return ShortRuns(system, what, anywhere=original.start.begins is not None)
 
 
 @final
@@ -76,23 +93,23 @@ class ClosedWorld:
     least
         How many deliveries they have at least, as far as that was searched last; None
         if nobody knows.
+    is_everything
+        Whether there are no other runs: the best one makes all calls of scripts.
     """
 
     name = "closed world"
 
     def __init__(self, original: Original, states: int) -> None:
         self.least: int | None = None
+        self.is_everything = False
         self._original = original
         self._states = states
 
     def apply(self, campaign: Campaign) -> None:
-        original = self._original
-        what, snapshot = original.prop or original.failure, original.start.snapshot
-        assert what is not None
+        snapshot = self._original.start.snapshot
         assert snapshot is not None
-        runs = ShortRuns(
-            closed(original.system, campaign),
-            what,
-            anywhere=original.start.begins is not None,
-        )
+        whole = campaign.runner.world.system
+        system = closed(whole, campaign)
+        self.is_everything = system.scripts == whole.scripts
+        runs = searching(self._original, system)
         self.least = Fewest(runs, snapshot).search(campaign, self._states)

@@ -5,7 +5,7 @@ What `worldline.shrink` may not know: the engine of `check`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -169,20 +169,27 @@ class ShortRuns:
 
 @final
 class ShorterEnd:
-    """Replaces the last steps of a run by fewer, if there are such."""
+    """Replaces the last steps of a run by fewer, if there are such.
+
+    Parameters
+    ----------
+    runs_of
+        Returns who searches the runs of the system that a campaign has now.
+    """
 
     name = "shorter end"
 
-    def __init__(self, runs: ShortRuns) -> None:
-        self._runs = runs
+    def __init__(self, runs_of: Callable[[Campaign], ShortRuns]) -> None:
+        self._runs_of = runs_of
 
     def apply(self, campaign: Campaign) -> None:
+        runs = self._runs_of(campaign)
         for most in _LENGTHS:
             steps = campaign.best.steps
             length = min(most, len(steps))
             place = len(steps) - length
             before = [campaign.runner.states(campaign.best)[place]]
-            run = self._runs.shortest(campaign, before, length - 1, _STATES)
+            run = runs.shortest(campaign, before, length - 1, _STATES)
             campaign.runner.executed += run.events
             if run.way is not None:
                 new = [campaign.runner.step(*one) for one in run.way]
