@@ -6,9 +6,9 @@ result. Time and Ctrl-C only end it earlier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import NamedTuple, Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Meter
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
@@ -59,6 +59,13 @@ class ShrinkProgress:
     schedules: int
     events: int
     seconds: float
+
+
+class Candidate(NamedTuple):
+    """What is tried: steps of the best run, in any order, or new ones; how they match."""
+
+    wanted: Sequence[ShrunkStep]
+    matching: Matching
 
 
 _TELL_EVERY = 64
@@ -132,6 +139,40 @@ class Campaign:
         BoundHit
             If a limit is reached.
         """
+        return self.first_of([Candidate(wanted, matching)], sideways=sideways) == 0
+
+    def first_of(
+        self, candidates: Iterable[Candidate], *, sideways: bool = False
+    ) -> int | None:
+        """Run candidates; return the number of the first that became the best run.
+
+        Parameters
+        ----------
+        candidates
+            Made of the present best run, each for itself: more of them may be taken than
+            are run, so to take one may change nothing that the others are made of. The
+            first in their order counts, whichever is finished first.
+        sideways
+            Whether a run that is as large as the best takes its place as well.
+
+        Returns
+        -------
+        int | None
+            From 0; candidates after it count as never run. None if none is smaller.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        for number, candidate in enumerate(candidates):
+            if self._attempt(*candidate, sideways=sideways):
+                return number
+        return None
+
+    def _attempt(
+        self, wanted: Sequence[ShrunkStep], matching: Matching, *, sideways: bool
+    ) -> bool:
         key = matching, tuple(step.place for step in wanted)
         steps = self.best.steps
         is_known = all(s.place >= 0 and steps[s.place] is s for s in wanted)
