@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Meter
-from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.shrink.candidate import Candidate, CandidateRunner, ShrunkRun
 from worldline.shrink.matching import Matching
 from worldline.shrink.steps import ShrunkStep, size_of
 
@@ -59,13 +59,6 @@ class ShrinkProgress:
     schedules: int
     events: int
     seconds: float
-
-
-class Candidate(NamedTuple):
-    """What is tried: steps of the best run, in any order, or new ones; how they match."""
-
-    wanted: Sequence[ShrunkStep]
-    matching: Matching
 
 
 _TELL_EVERY = 64

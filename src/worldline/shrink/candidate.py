@@ -37,6 +37,13 @@ _FEWEST_BETWEEN = 16
 """Steps between two marks: to make one takes about as long as so many steps."""
 
 
+class Candidate(NamedTuple):
+    """What is tried: steps of the best run, in any order, or new ones; how they match."""
+
+    wanted: Sequence[ShrunkStep]
+    matching: Matching
+
+
 class Mark(NamedTuple):
     """A state on a run, to begin candidates in."""
 
