@@ -25,6 +25,7 @@ from worldline.runs.loading import command, system_of
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
+from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import level_of
@@ -92,10 +93,14 @@ def _minimized(
         run,
         meter,
         most_events=options.max_events,
+        threads=threads_of(options.threads),
         progress=options.progress,
     )
     proofs = _Proofs()
-    bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    try:
+        bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    finally:
+        campaign.close()
     best = campaign.best
     row = _witnessed(original, runner, best, path, options)
     return MinimizeReport(

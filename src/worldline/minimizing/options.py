@@ -76,6 +76,12 @@ class MinimizeOptions(VerbOptions):
         File(),
     )
     traces: bool = option(True, "whether a trace is written", InPython(Switch()))
+    threads: int | None = option(
+        None,
+        "processes that run candidates, once there is enough to do; no result depends on "
+        "it (default: one for each processor)",
+        Whole(),
+    )
     progress: Callable[[ShrinkProgress], None] | None = option(
         None, "is called now and then with how far it has come", InPython(Function())
     )

@@ -194,6 +194,25 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
     return min(len(steps), len(others))
 
 
+def is_taken(
+    executed: Sequence[ShrunkStep], best: ShrunkRun, *, sideways: bool
+) -> bool:
+    """Say whether an executed run takes the place of the best one.
+
+    Parameters
+    ----------
+    sideways
+        Whether one that is as large does, if it is another.
+    """
+    size = size_of(executed)
+    if size != best.size or not sideways:
+        return size < best.size
+    return any(
+        one.known is not other.known
+        for one, other in zip(executed, best.steps, strict=True)
+    )
+
+
 def note(
     transit: Transit,
     world: RememberingWorld,

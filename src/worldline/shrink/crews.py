@@ -1,0 +1,75 @@
+"""When there is a crew: where there is enough to do for several processes, and memory."""
+
+from __future__ import annotations
+
+import os
+from typing import final
+
+from worldline.engine.bounds import Meter
+from worldline.engine.room import resident
+from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.shrink.crew import Crew
+
+WORTH_CREW = 100_000
+"""Events that one process executes before others are forked off it: a second or two."""
+
+_LOOK_EVERY = 64
+"""Rounds between two looks at the memory of all processes."""
+
+_GROWS = 1.5
+"""What a process will need, by what it has when it is forked."""
+
+
+@final
+class Crews:
+    """The crew of a campaign, if it has one now.
+
+    Parameters
+    ----------
+    most
+        Processes that may run candidates, this one too.
+    """
+
+    def __init__(self, runner: CandidateRunner, meter: Meter, most: int) -> None:
+        self._runner = runner
+        self._meter = meter
+        self._most = most if hasattr(os, "fork") else 1
+        self._begins_at = runner.executed + WORTH_CREW
+        self._crew: Crew | None = None
+        self._rounds = 0
+
+    def now(self, best: ShrunkRun) -> Crew | None:
+        """Return the crew, forked if it is time; None where this process is alone."""
+        if self._most == 1 or self._runner.executed < self._begins_at:
+            return None
+        if self._crew is None:
+            self._fork(best)
+        self._rounds += 1
+        if self._crew is not None and self._rounds % _LOOK_EVERY == 0:
+            ceiling = self._meter.ceiling
+            if ceiling is not None and self._crew.resident() > ceiling:
+                self.give_up()
+        return self._crew
+
+    def close(self) -> None:
+        """End the crew; another one may be forked."""
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
+
+    def give_up(self) -> None:
+        """End the crew, for good."""
+        self.close()
+        self._most = 1
+
+    def _fork(self, best: ShrunkRun) -> None:
+        ceiling = self._meter.ceiling
+        if ceiling is not None:
+            each = int(resident() * _GROWS)
+            self._most = max(1, min(self._most, ceiling // each))
+        if self._most == 1:
+            return
+        try:
+            self._crew = Crew(self._runner, best, self._most - 1)
+        except OSError:  # no more processes, or files
+            self.give_up()
