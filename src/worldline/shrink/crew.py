@@ -256,8 +256,8 @@ class Crew:
                 continue
             if best is None or claim.round != number:
                 spelt = self._read(claim.run_at, claim.run_size)
-                steps = self._crossing.read_run(spelt[1:])
-                best, number = runner.marked(steps, best), claim.round
+                steps, places = self._crossing.read_run(spelt[1:])
+                best, number = runner.marked(steps, best, places), claim.round
                 sideways = bool(spelt[0])
             self._answer(runner, claim, best, sideways=sideways)
 

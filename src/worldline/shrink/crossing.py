@@ -60,7 +60,7 @@ class Crossing:
         self._numbers = {known: number for number, known in enumerate(self._shared)}
 
     def spell_run(self, run: ShrunkRun) -> bytes:
-        """Return the steps of a run as bytes.
+        """Return the steps of a run, and where it has marks, as bytes.
 
         Raises
         ------
@@ -80,16 +80,20 @@ class Crossing:
             numbers.extend((number, *(step.sending or _NO_SENDING)))
             if step.choices:
                 chosen[step.place] = step.choices
-        return _pickled((numbers.tobytes(), events, chosen))
+        places = {mark.place for mark in run.marks}
+        return _pickled((numbers.tobytes(), events, chosen, places))
 
-    def read_run(self, spelt: bytes) -> tuple[ShrunkStep, ...]:
-        """Return the steps of a run that was spelt."""
-        raw, events, chosen = pickle.loads(spelt)
+    def read_run(self, spelt: bytes) -> tuple[tuple[ShrunkStep, ...], set[int]]:
+        """Return the steps of a run that was spelt, and where it has marks.
+
+        How many events a candidate costs depends on these.
+        """
+        raw, events, chosen, places = pickle.loads(spelt)
         later = [self._event(spelling) for spelling in events]
         numbers = array("q")
         numbers.frombytes(raw)
         triples = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
-        return tuple(
+        steps = tuple(
             ShrunkStep(
                 self._shared[number] if number >= 0 else later[-1 - number],
                 chosen.get(place, ()),
@@ -98,6 +102,7 @@ class Crossing:
             )
             for place, (number, sender, sent) in enumerate(triples)
         )
+        return steps, places
 
     def spell(
         self, candidates: Sequence[Candidate], steps: Sequence[ShrunkStep]
