@@ -109,6 +109,8 @@ class Crew:
     ----------
     size
         How many processes there are, this one too.
+    pids
+        The others.
     """
 
     def __init__(self, runner: CandidateRunner, run: ShrunkRun, others: int) -> None:
@@ -122,13 +124,13 @@ class Crew:
         self._results, self._answers = os.pipe()
         for pipe in (self._claims, self._offers, self._results):
             os.set_blocking(pipe, False)
-        self._pids: list[int] = []
+        self.pids: list[int] = []
         gc.freeze()  # else its pages would be copied when a child collects garbage
         for _ in range(others):
             pid = _fork()
             if not pid:
                 self._serve(runner)
-            self._pids.append(pid)
+            self.pids.append(pid)
         gc.unfreeze()
 
     # ------------------------------------------------------------------ this process
@@ -200,19 +202,19 @@ class Crew:
 
     def resident(self) -> int:
         """Return the memory of all processes, in bytes; what they share counts for each."""
-        return resident() + sum(_resident(pid) for pid in self._pids)
+        return resident() + sum(_resident(pid) for pid in self.pids)
 
     def close(self) -> None:
         """End the processes."""
-        for pid in self._pids:
+        for pid in self.pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(
                     pid, signal.SIGKILL
                 )  # they hold nothing that has to be put away
-        for pid in self._pids:
+        for pid in self.pids:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-        self._pids.clear()
+        self.pids.clear()
         for pipe in (self._claims, self._offers, self._results, self._answers):
             with contextlib.suppress(OSError):
                 os.close(pipe)

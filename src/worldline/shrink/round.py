@@ -10,7 +10,7 @@ from typing import final
 from worldline.shrink.candidate import Candidate, CandidateRunner, ShrunkRun
 from worldline.shrink.crew import MOST_IN_GROUP, Crew, Trial, try_group
 
-_EVENTS = 500
+_EVENTS = 250
 """Events of a group, about: what takes less to run than to tell is not worth it."""
 
 _AHEAD = 2
