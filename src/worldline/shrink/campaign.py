@@ -132,7 +132,7 @@ class Campaign:
         self.meter = meter
         self._most = most_events
         self._progress = progress
-        self._crews = Crews(runner, meter, threads)
+        self._crews = Crews(meter, threads)
         self._tried: set[TriedKey] = set()
         """What the best run was tried with; it is cleared with that."""
 
@@ -188,7 +188,9 @@ class Campaign:
         BoundHit
             If a limit is reached.
         """
-        return self._first_of(candidates, self._crews.now(self.best), sideways=sideways)
+        return self._first_of(
+            candidates, self._crews.now(self.runner, self.best), sideways=sideways
+        )
 
     def _first_of(
         self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool

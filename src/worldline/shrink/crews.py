@@ -30,20 +30,22 @@ class Crews:
         Processes that may run candidates, this one too.
     """
 
-    def __init__(self, runner: CandidateRunner, meter: Meter, most: int) -> None:
-        self._runner = runner
+    def __init__(self, meter: Meter, most: int) -> None:
         self._meter = meter
         self._most = most if hasattr(os, "fork") else 1
-        self._begins_at = runner.executed + WORTH_CREW
         self._crew: Crew | None = None
+        self._runner: CandidateRunner | None = None
         self._rounds = 0
 
-    def now(self, best: ShrunkRun) -> Crew | None:
+    def now(self, runner: CandidateRunner, best: ShrunkRun) -> Crew | None:
         """Return the crew, forked if it is time; None where this process is alone."""
-        if self._most == 1 or self._runner.executed < self._begins_at:
+        if self._most == 1 or runner.executed < WORTH_CREW:
             return None
+        if runner is not self._runner:  # the crew knows nothing of another system
+            self.close()
         if self._crew is None:
-            self._fork(best)
+            self._runner = runner
+            self._fork(runner, best)
         self._rounds += 1
         if self._crew is not None and self._rounds % _LOOK_EVERY == 0:
             ceiling = self._meter.ceiling
@@ -62,7 +64,7 @@ class Crews:
         self.close()
         self._most = 1
 
-    def _fork(self, best: ShrunkRun) -> None:
+    def _fork(self, runner: CandidateRunner, best: ShrunkRun) -> None:
         ceiling = self._meter.ceiling
         if ceiling is not None:
             each = int(resident() * _GROWS)
@@ -70,6 +72,6 @@ class Crews:
         if self._most == 1:
             return
         try:
-            self._crew = Crew(self._runner, best, self._most - 1)
+            self._crew = Crew(runner, best, self._most - 1)
         except OSError:  # no more processes, or files
             self.give_up()
