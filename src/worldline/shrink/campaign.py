@@ -126,7 +126,7 @@ class Campaign:
         progress: Callable[[ShrinkProgress], None] | None = None,
     ) -> None:
         self.runner = runner
-        self.best = run
+        self._best = run
         self.schedules = 0
         self.reports: list[PassReport] = []
         self.meter = meter
@@ -134,11 +134,31 @@ class Campaign:
         self._progress = progress
         self._crews = Crews(meter, threads)
         self._tried: set[TriedKey] = set()
-        """What the best run was tried with; it is cleared with that."""
+        """What the best run was tried with: it says where its steps are."""
+
+    @property
+    def best(self) -> ShrunkRun:
+        return self._best
+
+    @best.setter
+    def best(self, run: ShrunkRun) -> None:
+        if run is not self._best:
+            self._tried.clear()
+        self._best = run
 
     def close(self) -> None:
         """End the processes that were begun."""
         self._crews.close()
+
+    @property
+    def events_left(self) -> int | None:
+        """How many events may be executed yet; None without a limit."""
+        return None if self._most is None else self._most - self.runner.executed
+
+    @property
+    def processes(self) -> int:
+        """How many processes are worth it by now: nothing may depend on it."""
+        return self._crews.worth(self.runner)
 
     def attempt(
         self,
@@ -238,7 +258,6 @@ class Campaign:
                 if trial.is_taken:
                     executed = trial.executed or self._executed(candidate)
                     self.best = self.runner.marked(executed, self.best)
-                    self._tried.clear()
                     return number
                 if key is not None:
                     self._tried.add(key)

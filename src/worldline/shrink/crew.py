@@ -15,7 +15,6 @@ import os
 import select
 import signal
 import struct
-import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn, final
@@ -24,6 +23,7 @@ from worldline.engine.room import resident
 from worldline.model.usercode.divergence import watched
 from worldline.shrink.candidate import Candidate, CandidateRunner, ShrunkRun, is_taken
 from worldline.shrink.crossing import Crossing
+from worldline.shrink.forking import be_alone, fork
 from worldline.shrink.steps import ShrunkStep
 
 MOST_IN_GROUP = 16
@@ -127,7 +127,7 @@ class Crew:
         self.pids: list[int] = []
         gc.freeze()  # else its pages would be copied when a child collects garbage
         for _ in range(others):
-            pid = _fork()
+            pid = fork()
             if not pid:
                 self._serve(runner)
             self.pids.append(pid)
@@ -232,7 +232,7 @@ class Crew:
         """Run what is offered until nobody can offer any more."""
         status = 1
         try:
-            _alone()
+            be_alone()
             os.close(self._offers)
             with watched():
                 self._work(runner)
@@ -284,20 +284,6 @@ class Crew:
 
     def _read(self, at: int, size: int) -> bytes:
         return self._memory[at : at + size]
-
-
-def _fork() -> int:
-    with warnings.catch_warnings():
-        # Of other threads: a child runs handlers alone, and is missed if it is stuck.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
-
-
-def _alone() -> None:
-    """Have nothing to do with the signals of the process that this was forked off."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who forked this one ends it
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _resident(pid: int) -> int:

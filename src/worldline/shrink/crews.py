@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import final
 
 from worldline.engine.bounds import Meter
 from worldline.engine.room import resident
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.crew import Crew
+from worldline.shrink.forking import CAN_FORK
 
 WORTH_CREW = 100_000
 """Events that one process executes before others are forked off it: a second or two."""
@@ -28,18 +28,23 @@ class Crews:
     ----------
     most
         Processes that may run candidates, this one too.
+
+    Attributes
+    ----------
+    most
+        The same, as far as there are memory and forks for it.
     """
 
     def __init__(self, meter: Meter, most: int) -> None:
         self._meter = meter
-        self._most = most if hasattr(os, "fork") else 1
+        self.most = most if CAN_FORK else 1
         self._crew: Crew | None = None
         self._runner: CandidateRunner | None = None
         self._rounds = 0
 
     def now(self, runner: CandidateRunner, best: ShrunkRun) -> Crew | None:
         """Return the crew, forked if it is time; None where this process is alone."""
-        if self._most == 1 or runner.executed < WORTH_CREW:
+        if self.worth(runner) == 1:
             return None
         if runner is not self._runner:  # the crew knows nothing of another system
             self.close()
@@ -53,6 +58,10 @@ class Crews:
                 self.give_up()
         return self._crew
 
+    def worth(self, runner: CandidateRunner) -> int:
+        """Return how many processes are worth it by now."""
+        return self.most if runner.executed >= WORTH_CREW else 1
+
     def close(self) -> None:
         """End the crew; another one may be forked."""
         if self._crew is not None:
@@ -62,16 +71,16 @@ class Crews:
     def give_up(self) -> None:
         """End the crew, for good."""
         self.close()
-        self._most = 1
+        self.most = 1
 
     def _fork(self, runner: CandidateRunner, best: ShrunkRun) -> None:
         ceiling = self._meter.ceiling
         if ceiling is not None:
             each = int(resident() * _GROWS)
-            self._most = max(1, min(self._most, ceiling // each))
-        if self._most == 1:
+            self.most = max(1, min(self.most, ceiling // each))
+        if self.most == 1:
             return
         try:
-            self._crew = Crew(runner, best, self._most - 1)
+            self._crew = Crew(runner, best, self.most - 1)
         except OSError:  # no more processes, or files
             self.give_up()

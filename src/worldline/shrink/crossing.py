@@ -28,7 +28,7 @@ Spelling: TypeAlias = int | Frozen
 Fresh: TypeAlias = tuple[Spelling, Choices, Sending | None, int]
 """A step that is not in the best run."""
 
-Part: TypeAlias = tuple[int, int] | Fresh
+WantedPart: TypeAlias = tuple[int, int] | Fresh
 """Steps of the best run, from one place to another; or a step that is not in it."""
 
 _NO_SENDING = -2, 0
@@ -127,8 +127,8 @@ class Crossing:
 
     def _parts(
         self, wanted: Sequence[ShrunkStep], steps: Sequence[ShrunkStep]
-    ) -> list[Part]:
-        parts: list[Part] = []
+    ) -> list[WantedPart]:
+        parts: list[WantedPart] = []
         begin = end = 0
         for step in wanted:
             place = step.place
@@ -148,7 +148,7 @@ class Crossing:
         return parts
 
     def _steps(
-        self, parts: Sequence[Part], steps: Sequence[ShrunkStep]
+        self, parts: Sequence[WantedPart], steps: Sequence[ShrunkStep]
     ) -> list[ShrunkStep]:
         wanted: list[ShrunkStep] = []
         for part in parts:
