@@ -80,7 +80,7 @@ class Campaign:
     most_events
         Events to execute, about; None for no limit.
     progress
-        Is called now and then.
+        Is called now and then, and whenever the best run has become another.
 
     Attributes
     ----------
@@ -143,6 +143,7 @@ class Campaign:
         if executed is not None and self._takes(executed, sideways=sideways):
             self.best = self.runner.marked(executed, self.best)
             self._tried.clear()
+            self._tell()
             return True
         if is_known:
             self._tried.add(key)
@@ -162,7 +163,11 @@ class Campaign:
         self.meter.check()
         if self._most is not None and self.runner.executed >= self._most:
             raise BoundHit("events")
-        if self._progress is not None and self.schedules % _TELL_EVERY == 0:
+        if self.schedules % _TELL_EVERY == 0:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
             self._progress(
                 ShrinkProgress(
                     deliveries=self.best.size.deliveries,
