@@ -48,7 +48,7 @@ from benchmarks.results import Part  # noqa: E402
 from benchmarks import demi_find, demi_speed, demi_tables, pace  # noqa: E402
 
 ROWS = KEPT / "rows.jsonl"
-FIGURE = ROOT / "docs/demi-pace.svg"
+FIGURE = ROOT / "docs/figures/demi-figure-2.svg"
 
 
 def wanted(
@@ -116,7 +116,9 @@ def report(part: Part, names: Sequence[str], *, drawn: bool) -> None:
     if drawn:
         curves = pace.curves([one for one in made if one.network == DECLARED])
         FIGURE.write_text(pace.svg("Size by schedules", curves), "utf-8")
-        part.say(f"![Deliveries of the smallest run by schedules]({FIGURE.name})")
+        part.say(
+            f"The pace of runs that end where half of them do: `{FIGURE.relative_to(ROOT)}`."
+        )
 
 
 def conditions(made: Sequence[demi_tables.Group]) -> str:

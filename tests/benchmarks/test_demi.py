@@ -1,0 +1,136 @@
+"""The measurements beside DEMi's: what is kept, what is compared, what is drawn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from benchmarks.demi_cases import PUBLISHED, best_known, cases
+from benchmarks.demi_runs import DECLARED, REORDERING, Row, keep, rows_of
+from benchmarks.pace import Curve, corners, svg
+
+from benchmarks import demi_tables
+
+ROW = Row(
+    case="raft-46",
+    seed=1,
+    network=DECLARED,
+    options=(),
+    version="abc",
+    initial=(1000, 30),
+    provenance=(900, 30),
+    sts=(700, 9),
+    final=(22, 8),
+    schedules=100,
+    events=9_000,
+    cpu=1.0,
+    wall=1.5,
+    peak=80,
+    level="pair-minimal",
+    lower_bound=9,
+    certified=False,
+    slipped=False,
+    bound=None,
+    keeps_order=True,
+    pace=((1, 900), (7, 22)),
+)
+
+
+def rows(*finals: int, **other: Any) -> list[Row]:
+    """Rows of several seeds, by deliveries in the end."""
+    made = [
+        replace(ROW, seed=seed, final=(final, 8)) for seed, final in enumerate(finals)
+    ]
+    return [replace(row, **other) for row in made]
+
+
+def test_a_row_is_read_as_it_was_kept(tmp_path: Path):
+    path = tmp_path / "rows.jsonl"
+    newer = replace(ROW, cpu=2.0)
+    for row in (ROW, replace(ROW, seed=2), newer):
+        keep(row, path)
+    assert rows_of(path) == [newer, replace(ROW, seed=2)]
+
+
+def test_runs_are_compared_with_those_that_keep_messages_in_order():
+    """By hand a message overtakes another in raft-46, and in raft-45 none."""
+    best = best_known()
+    ordered, free = (
+        demi_tables.groups(rows(22, 33, 44, network=network))[0]
+        for network in (DECLARED, REORDERING)
+    )
+    assert (ordered.measure, ordered.ratio(best)) == ("best known", 33 / 22)
+    assert (free.measure, free.ratio(best)) == ("hand", 33 / 23)
+    (other,) = demi_tables.groups(rows(33, case="raft-45"))
+    assert (other.measure, other.ratio(best)) == ("hand", 33 / 22)
+
+
+def test_a_smaller_run_is_the_best_known_on_both_networks():
+    best = demi_tables.nearest(best_known(), rows(21, 30))
+    assert best["raft-46", DECLARED] == best["raft-46", REORDERING] == 21
+    free = demi_tables.nearest(best_known(), rows(12, network=REORDERING))
+    assert (free["raft-46", DECLARED], free["raft-46", REORDERING]) == (22, 12)
+
+
+def test_too_few_runs_are_a_miss():
+    made = demi_tables.groups([*rows(*range(20, 30)), *rows(22, 23, case="raft-45")])
+    few = demi_tables.misses(made)
+    assert len(few) == 1
+    assert "raft-45" in few[0]
+    assert "raft-46" not in few[0]
+
+
+def test_the_newest_row_of_a_run_counts():
+    older, newer = rows(40), rows(22, version="def")
+    (group,) = demi_tables.groups([*older, *newer])
+    assert [row.final[0] for row in group.rows] == [22]
+
+
+def test_tables_have_a_line_for_each_case_and_one_for_what_was_published():
+    made = demi_tables.groups([*rows(22, 24, 26), *rows(21, network=REORDERING)])
+    *_, ordered, free, published = demi_tables.sizes(made, best_known()).splitlines()
+    assert ordered.startswith("| raft-46 | declared | 3 | 1000 (30) | 900 (30) |")
+    assert "**24 (8)**, 23–25" in ordered
+    assert "| **21 (8)** |" in free
+    assert "1150; 674 | 35 (8) | 23 by hand | 1.52" in published
+
+
+def test_headlines_say_what_is_missed():
+    made = demi_tables.groups(rows(22, 24, 26))
+    assert "1.09** times the measure, median of 1 of 7" in demi_tables.headlines(
+        made, best_known()
+    )
+
+
+def test_the_length_of_a_run_is_that_of_table_1(tmp_path: Path):
+    seed = {"seed": 1, "deliveries": 400, "externals": 9, "cpu_seconds": 1.0}
+    corpus = {
+        name: {"command": "fuzz zoo:raft -p bugs=x", "guided": False, "seeds": [seed]}
+        for name in ("zz", *reversed(PUBLISHED))
+    }
+    path = tmp_path / "corpus.json"
+    path.write_text(json.dumps(corpus))
+    made = cases(path)
+    assert list(made) == [*PUBLISHED, "zz"]
+    assert made["zz"].parameters == ["bugs=x"]
+    assert made["zz"].is_long(1)
+    wanted = [(299, False), (300, True), (600, True), (601, False)]
+    assert [(n, made["spark-9256"].is_long(n)) for n, _ in wanted] == wanted
+
+
+def test_a_curve_goes_down_in_steps_to_the_last_schedule():
+    curve = Curve("raft-46", ((1, 1000), (7, 22)), 100)
+    assert list(corners(curve)) == [(1, 1000), (7, 1000), (7, 22), (100, 22)]
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_the_plot_has_a_line_for_each_curve(count: int):
+    curves = [Curve(f"c{n}", ((1, 1000), (7, 22)), 100) for n in range(count)]
+    root = ElementTree.fromstring(svg("<title>", curves))
+    names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert names.count("c0") == 1
+    assert len([name for name in names if str(name).startswith("c")]) == count
