@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.demi_cases import (  # noqa: E402
+    CONTENTS,
     CORPUS,
     Case,
     FailingRun,
@@ -48,6 +49,7 @@ from benchmarks.results import Part  # noqa: E402
 from benchmarks import demi_find, demi_speed, demi_tables, pace  # noqa: E402
 
 ROWS = KEPT / "rows.jsonl"
+SHRUNK = "contents=true"
 FIGURE = ROOT / "docs/figures/demi-figure-2.svg"
 
 
@@ -58,15 +60,15 @@ def wanted(
     for number in range(seeds):
         for case in chosen:
             if number < len(case.runs):
-                for network in networks:
+                for network in [DECLARED] if case.name == CONTENTS else networks:
                     yield case, case.runs[number], network
 
 
-def run_all(chosen: Sequence[Case], given: argparse.Namespace) -> None:
+def run_all(
+    chosen: Sequence[Case], options: tuple[str, ...], given: argparse.Namespace
+) -> None:
     """Minimise what was not minimised with these options, and keep each."""
-    options, now = tuple(given.options), version()
-    if given.seconds is not None:
-        options = (*options, f"max_seconds={given.seconds:g}")
+    now = version()
     rows = rows_of(ROWS)
     made = {
         row.key._replace(version="" if given.any_version else row.version)
@@ -108,11 +110,15 @@ def report(part: Part, names: Sequence[str], *, drawn: bool) -> None:
         part.say("Nothing was minimised yet.")
         return
     best = demi_tables.nearest(best_known(), rows)
-    made = demi_tables.groups(rows)
-    part.say(conditions(made))
+    groups = demi_tables.groups(rows)
+    made = [one for one in groups if one.case != CONTENTS]
+    part.say(conditions(groups))
     part.say(demi_tables.headlines(made, best))
     part.say(demi_tables.sizes(made, best))
     part.say(demi_tables.costs(made))
+    if nine := [one for one in groups if one.case == CONTENTS]:
+        part.say("Nine members, as in table 3:")
+        part.say(demi_tables.contents(nine))
     if drawn:
         curves = pace.curves([one for one in made if one.network == DECLARED])
         FIGURE.write_text(pace.svg("Size by schedules", curves), "utf-8")
@@ -166,7 +172,13 @@ def main() -> None:
         elif given.speed:
             demi_speed.measure_all(chosen)
         else:
-            run_all(chosen, given)
+            options = tuple(given.options)
+            if given.seconds is not None:
+                options = (*options, f"max_seconds={given.seconds:g}")
+            run_all(chosen, options, given)
+            run_all(
+                [c for c in chosen if c.name == CONTENTS], (*options, SHRUNK), given
+            )
     report(part, names, drawn=given.write)
     part.say(demi_find.table())
     part.say(demi_speed.table())

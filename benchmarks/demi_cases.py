@@ -82,6 +82,14 @@ WANTED = {"spark-2294": 25, "spark-3150": 14, "spark-9256": 11}
 """Deliveries that a minimised run of a Spark case should have at most."""
 
 
+CONTENTS = "raft-45-nine"
+"""The case of table 3, with nine members: is less of them left where what calls say may
+be left out, too?"""
+
+PUBLISHED_CONTENTS = {"initial": (360, 9), "without": (81, 8), "with": (51, 5)}
+"""Deliveries and bootstraps of table 3: in the beginning, and after "STSSched"."""
+
+
 @dataclass(frozen=True)
 class FailingRun:
     """A run that fuzzing found, named by its seed."""

@@ -78,7 +78,11 @@ def finds() -> list[Find]:
 def find_all(chosen: Sequence[Case], seeds: int, limit: float) -> None:
     """Make the searches that are lacking, and keep each."""
     now = version()
-    made = {(one.case, one.options, one.seed, one.version) for one in finds()}
+    made = {
+        (one.case, one.options, one.seed, one.version)
+        for one in finds()
+        if one.violated or one.limit >= limit
+    }
     FINDS.parent.mkdir(parents=True, exist_ok=True)
     for case in chosen:
         for options in commands(case):

@@ -10,6 +10,7 @@ import json
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -55,6 +56,8 @@ class Row:
         Seconds, and MiB of the largest process.
     keeps_order
         Whether the declared network does, so that `reorder` has a meaning.
+    calls, ids
+        Calls of the final run by name, and the most nodes that the arguments of one name.
     pace
         Schedules so far and deliveries, whenever there were fewer.
     """
@@ -79,6 +82,8 @@ class Row:
     slipped: bool
     bound: str | None
     keeps_order: bool
+    calls: dict[str, int]
+    ids: int
     pace: tuple[Size, ...] = field(repr=False)
 
     @property
@@ -195,6 +200,8 @@ _SAME = (
     "slipped",
     "bound",
     "keeps_order",
+    "calls",
+    "ids",
 )
 
 
@@ -227,7 +234,15 @@ def main(trace: str, out: str, *given: str) -> None:
     report = wl.minimize(trace, out=out, progress=tell, **dict(_values(given)))
     content = report.to_json()
     del content["properties"]
-    print(json.dumps({**content, "pace": pace, "keeps_order": keeps_order}))
+    run = report.properties[0].run
+    calls = [step for step in run.run if step.kind == "call"] if run else []
+    more = {
+        "pace": pace,
+        "keeps_order": keeps_order,
+        "calls": Counter(step.name for step in calls),
+        "ids": max((json.dumps(s.payload).count('"$node"') for s in calls), default=0),
+    }
+    print(json.dumps({**content, **more}))
 
 
 def _values(given: Iterable[str]) -> Iterable[tuple[str, Any]]:

@@ -11,6 +11,7 @@ from benchmarks.demi_cases import (
     ENOUGH_RUNS,
     FEWEST_RUNS,
     PUBLISHED,
+    PUBLISHED_CONTENTS,
     WANTED,
     Published,
     Size,
@@ -173,6 +174,34 @@ def costs(made: Sequence[Group]) -> str:
                 published and f"{published.schedules:,}, {published.seconds:,}",
             )
         )
+    return "\n".join(lines)
+
+
+def contents(made: Sequence[Group]) -> str:
+    """Return table 3: deliveries, and how many members are told of how many."""
+    lines = [
+        "| contents of calls | runs | initial | STS | final | bootstraps | ids in each |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for one in made:
+        rows = one.rows
+        bootstraps = statistics.median(row.calls.get("bootstrap", 0) for row in rows)
+        lines.append(
+            _line(
+                ", ".join(one.options) or "as they are",
+                len(rows),
+                _size([row.initial for row in rows]),
+                _size([row.sts for row in rows]),
+                _size([row.final for row in rows]),
+                f"{bootstraps:g}",
+                f"{statistics.median(row.ids for row in rows):g}",
+            )
+        )
+    first = PUBLISHED_CONTENTS["initial"]
+    for name, ids in (("without", 9), ("with", 5)):
+        deliveries, count = PUBLISHED_CONTENTS[name]
+        cells = (f"*DEMi*, {name} shrinking", 1, first[0], deliveries, None, count, ids)
+        lines.append(_line(*cells))
     return "\n".join(lines)
 
 

@@ -36,6 +36,8 @@ ROW = Row(
     slipped=False,
     bound=None,
     keeps_order=True,
+    calls={"bootstrap": 4},
+    ids=4,
     pace=((1, 900), (7, 22)),
 )
 
@@ -104,6 +106,19 @@ def test_headlines_say_what_is_missed():
     assert "1.09** times the measure, median of 1 of 7" in demi_tables.headlines(
         made, best_known()
     )
+
+
+def test_what_calls_say_is_counted_for_table_3():
+    made = demi_tables.groups(
+        [
+            *rows(30),
+            *rows(24, options=("contents=true",), ids=3, calls={"bootstrap": 3}),
+        ]
+    )
+    *_, kept, shrunk, without, _ = demi_tables.contents(made).splitlines()
+    assert kept == "| as they are | 1 | 1000 (30) | 700 (9) | 30 (8) | 4 | 4 |"
+    assert shrunk.endswith("| 24 (8) | 3 | 3 |")
+    assert without == "| *DEMi*, without shrinking | 1 | 360 | 81 | – | 8 | 9 |"
 
 
 def test_the_length_of_a_run_is_that_of_table_1(tmp_path: Path):
