@@ -103,9 +103,10 @@ def told(row: Row) -> str:
     )
 
 
-def report(part: Part, names: Sequence[str], *, drawn: bool) -> None:
-    """Say what the rows come to."""
-    rows = [row for row in rows_of(ROWS) if row.case in names]
+def report(part: Part, chosen: Sequence[Case], *, drawn: bool) -> None:
+    """Say what the rows of these cases come to, as far as the corpus has their runs."""
+    runs = {(case.name, run.seed) for case in chosen for run in case.runs}
+    rows = [row for row in rows_of(ROWS) if (row.case, row.seed) in runs]
     if not rows:
         part.say("Nothing was minimised yet.")
         return
@@ -179,7 +180,7 @@ def main() -> None:
             run_all(
                 [c for c in chosen if c.name == CONTENTS], (*options, SHRUNK), given
             )
-    report(part, names, drawn=given.write)
+    report(part, chosen, drawn=given.write)
     part.say(demi_find.table())
     part.say(demi_speed.table())
     if given.write:

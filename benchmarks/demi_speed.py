@@ -107,7 +107,7 @@ def measure(path: str) -> None:
     system = load(trace.header.target, trace.header.parameters)
     original = original_of(trace, system, Path(path), reorder=False)
     asked = Asked(original.target)
-    counts = {_shrunk(original, asked)[:3]}
+    counts: set[tuple[int, ...]] = {_shrunk(original, asked)[:3]}
     seconds: dict[str, float] = {}
     targets: dict[str, Callable[[], ShrinkTarget]] = {
         "unchecked": lambda: Foretold(asked.answers),
