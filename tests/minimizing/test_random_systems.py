@@ -24,6 +24,11 @@ EXAMPLES = settings(
 )
 
 
+MOST_ABOVE = 3
+"""Deliveries that a run may have more than a shortest one, by passes alone. With the search
+that is the default, small systems leave none."""
+
+
 class Result(NamedTuple):
     """A system, and deliveries: of a long run, of the minimised one, of a shortest."""
 
@@ -81,7 +86,7 @@ def test_nearly_every_long_way_becomes_a_shortest_one(tmp_path: Path):
     sys.stdout.write(f"{len(longer)} of {len(results)} are longer:{said}")  # with -rP
     assert len(results) >= 300
     assert len(longer) <= len(results) * 0.05, said
-    assert all(one.minimised <= one.shortest + 2 for one in longer), said
+    assert all(one.minimised <= one.shortest + MOST_ABOVE for one in longer), said
     assert all(one.minimised >= one.shortest for one in results.values())
     for one in longer:
         searched = result(*one[:4], tmp_path / "run.wl", states=20_000)
