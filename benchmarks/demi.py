@@ -69,7 +69,7 @@ def run_all(
 ) -> None:
     """Minimise what was not minimised with these options, and keep each."""
     now = version()
-    rows = rows_of(ROWS)
+    rows = rows_for(chosen)
     made = {
         row.key._replace(version="" if given.any_version else row.version)
         for row in rows
@@ -93,6 +93,16 @@ def run_all(
         print(told(row), flush=True)
 
 
+def rows_for(chosen: Sequence[Case]) -> list[Row]:
+    """Return the rows of runs that the corpus has, as long as it says."""
+    runs = {
+        (case.name, run.seed, (run.deliveries, run.externals))
+        for case in chosen
+        for run in case.runs
+    }
+    return [row for row in rows_of(ROWS) if (row.case, row.seed, row.initial) in runs]
+
+
 def told(row: Row) -> str:
     """Return a line for a run that has ended."""
     return (
@@ -104,9 +114,8 @@ def told(row: Row) -> str:
 
 
 def report(part: Part, chosen: Sequence[Case], *, drawn: bool) -> None:
-    """Say what the rows of these cases come to, as far as the corpus has their runs."""
-    runs = {(case.name, run.seed) for case in chosen for run in case.runs}
-    rows = [row for row in rows_of(ROWS) if (row.case, row.seed) in runs]
+    """Say what the rows of these cases come to."""
+    rows = rows_for(chosen)
     if not rows:
         part.say("Nothing was minimised yet.")
         return

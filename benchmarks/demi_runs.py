@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -135,7 +136,7 @@ def trace_of(case: Case, run: FailingRun, folder: Path = KEPT / "traces") -> Pat
     NoRun
         If the command finds nothing with this seed any more, or another run.
     """
-    path = folder / f"{case.name}-{run.seed}.wl"
+    path = folder / f"{case.name}-{crc32(case.command.encode()):08x}-{run.seed}.wl"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         words = shlex.split(case.command)
