@@ -211,11 +211,19 @@ def _size(content: dict[str, Any]) -> Size:
 
 
 def _after(report: dict[str, Any], name: str) -> Size:
-    """Return the size after the first time that a pass ran."""
-    return next(
-        (_size(one) for one in report["passes"] if one["name"] == name),
-        _size(report["initial"]),
-    )
+    """Return the size after the first time that a pass ran.
+
+    Raises
+    ------
+    NoRun
+        If it never ran, though nothing ended the minimisation early.
+    """
+    for one in report["passes"]:
+        if one["name"] == name:
+            return _size(one)
+    if report["bound"] is None:
+        raise NoRun(f"no pass is named {name!r} any more")
+    return _size(report)
 
 
 def main(trace: str, out: str, *given: str) -> None:

@@ -94,7 +94,7 @@ def nearest(best: Best, rows: Iterable[Row]) -> Best:
 
 SIZES = """\
 | case | network | runs | initial | provenance | STS | final | shortest | ÷ hand | \
-÷ best known | no run is below |
+÷ best known | no run is below, ÷ |
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
@@ -118,7 +118,7 @@ def sizes(made: Sequence[Group], best: Best) -> str:
                 min(ended),
                 _ratio(None if hand is None else one.final / hand),
                 _ratio(one.ratio_to_best(best)),
-                max(bounds, default=None),
+                f"{max(bounds)}, {_ratio(one.final / max(bounds))}" if bounds else None,
             )
         )
         is_last = number + 1 == len(made) or made[number + 1].case != one.case
