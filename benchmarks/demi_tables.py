@@ -118,7 +118,9 @@ def sizes(made: Sequence[Group], best: Best) -> str:
                 min(ended),
                 _ratio(None if hand is None else one.final / hand),
                 _ratio(one.ratio_to_best(best)),
-                f"{max(bounds)}, {_ratio(one.final / max(bounds))}" if bounds else None,
+                f"{max(bounds)}, {_ratio(one.final / max(bounds))}"
+                if any(bounds)
+                else None,
             )
         )
         is_last = number + 1 == len(made) or made[number + 1].case != one.case

@@ -9,8 +9,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks.demi_cases import PUBLISHED, best_known, cases
-from benchmarks.demi_runs import DECLARED, REORDERING, Row, keep, rows_of
+from benchmarks.demi_cases import PUBLISHED, Case, FailingRun, best_known, cases
+from benchmarks.demi_find import commands
+from benchmarks.demi_runs import (
+    DECLARED,
+    REORDERING,
+    NoRun,
+    Row,
+    keep,
+    minimised,
+    rows_of,
+)
 from benchmarks.pace import Curve, corners, svg
 
 from benchmarks import demi_tables
@@ -149,3 +158,34 @@ def test_the_plot_has_a_line_for_each_curve(count: int):
     names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert names.count("c0") == 1
     assert len([name for name in names if str(name).startswith("c")]) == count
+
+
+def case(command: str, *, guided: bool, deliveries: int = 18) -> Case:
+    return Case("other", command, guided, (FailingRun(1, deliveries, 3, 0.1),))
+
+
+def test_the_defaults_are_the_bug_alone_and_the_corpus_counts_where_it_has_more():
+    command = "fuzz zoo:raft -p size=9 -p bugs=raft-45 --weight election=60"
+    bare = "fuzz zoo:raft -p bugs=raft-45"
+    assert commands(case(command, guided=True)) == {"defaults": bare, "corpus": command}
+    assert commands(case(command, guided=False)) == {"defaults": bare}
+
+
+@pytest.mark.slow
+def test_a_run_is_made_and_minimised_by_its_command_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    bug = case("walk zoo:brokentree -p bugs=bt2", guided=False)
+    row = minimised(bug, bug.runs[0], DECLARED, ("certify=0", "max_events=900"), "abc")
+    assert row.initial == (18, 3)
+    assert row.initial >= row.provenance >= row.sts >= row.final
+    assert row.pace[-1][1] == row.final[0] > 0
+    assert row.cpu > 0
+    shorter = case(bug.command, guided=False, deliveries=15)
+    with pytest.raises(
+        NoRun, match=r"the run has \(18, 3\), and in the corpus \(15, 3\)"
+    ):
+        minimised(
+            shorter, shorter.runs[0], DECLARED, ("certify=0", "max_events=900"), "abc"
+        )
