@@ -16,10 +16,11 @@ import json
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parent / "demi"
 CORPUS = FOLDER / "corpus.json"
+TABLE_3 = FOLDER / "table3.json"
 BEST = FOLDER / "best.json"
 
 FEWEST_DELIVERIES = 300
@@ -142,9 +143,11 @@ class Case:
         return least <= deliveries <= 2 * initial
 
 
-def cases(path: Path = CORPUS) -> dict[str, Case]:
-    """Return the cases of the corpus by name, those of table 1 in its order."""
-    corpus = json.loads(path.read_text())
+def cases(*paths: Path) -> dict[str, Case]:
+    """Return the cases of some files by name, those of table 1 in its order."""
+    corpus: dict[str, Any] = {}
+    for path in paths:
+        corpus.update(json.loads(path.read_text()))
     names = [*(n for n in PUBLISHED if n in corpus), *sorted({*corpus} - {*PUBLISHED})]
     return {
         name: Case(
