@@ -28,11 +28,13 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.demi_cases import (  # noqa: E402
     CONTENTS,
     CORPUS,
+    PUBLISHED,
     TABLE_3,
     Case,
     FailingRun,
     best_known,
     cases,
+    keep_best,
 )
 from benchmarks.demi_runs import (  # noqa: E402
     DECLARED,
@@ -114,12 +116,18 @@ def told(row: Row) -> str:
     )
 
 
-def report(part: Part, chosen: Sequence[Case], *, drawn: bool) -> None:
+def report(part: Part, chosen: Sequence[Case], *, written: bool) -> None:
     """Say what the rows of these cases come to."""
     rows = rows_for(chosen)
     if not rows:
         part.say("Nothing was minimised yet.")
         return
+    if written:
+        keep_best(
+            (r.case, r.network, r.final[0], f"seed {r.seed}, sources {r.version}")
+            for r in rows
+            if r.case in PUBLISHED
+        )
     best = demi_tables.nearest(best_known(), rows)
     groups = demi_tables.groups(rows)
     made = [one for one in groups if one.case != CONTENTS]
@@ -130,7 +138,7 @@ def report(part: Part, chosen: Sequence[Case], *, drawn: bool) -> None:
     if nine := [one for one in groups if one.case == CONTENTS]:
         part.say("Nine members, as in table 3:")
         part.say(demi_tables.contents(nine))
-    if drawn:
+    if written:
         curves = pace.curves([one for one in made if one.network == DECLARED])
         FIGURE.write_text(pace.svg("Size by schedules", curves), "utf-8")
         part.say(
@@ -190,7 +198,7 @@ def main() -> None:
             run_all(
                 [c for c in chosen if c.name == CONTENTS], (*options, SHRUNK), given
             )
-    report(part, chosen, drawn=given.write)
+    report(part, chosen, written=given.write)
     part.say(demi_find.table())
     part.say(demi_speed.table())
     if given.write:

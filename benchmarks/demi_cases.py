@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,3 +176,22 @@ def best_known(path: Path = BEST) -> dict[tuple[str, str], int]:
             key = name, network
             known[key] = min(known.get(key, one["deliveries"]), one["deliveries"])
     return known
+
+
+def keep_best(
+    runs: Iterable[tuple[str, str, int, str]], path: Path = BEST
+) -> dict[str, Any]:
+    """Note runs that are shorter than all that are known; return what stands there then.
+
+    Parameters
+    ----------
+    runs
+        Case, network, deliveries, and where the run is from.
+    """
+    noted: dict[str, Any] = json.loads(path.read_text())
+    for case, network, deliveries, source in runs:
+        if deliveries < best_known(path).get((case, network), sys.maxsize):
+            entry = {"deliveries": deliveries, "from": source}
+            noted.setdefault(case, {})[network] = entry
+            path.write_text(json.dumps(noted, indent=1, sort_keys=True) + "\n")
+    return noted

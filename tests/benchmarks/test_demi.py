@@ -9,7 +9,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks.demi_cases import PUBLISHED, Case, FailingRun, best_known, cases
+from benchmarks.demi_cases import (
+    PUBLISHED,
+    Case,
+    FailingRun,
+    best_known,
+    cases,
+    keep_best,
+)
 from benchmarks.demi_find import commands
 from benchmarks.demi_runs import (
     DECLARED,
@@ -85,6 +92,16 @@ def test_a_smaller_run_is_the_best_known_on_both_networks():
     assert best["raft-46", DECLARED] == best["raft-46", REORDERING] == 21
     free = demi_tables.nearest(best_known(), rows(12, network=REORDERING))
     assert (free["raft-46", DECLARED], free["raft-46", REORDERING]) == (22, 12)
+
+
+def test_shorter_runs_are_noted_with_where_they_are_from(tmp_path: Path):
+    path = tmp_path / "best.json"
+    path.write_text("{}")
+    for deliveries in (30, 24, 26):
+        keep_best([("raft-46", DECLARED, deliveries, f"run {deliveries}")], path)
+    assert keep_best([("raft-46", REORDERING, 23, "as by hand")], path) == {
+        "raft-46": {DECLARED: {"deliveries": 24, "from": "run 24"}}
+    }
 
 
 def test_too_few_runs_are_a_miss():
