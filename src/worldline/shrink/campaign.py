@@ -150,8 +150,10 @@ class Campaign:
 
     def _takes(self, executed: tuple[ShrunkStep, ...], *, sideways: bool) -> bool:
         size = size_of(executed)
-        if size != self.best.size or not sideways:
-            return size < self.best.size
+        if size < self.best.size:
+            return True
+        if size.length != self.best.size.length or not sideways:
+            return False
         return any(
             one.known is not other.known
             for one, other in zip(executed, self.best.steps, strict=True)
