@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds
+from worldline.engine.decisions import Decision
 from worldline.engine.exploration import Exploration, Options, StateCheck
 from worldline.model.events import Choices, Event
 from worldline.model.properties import Property
@@ -37,9 +38,16 @@ class ShortRuns:
         What is to be violated.
     """
 
-    def __init__(self, system: System, prop: Property) -> None:
-        self._world = TabulatedWorld(system)
-        self._decision = self._world.decision(prop)
+    def __init__(self, prop: Property) -> None:
+        self._property = prop
+        self._world: TabulatedWorld | None = None
+
+    def _asked(self, system: System) -> tuple[TabulatedWorld, Decision]:
+        """Return a world of the system that a campaign has now, and the question to it."""
+        if self._world is None or self._world.system is not system:
+            self._world = TabulatedWorld(system)
+            self._decision = self._world.decision(self._property)
+        return self._world, self._decision
 
     def shortest(
         self, campaign: Campaign, snapshot: Snapshot, steps: int, states: int
@@ -61,12 +69,12 @@ class ShortRuns:
         BoundHit
             If a limit of the campaign is reached.
         """
-        world = self._world
+        world, decision = self._asked(campaign.runner.world.system)
         search = Exploration(
             world.tables,
             world,
             [world.encode(snapshot)],
-            [StateCheck(self._decision, target=False, fatal=True)],
+            [StateCheck(decision, target=False, fatal=True)],
             bounds=Bounds(depth=steps + 1, states=states),
             options=Options(),
             meter=campaign.meter,

@@ -16,6 +16,7 @@ from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
+from worldline.model.kinds import Kind
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
@@ -28,6 +29,7 @@ from worldline.runs.start import Beginning
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import level_of
+from worldline.shrink.passes.contents import Contents
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 from worldline.trace.records import Trace
@@ -97,7 +99,7 @@ def _minimized(
     proofs = _Proofs()
     bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
     best = campaign.best
-    row = _witnessed(original, runner, best, path, options)
+    row = _witnessed(original, campaign.runner, best, path, options)
     return MinimizeReport(
         system=original.system.name,
         verdict=Verdict.VIOLATED,
@@ -111,8 +113,9 @@ def _minimized(
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
         passes=tuple(campaign.reports),
         schedules=campaign.schedules,
-        events=runner.executed,
+        events=campaign.runner.executed,
         network="reordering" if options.reorder else "declared",
+        contents=tuple(map(str, campaign.runner.world.system.contents)),
         level=proofs.level,
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
@@ -134,14 +137,24 @@ def _shrink(
     """Shrink, then find out how far that is from the smallest that there can be."""
     runs = None
     stages: Stages = STANDARD
+    if options.contents:
+        stages = (stages[0], (_contents(original),), *stages[1:])
     if original.prop is not None and not original.system.open_workload:
-        runs = ShortRuns(original.system, original.prop)
-        stages = (*STANDARD, (ShorterEnd(runs),))
+        runs = ShortRuns(original.prop)
+        stages = (*stages, (ShorterEnd(runs),))
     shrink(campaign, stages)
     snapshot = original.start.snapshot
     if runs is not None and options.certify and snapshot is not None:
         proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
     proofs.level = next(reversed(level_of(campaign)), None)
+
+
+def _contents(original: Original) -> Contents:
+    """Return the pass that changes arguments, but for calls before the run."""
+    start = original.start
+    before = (event for event, _ in start.prologue)
+    kept = {(e.name, e.key[-1]) for e in before if e.kind is Kind.CALL}
+    return Contents(kept, nodes=not start.prologue and start.begins is None)
 
 
 def _witnessed(
@@ -154,7 +167,7 @@ def _witnessed(
     """Confirm the smallest run with the real nodes, and write its trace."""
     out = Path(options.out) if options.out is not None else _beside(path)
     evidence = Evidence(
-        original.system,
+        runner.world.system,
         Beginning([original.start]),
         out,
         is_written=options.traces,

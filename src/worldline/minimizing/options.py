@@ -52,6 +52,12 @@ class MinimizeOptions(VerbOptions):
         "result is then a run of another network, and says so",
         Switch(),
     )
+    contents: bool = option(
+        False,
+        "leave members out of the arguments of calls, and make their numbers smaller; "
+        "the result is then a run of another workload, and says so",
+        Switch(),
+    )
     max_events: int = option(
         5_000_000, "events to execute for candidates, about", Whole()
     )

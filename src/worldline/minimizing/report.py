@@ -46,6 +46,9 @@ class MinimizeReport(BaseReport):
         Candidates that were run, and the events that were executed for all of it.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
+    contents
+        The calls of the workload that have other arguments in the result, if that was
+        asked for: each as it was declared, and as it is.
     level
         ``1-minimal`` if leaving out any single event of the result gives no run that
         violates the same and is smaller; ``pair-minimal`` if no two of them either. None
@@ -68,6 +71,7 @@ class MinimizeReport(BaseReport):
     schedules: int
     events: int
     network: str
+    contents: tuple[str, ...] = ()
     level: str | None
     lower_bound: int | None
     certified: bool
@@ -88,6 +92,7 @@ class MinimizeReport(BaseReport):
             "schedules": self.schedules,
             "events": self.events,
             "network": self.network,
+            "contents": list(self.contents),
             "level": self.level,
             "lower_bound": self.lower_bound,
             "certified": self.certified,
@@ -105,6 +110,7 @@ class MinimizeReport(BaseReport):
             self.head(),
             f"  {sizes}",
             *self._passes(),
+            *(f"    call {one}" for one in self.contents),
         ]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
@@ -116,7 +122,8 @@ class MinimizeReport(BaseReport):
             level += f", every run has {self.lower_bound:,} deliveries or more"
         lines.append(
             f"  {self.schedules:,} schedules, {self.events:,} events, "
-            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}{level}"
+            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}"
+            f"{', another workload' if self.contents else ''}{level}"
         )
         lines += self.note_lines()
         return "\n".join(map(one_line, lines))

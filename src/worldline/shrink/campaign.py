@@ -84,6 +84,8 @@ class Campaign:
 
     Attributes
     ----------
+    runner
+        The one of the best run: a pass may have changed the system.
     best
         The smallest run so far.
     schedules
@@ -147,6 +149,34 @@ class Campaign:
         if is_known:
             self._tried.add(key)
         return False
+
+    def attempt_with(
+        self, runner: CandidateRunner, wanted: Sequence[ShrunkStep], matching: Matching
+    ) -> bool:
+        """Run a candidate of another system; go on with that if it is smaller.
+
+        Parameters
+        ----------
+        runner
+            That of the other system, in the present one's place from then on.
+        wanted
+            Steps that it knows.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        self.check()
+        self.schedules += 1
+        runner.executed = self.runner.executed
+        executed = runner.run(wanted, matching, None)
+        self.runner.executed = runner.executed
+        if executed is None or size_of(executed) >= self.best.size:
+            return False
+        self.runner, self.best = runner, runner.marked(executed, None)
+        self._tried.clear()
+        return True
 
     def _takes(self, executed: tuple[ShrunkStep, ...], *, sideways: bool) -> bool:
         size = size_of(executed)

@@ -7,6 +7,7 @@ where the candidate first differs from the run that it was made of.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -90,6 +91,7 @@ class CandidateRunner:
         self.world = RememberingWorld(system)
         self.world.restore(snapshot)
         self.executed = 0
+        self._snapshot = snapshot
         self._target = target
         target.begin(self.world)
         transit = Transit(system)
@@ -99,6 +101,12 @@ class CandidateRunner:
                 transit.add((BEFORE, number), Parcel(index, envelope))
                 number += 1
         self._first = Mark(0, self.world.moment(), transit)
+
+    def of_system(self, system: System) -> CandidateRunner:
+        """Return one for another system with the same nodes, which begins likewise."""
+        other = CandidateRunner(system, self._snapshot, copy.copy(self._target))
+        other.executed = self.executed
+        return other
 
     def of_schedule(
         self, schedule: Iterable[tuple[Event, Choices]]
