@@ -78,7 +78,7 @@ def club(*, size: int = 7) -> wl.System:
 def shop() -> wl.System:
     """A club that is told of goods."""
     (keeper,) = wl.ids("a")
-    goods = wl.FrozenMap({"tea": 77, "salt": 5, "oil": 900})
+    goods: wl.FrozenMap[str, int] = wl.FrozenMap({"tea": 77, "salt": 5, "oil": 900})
     stocked = wl.invoke(Member.stock, goods, (9, 1000, -4, 1000), "word")
     return wl.System(
         {keeper: Member()},

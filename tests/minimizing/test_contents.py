@@ -86,9 +86,7 @@ def test_the_printed_command_replays_it(tmp_path: Path):
         ([{"call": "join", "was": None, "is": None}], "which are none"),
     ],
 )
-def test_contents_that_are_none_are_refused(
-    contents: Any, words: str, tmp_path: Path
-):
+def test_contents_that_are_none_are_refused(contents: Any, words: str, tmp_path: Path):
     report = minimized(club(size=3), tmp_path, contents=True)
     assert report.trace is not None
     trace = read(report.trace)
@@ -114,7 +112,7 @@ def test_a_node_that_nobody_names_any_more_is_not_driven():
 def test_contents_go_with_the_system_and_replace_each_other():
     system = shop()
     (call,) = calls_of(system).values()
-    goods = wl.FrozenMap({"tea": 1})
+    goods: wl.FrozenMap[str, int] = wl.FrozenMap({"tea": 1})
     one, other = (
         CallContents(call.name, call.arguments, (goods, sizes, "word"))
         for sizes in ((), (1,))
@@ -126,7 +124,8 @@ def test_contents_go_with_the_system_and_replace_each_other():
         (other,),
         "another",
     )
-    assert list(calls_of(renamed).values())[0].arguments == other.after
+    (made,) = calls_of(renamed).values()
+    assert made.arguments == other.after
 
 
 @pytest.mark.parametrize("after", [(), (3, 4, 5), ([1], (), "w")])

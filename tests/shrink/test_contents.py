@@ -48,7 +48,9 @@ def shrunk(
     for event in world.boot_events():
         world.step(event)
     runner = CandidateRunner(system, world.snapshot(), PropertyTarget(shut))
-    made = [(wl.Event(wl.Kind.CALL, A, name="pack", payload=call), ()) for call in calls]
+    made = [
+        (wl.Event(wl.Kind.CALL, A, name="pack", payload=call), ()) for call in calls
+    ]
     run = runner.of_schedule(made)
     assert run is not None
     campaign = Campaign(runner, run, Meter(Bounds()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from worldline.shrink.target import PropertyTarget
 from worldline.worlds.direct import DirectWorld
 
 A, B = wl.ids("a", "b")
+MANY = wl.integers(-20, 300)
 
 
 @wl.node
@@ -41,9 +42,9 @@ class Till:
 
 
 def lightened(
-    violated: Callable[[Till], bool],
-    steps: list[tuple[str, wl.NodeId, tuple[int, ...]]],
-    amounts: Any = wl.integers(-20, 300),
+    violated: Callable[[Any], bool],
+    steps: Sequence[tuple[str, wl.NodeId, tuple[int, ...]]],
+    amounts: Any = MANY,
 ) -> list[tuple[Any, ...]]:
     """What is drawn and chosen in a run after the pass, in which a till is violated."""
 
@@ -62,7 +63,9 @@ def lightened(
         world.step(event)
     offered = {(e.name, e.node): e for e in world.enabled() if e.kind is Kind.CALL}
     runner = CandidateRunner(system, world.snapshot(), PropertyTarget(in_order))
-    run = runner.of_schedule([(offered[n, node], options) for n, node, options in steps])
+    run = runner.of_schedule(
+        [(offered[n, node], options) for n, node, options in steps]
+    )
     assert run is not None
     campaign = Campaign(runner, run, Meter(Bounds()))
     campaign.run("options", Options().apply)

@@ -240,7 +240,10 @@ class System(Declared):
         if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
             changed.origin = self.origin
         if self.plain is not None and "workload" not in changes:
-            changed.contents, changed.plain = self.contents, self.plain.replace(**changes)
+            changed.contents, changed.plain = (
+                self.contents,
+                self.plain.replace(**changes),
+            )
         if self.injected is None:
             return changed
         return changed.under_injection(self.injected, self.free_faults)

@@ -71,9 +71,7 @@ class Contents:
 
     name = "contents"
 
-    def __init__(
-        self, kept: Collection[CallKey] = (), *, nodes: bool = True
-    ) -> None:
+    def __init__(self, kept: Collection[CallKey] = (), *, nodes: bool = True) -> None:
         self._kept = frozenset(kept)
         self._nodes = nodes
 
