@@ -15,7 +15,7 @@ from worldline.model.drawn import taken
 from worldline.model.kinds import Kind
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner
-from worldline.shrink.passes.options import Options
+from worldline.shrink.passes.options import SimplerOptions
 from worldline.shrink.target import PropertyTarget
 from worldline.worlds.direct import DirectWorld
 
@@ -68,7 +68,7 @@ def lightened(
     )
     assert run is not None
     campaign = Campaign(runner, run, Meter(Bounds()))
-    campaign.run("options", Options().apply)
+    campaign.run("options", SimplerOptions().apply)
     return [
         taken(step.known.event.payload, step.choices) or step.choices
         for step in campaign.best.steps

@@ -18,7 +18,7 @@ from worldline.model.data.content import FROZENSET, MAP, TUPLE, Frozen
 from worldline.model.data.values import freeze, thaw
 from worldline.model.drawn import OneOf
 
-Path: TypeAlias = tuple[int, ...]
+PartPath: TypeAlias = tuple[int, ...]
 """Where in a frozen value something is; empty for all of it."""
 
 GONE: Any = object()
@@ -26,7 +26,7 @@ GONE: Any = object()
 
 
 @final
-class Part(NamedTuple):
+class ArgumentPart(NamedTuple):
     """A part of an argument.
 
     Attributes
@@ -39,20 +39,20 @@ class Part(NamedTuple):
         Whether it is in a collection, which can be without it; else it is a number.
     """
 
-    path: Path
+    path: PartPath
     value: Frozen
     is_member: bool
 
 
-def parts_of(arguments: Frozen) -> Iterator[Part]:
+def parts_of(arguments: Frozen) -> Iterator[ArgumentPart]:
     """Yield what can be left out of a call's arguments, or be a smaller number."""
     for position, argument in enumerate(arguments[1:], 1):
         yield from _parts((position,), argument)
 
 
-def _parts(path: Path, frozen: Frozen) -> Iterator[Part]:
+def _parts(path: PartPath, frozen: Frozen) -> Iterator[ArgumentPart]:
     if type(frozen) is int and frozen:
-        yield Part(path, frozen, is_member=False)
+        yield ArgumentPart(path, frozen, is_member=False)
     if type(frozen) is not tuple or frozen[0] is OneOf:
         return
     tag = frozen[0]
@@ -62,17 +62,19 @@ def _parts(path: Path, frozen: Frozen) -> Iterator[Part]:
     for position, item in enumerate(frozen[1:], 1):
         below = *path, position
         if is_collection and (tag is not MAP or position % 2):
-            yield Part(below, item, is_member=True)
+            yield ArgumentPart(below, item, is_member=True)
         yield from _parts(below, item)
 
 
-def with_parts(arguments: Frozen, parts: Mapping[Path, Frozen]) -> tuple[Any, ...]:
+def with_parts(arguments: Frozen, parts: Mapping[PartPath, Frozen]) -> tuple[Any, ...]:
     """Return a call's arguments, thawed, with other parts; `GONE` for some without."""
     changed: tuple[Any, ...] = thaw(_rebuilt((), arguments, parts))
     return changed
 
 
-def _rebuilt(path: Path, frozen: Frozen, parts: Mapping[Path, Frozen]) -> Frozen:
+def _rebuilt(
+    path: PartPath, frozen: Frozen, parts: Mapping[PartPath, Frozen]
+) -> Frozen:
     if path in parts:
         return parts[path]
     if type(frozen) is not tuple:

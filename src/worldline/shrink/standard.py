@@ -8,7 +8,7 @@ from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.passes.clusters import Clusters
 from worldline.shrink.passes.earlier import Earlier
 from worldline.shrink.passes.mutations import Mutations
-from worldline.shrink.passes.options import Options
+from worldline.shrink.passes.options import SimplerOptions
 from worldline.shrink.passes.provenance import CausalPast
 from worldline.shrink.passes.removals import (
     Ladder,
@@ -31,7 +31,7 @@ CHEAP: tuple[ShrinkPass, ...] = (
     Removal("single externals", single_externals, LAST),
     Removal("internals", internals, LAST),
     Removal("any last", each_step, ANY_LAST),
-    Options(),
+    SimplerOptions(),
 )
 """Passes that look at parts of a run, or at its events one by one."""
 

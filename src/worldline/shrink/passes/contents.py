@@ -28,7 +28,13 @@ from worldline.model.errors import ModelError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.system import System
-from worldline.shrink.arguments import GONE, Part, Path, parts_of, with_parts
+from worldline.shrink.arguments import (
+    GONE,
+    ArgumentPart,
+    PartPath,
+    parts_of,
+    with_parts,
+)
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
@@ -40,17 +46,14 @@ _MOST_PAIRED = 24
 _MATCHINGS = (EXACT, LAST, ANY_LAST)
 
 
-class Site(NamedTuple):
+class CallPart(NamedTuple):
     """A part of the arguments of a call."""
 
     call: CallKey
-    part: Part
+    part: ArgumentPart
 
 
-Group: TypeAlias = list[Site]
-"""Parts that are changed together."""
-
-Grouping: TypeAlias = Callable[[Site], Any]
+Grouping: TypeAlias = Callable[[CallPart], Any]
 
 
 @final
@@ -120,16 +123,16 @@ class Contents:
 
     def _groups(
         self, campaign: Campaign, grouping: Grouping, *, members: bool
-    ) -> list[Group]:
-        groups: dict[Any, Group] = {}
+    ) -> list[list[CallPart]]:
+        groups: dict[Any, list[CallPart]] = {}
         for key in self._calls(campaign):
             for part in parts_of(key[1]):
                 if part.is_member is members and self._may(grouping, part):
-                    site = Site(key, part)
+                    site = CallPart(key, part)
                     groups.setdefault(grouping(site), []).append(site)
         return list(groups.values())
 
-    def _may(self, grouping: Grouping, part: Part) -> bool:
+    def _may(self, grouping: Grouping, part: ArgumentPart) -> bool:
         has_nodes = part.is_member and any(True for _ in nodes_in(part.value))
         return not has_nodes or (self._nodes and grouping is _by_value)
 
@@ -144,9 +147,9 @@ class Contents:
             if key in made and origins.get(key, key) not in self._kept
         ]
 
-    def _try(self, campaign: Campaign, sites: Group, value: Frozen) -> bool:
+    def _try(self, campaign: Campaign, sites: list[CallPart], value: Frozen) -> bool:
         """Try a run in whose calls these parts have another value."""
-        edits: dict[CallKey, dict[Path, Frozen]] = {}
+        edits: dict[CallKey, dict[PartPath, Frozen]] = {}
         for site in sites:
             edits.setdefault(site.call, {})[site.part.path] = value
         changed = {
@@ -166,15 +169,15 @@ class Contents:
         return any(campaign.attempt_with(runner, told, by) for by in _MATCHINGS)
 
 
-def _by_value(site: Site) -> Any:
+def _by_value(site: CallPart) -> Any:
     return site.part.value
 
 
-def _by_call(site: Site) -> Any:
+def _by_call(site: CallPart) -> Any:
     return site.call, site.part.value
 
 
-def _by_place(site: Site) -> Any:
+def _by_place(site: CallPart) -> Any:
     return site.call, site.part.path
 
 

@@ -16,15 +16,15 @@ from worldline.shrink.matching import EXACT, LAST
 from worldline.shrink.steps import ShrunkStep
 from worldline.shrink.weights import draws_of, option_weight
 
-Choice: TypeAlias = tuple[int, int]
+ChoicePlace: TypeAlias = tuple[int, int]
 """The place of a step, and which of its choices it is."""
 
 _MOST_IN_TURN = 16
-"""Options that are tried one by one; of more, some in between are left out."""
+"""SimplerOptions that are tried one by one; of more, some in between are left out."""
 
 
 @final
-class Options:
+class SimplerOptions:
     """Takes an option that weighs less: at all steps with the same one, then at each.
 
     Calls that drew the same value may need to go on doing so.
@@ -42,10 +42,10 @@ class Options:
                     number += 1
 
 
-Groups: TypeAlias = Callable[[tuple[ShrunkStep, ...]], list[list[Choice]]]
+Groups: TypeAlias = Callable[[tuple[ShrunkStep, ...]], list[list[ChoicePlace]]]
 
 
-def _singly(steps: tuple[ShrunkStep, ...]) -> list[list[Choice]]:
+def _singly(steps: tuple[ShrunkStep, ...]) -> list[list[ChoicePlace]]:
     return [
         [(step.place, position)]
         for step in steps
@@ -54,9 +54,9 @@ def _singly(steps: tuple[ShrunkStep, ...]) -> list[list[Choice]]:
     ]
 
 
-def _by_value(steps: tuple[ShrunkStep, ...]) -> list[list[Choice]]:
+def _by_value(steps: tuple[ShrunkStep, ...]) -> list[list[ChoicePlace]]:
     """Return the drawn arguments that are alike, where there are several."""
-    alike: dict[Frozen, list[Choice]] = {}
+    alike: dict[Frozen, list[ChoicePlace]] = {}
     for step in steps:
         for position, options in enumerate(draws_of(step.known.event)):
             if position < len(step.choices) and _lighter(step, position):
@@ -65,7 +65,7 @@ def _by_value(steps: tuple[ShrunkStep, ...]) -> list[list[Choice]]:
     return [group for group in alike.values() if len(group) > 1]
 
 
-def _lighten(campaign: Campaign, group: list[Choice]) -> bool:
+def _lighten(campaign: Campaign, group: list[ChoicePlace]) -> bool:
     """Try what weighs less than the option that a group took."""
     steps = campaign.best.steps
     place, position = group[0]
