@@ -72,7 +72,7 @@ class Size(NamedTuple):
     deliveries: int
     externals: int
     steps: int
-    weight: int
+    weight: int = 0
 
     @property
     def length(self) -> tuple[int, int, int]:
