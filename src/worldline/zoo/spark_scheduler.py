@@ -51,7 +51,7 @@ def the_nearest_comes_first(view: wl.View) -> bool:
     Tasks on its host come before those without a preference, these before those whose
     data are elsewhere, and speculative copies come last.
     """
-    return view[DRIVER].inversions == ()
+    return view[DRIVER].inverted is None
 
 
 @wl.sometimes
@@ -92,7 +92,9 @@ def system(
     return wl.System(
         {
             MASTER: Master(),
-            DRIVER: Driver(MASTER, frozenset(bugs), threads, parts, tuple(places), stays=True),
+            DRIVER: Driver(
+                MASTER, frozenset(bugs), threads, parts, tuple(places), stays=True
+            ),
             **{
                 worker: Worker(MASTER, places[number % hosts])
                 for number, worker in enumerate(ids)

@@ -26,11 +26,11 @@ REGISTRATION_TIMEOUT, REVIVE_INTERVAL = 20.0, 1.0
 
 @wl.message
 class Inversion:
-    """A decision of the scheduler: what it chose for an executor, and the better."""
+    """A decision of the scheduler: what an executor was given, and what there was."""
 
-    chosen: Task
-    locality: Locality
-    better: Task
+    executor: wl.NodeId
+    given: Locality
+    better: Locality
 
 
 @wl.ignores(ExecutorAdded)
@@ -56,6 +56,8 @@ class Driver:
         The tasks that executors are busy with.
     asked, done
         How many jobs there were, and how many are finished.
+    inverted
+        The first decision that was not the best.
     """
 
     master: wl.NodeId
@@ -73,7 +75,7 @@ class Driver:
     asked: int = 0
     done: int = 0
 
-    inversions: tuple[Inversion, ...] = wl.ghost(default=())
+    inverted: Inversion | None = wl.ghost(default=None)
 
     @wl.start
     def begin(self, ctx: wl.Context) -> None:
@@ -185,11 +187,10 @@ class Driver:
         offer = tasks.find(host, most, inverts="spark-2294" in self.bugs)
         if offer is not None:
             locality, task = offer
-            self.inversions += tuple(
-                Inversion(task, locality, other)
-                for nearness, other in tasks.offers(host)
-                if nearness < locality
-            )
+            best = min(nearness for nearness, _ in tasks.offers(host))
+            if best < locality:
+                wrong = Inversion(executor, locality, best)
+                self.inverted = self.inverted or wrong
             self.tasks[executor] = task
             self.jobs[job] = tasks.launched(task)
             ctx.send(executor, LaunchTask(task))

@@ -57,7 +57,9 @@ class Worker:
         ctx.set_timer(Worker.beat, after=HEARTBEAT)
 
     @wl.on(RegisteredWorker)
-    def registered(self, ctx: wl.Context, src: wl.NodeId, msg: RegisteredWorker) -> None:
+    def registered(
+        self, ctx: wl.Context, src: wl.NodeId, msg: RegisteredWorker
+    ) -> None:
         self.is_registered = True
 
     @wl.on(ReconnectWorker)
@@ -71,9 +73,7 @@ class Worker:
     # ------------------------------------------------------------------ what it runs
 
     @wl.on(LaunchDriver)
-    def launch_driver(
-        self, ctx: wl.Context, src: wl.NodeId, msg: LaunchDriver
-    ) -> None:
+    def launch_driver(self, ctx: wl.Context, src: wl.NodeId, msg: LaunchDriver) -> None:
         self.drivers |= {msg.name}
 
     @wl.on(LaunchExecutor)
