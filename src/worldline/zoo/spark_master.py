@@ -36,9 +36,11 @@ from worldline.zoo._spark.messages import ElectedLeader
 from worldline.zoo._spark.worker import Worker
 
 SWITCHES = ("spark-3150", "spark-9256")
+_FUZZ = "fuzz zoo:spark-master -p bugs="
 BUGS = {
     "demi": {
-        bug: f"fuzz zoo:spark-master -p bugs={bug} --events 200000" for bug in SWITCHES
+        "spark-3150": f"{_FUZZ}spark-3150 --seed 3 --events 10000",
+        "spark-9256": f"{_FUZZ}spark-9256 --events 10000",
     }
 }
 

@@ -38,9 +38,7 @@ from worldline.zoo._spark.worker import Worker
 
 SWITCHES = ("spark-2294",)
 BUGS = {
-    "demi": {
-        "spark-2294": "fuzz zoo:spark-scheduler -p bugs=spark-2294 --events 100000"
-    }
+    "demi": {"spark-2294": "fuzz zoo:spark-scheduler -p bugs=spark-2294 --events 5000"}
 }
 
 

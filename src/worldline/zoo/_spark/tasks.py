@@ -81,12 +81,12 @@ class TaskSet:
         inverts
             Whether that bound is not for tasks without a preference, and for copies.
         """
-        found = [
+        allowed = [
             (locality, task)
             for locality, task in self.offers(host)
             if locality <= most or (inverts and locality in _ANYWHERE)
         ]
-        return min(found, key=lambda offer: offer[0], default=None)
+        return min(allowed, key=lambda offer: offer[0], default=None)
 
     def launched(self, task: Task) -> TaskSet:
         """Return what it is once somebody has been given a task, or a copy of it."""
