@@ -144,7 +144,9 @@ class Driver:
 
     @wl.on(RegisterExecutor, when=lambda self, src, msg: msg.app == self.app)
     def add(self, ctx: wl.Context, src: wl.NodeId, msg: RegisterExecutor) -> None:
+        # It may have begun anew, so it runs nothing.
         self.executors[src] = msg.host
+        self.tasks.pop(src, None)
         ctx.send(src, RegisteredExecutor())
         self._offer(ctx, [src], Locality.NO_PREF)
 
