@@ -54,7 +54,7 @@ def all_of(report: wl.MinimizeReport) -> Any:
     return events_of(report), report.final, passes, numbers
 
 
-def minimized(recorded: Path, threads: int, max_events: int = 2_500) -> Any:
+def minimized(recorded: Path, threads: int, max_events: int = 1_500) -> Any:
     return all_of(
         wl.minimize(recorded, certify=0, threads=threads, max_events=max_events)
     )
@@ -112,6 +112,20 @@ def test_where_there_is_no_more_room_other_processes_take_over(
     pids = noted_forks(monkeypatch)
     assert minimized(recorded, 2) == minimized(recorded, 1)
     assert len(pids) > 1
+
+
+def test_where_memory_is_short_one_process_goes_on_alone(
+    recorded: Path, at_once: None, monkeypatch: pytest.MonkeyPatch
+):
+    pids = noted_forks(monkeypatch)
+    with monkeypatch.context() as patched:
+        patched.setattr(crews, "resident", lambda: 2**60)
+        assert minimized(recorded, 2) == minimized(recorded, 1)
+    assert pids == []
+    monkeypatch.setattr(crews, "_LOOK_EVERY", 1)
+    monkeypatch.setattr(crew.Crew, "resident", lambda self: 2**60)
+    assert minimized(recorded, 2) == minimized(recorded, 1)
+    assert len(pids) == 1
 
 
 def test_no_process_is_left(
