@@ -31,6 +31,7 @@ LONG = [tell(B, C, "x"), take(C, B, "x"), call(C, "toggle"), *LIGHT]
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are begun before there is anything to do for them."""
     monkeypatch.setattr(crews, "WORTH_CREW", 0)
+    monkeypatch.setattr(crews, "WORTH_TELLING", 0)
 
 
 @pytest.fixture(scope="module")
