@@ -106,7 +106,7 @@ class Campaign:
         Processes that run candidates, from when there is enough to do; no result depends
         on it. `close` ends them.
     progress
-        Is called now and then.
+        Is called now and then, and whenever the best run has become another.
 
     Attributes
     ----------
@@ -265,6 +265,7 @@ class Campaign:
                 if trial.is_taken:
                     executed = trial.executed or self._executed(candidate)
                     self.best = self.runner.marked(executed, self.best)
+                    self._tell()
                     return number
                 if key is not None:
                     self._tried.add(key)
@@ -287,7 +288,11 @@ class Campaign:
         self.meter.check()
         if self._most is not None and self.runner.executed >= self._most:
             raise BoundHit("events")
-        if self._progress is not None and self.schedules % _TELL_EVERY == 0:
+        if self.schedules % _TELL_EVERY == 0:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
             self._progress(
                 ShrinkProgress(
                     deliveries=self.best.size.deliveries,
