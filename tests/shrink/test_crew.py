@@ -160,6 +160,15 @@ def test_the_first_in_order_wins_whichever_is_finished_first(at_once: None):
     assert made.best.size.deliveries == 4
 
 
+def test_after_the_end_no_process_is_begun(
+    at_once: None, monkeypatch: pytest.MonkeyPatch
+):
+    made = threaded(campaign(LONG), 2)
+    made.close()
+    monkeypatch.setattr(crew, "fork", lambda: pytest.fail("forked"))
+    assert made.first_of([Candidate(made.best.steps[3:], EXACT)]) == 0
+
+
 def test_candidates_may_be_drawn_from_what_never_ends(at_once: None):
     made = threaded(campaign(LONG), 2)
     steps = made.best.steps

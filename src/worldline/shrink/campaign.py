@@ -151,8 +151,8 @@ class Campaign:
         self._best = run
 
     def close(self) -> None:
-        """End the processes that were begun."""
-        self._crews.close()
+        """End the processes that were begun; from now on there are no others."""
+        self._crews.give_up()
 
     @property
     def events_left(self) -> int | None:
