@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.effort import Searches
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
@@ -27,9 +27,9 @@ from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
-from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
+from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
-from worldline.shrink.level import level_of
+from worldline.shrink.level import CLOSED_WORLD, level_of
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 from worldline.trace.records import Trace
@@ -144,16 +144,13 @@ def _shrink(
     campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
 ) -> None:
     """Shrink, then find out how far that is from the smallest that there can be."""
-    runs = None
-    stages: Stages = STANDARD
-    if original.prop is not None and not original.system.open_workload:
-        runs = ShortRuns(original.system, original.prop)
-        stages = (*STANDARD, (ShorterEnd(runs),))
-    shrink(campaign, stages)
-    snapshot = original.start.snapshot
-    if runs is not None and options.certify and snapshot is not None:
-        proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
-    proofs.level = next(reversed(level_of(campaign)), None)
+    searches = Searches(original, options.certify, effort=options.effort)
+    shrink(campaign, (*STANDARD, *searches.stages))
+    proofs.least = searches.least(campaign)
+    levels = level_of(campaign)
+    if levels and searches.is_closed_world(campaign):
+        levels.append(CLOSED_WORLD)
+    proofs.level = next(reversed(levels), None)
 
 
 def _witnessed(

@@ -71,7 +71,8 @@ class MinimizeReport(BaseReport):
     passes
         What each pass came to, in order.
     schedules, events
-        Candidates that were run, and the events that were executed for all of it.
+        Candidates that were run, and the events that were executed; those of the searches
+        for bounds are not counted.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
     level
