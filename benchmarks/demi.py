@@ -170,7 +170,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--options", nargs="+", default=[], metavar="NAME=VALUE")
     parser.add_argument("--any-version", action="store_true")
     parser.add_argument("--find", action="store_true", help="time to find, instead")
-    parser.add_argument("--find-seconds", type=float, default=300, metavar="S")
+    parser.add_argument(
+        "--find-seconds", type=float, default=demi_find.LIMIT, metavar="S"
+    )
     parser.add_argument("--speed", action="store_true", help="deliveries/s, instead")
     parser.add_argument("--write", action="store_true", help="into docs/results.md")
     return parser.parse_args()
