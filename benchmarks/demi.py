@@ -28,7 +28,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.demi_cases import (  # noqa: E402
     CONTENTS,
     CORPUS,
+    DECLARED,
     PUBLISHED,
+    REORDERING,
     TABLE_3,
     Case,
     FailingRun,
@@ -37,9 +39,7 @@ from benchmarks.demi_cases import (  # noqa: E402
     keep_best,
 )
 from benchmarks.demi_runs import (  # noqa: E402
-    DECLARED,
     KEPT,
-    REORDERING,
     NoRun,
     Row,
     keep,

@@ -10,7 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 from benchmarks.demi_cases import (
+    DECLARED,
     PUBLISHED,
+    REORDERING,
     Case,
     FailingRun,
     best_known,
@@ -19,8 +21,6 @@ from benchmarks.demi_cases import (
 )
 from benchmarks.demi_find import Find, commands
 from benchmarks.demi_runs import (
-    DECLARED,
-    REORDERING,
     NoRun,
     Row,
     keep,
