@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.effort import Searches
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.minimizing.seeds import FailingRuns, beside
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
+from worldline.model.kinds import Kind
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
@@ -29,7 +30,8 @@ from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
-from worldline.shrink.level import level_of
+from worldline.shrink.level import CLOSED_WORLD, level_of
+from worldline.shrink.passes.contents import Contents
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 from worldline.trace.records import Trace
@@ -109,7 +111,7 @@ def _minimized(
     finally:
         campaign.close()
     best = campaign.best
-    row = _witnessed(original, runner, best, path, options)
+    row = _witnessed(original, campaign.runner, best, path, options)
     return MinimizeReport(
         system=original.system.name,
         verdict=Verdict.VIOLATED,
@@ -123,8 +125,9 @@ def _minimized(
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
         passes=tuple(campaign.reports),
         schedules=campaign.schedules,
-        events=runner.executed,
+        events=campaign.runner.executed,
         network="reordering" if options.reorder else "declared",
+        contents=tuple(map(str, campaign.runner.world.system.contents)),
         level=proofs.level,
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
@@ -144,16 +147,24 @@ def _shrink(
     campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
 ) -> None:
     """Shrink, then find out how far that is from the smallest that there can be."""
-    runs = None
+    searches = Searches(original, options.certify, effort=options.effort)
     stages: Stages = STANDARD
-    if original.prop is not None and not original.system.open_workload:
-        runs = ShortRuns(original.system, original.prop)
-        stages = (*STANDARD, (ShorterEnd(runs),))
-    shrink(campaign, stages)
-    snapshot = original.start.snapshot
-    if runs is not None and options.certify and snapshot is not None:
-        proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
-    proofs.level = next(reversed(level_of(campaign)), None)
+    if options.contents:
+        stages = (stages[0], (_contents(original),), *stages[1:])
+    shrink(campaign, (*stages, *searches.stages))
+    proofs.least = searches.least(campaign)
+    levels = level_of(campaign)
+    if levels and searches.is_closed_world(campaign):
+        levels.append(CLOSED_WORLD)
+    proofs.level = next(reversed(levels), None)
+
+
+def _contents(original: Original) -> Contents:
+    """Return the pass that changes arguments, but for calls before the run."""
+    start = original.start
+    before = (event for event, _ in start.prologue)
+    kept = {(e.name, e.key[-1]) for e in before if e.kind is Kind.CALL}
+    return Contents(kept, nodes=not start.prologue and start.begins is None)
 
 
 def _witnessed(
@@ -166,7 +177,7 @@ def _witnessed(
     """Confirm the smallest run with the real nodes, and write its trace."""
     out = Path(options.out) if options.out is not None else beside(path)
     evidence = Evidence(
-        original.system,
+        runner.world.system,
         Beginning([original.start]),
         out,
         is_written=options.traces,

@@ -7,6 +7,7 @@ where the candidate first differs from the run that it was made of.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -97,6 +98,7 @@ class CandidateRunner:
         self.world = RememberingWorld(system)
         self.world.restore(snapshot)
         self.executed = 0
+        self._snapshot = snapshot
         self._target = target
         target.begin(self.world)
         transit = Transit(system)
@@ -106,6 +108,12 @@ class CandidateRunner:
                 transit.add((BEFORE, number), Parcel(index, envelope))
                 number += 1
         self._first = Mark(0, self.world.moment(), transit)
+
+    def of_system(self, system: System) -> CandidateRunner:
+        """Return one for another system with the same nodes, which begins likewise."""
+        other = CandidateRunner(system, self._snapshot, copy.copy(self._target))
+        other.executed = self.executed
+        return other
 
     def of_schedule(
         self, schedule: Iterable[tuple[Event, Choices]]
@@ -135,10 +143,20 @@ class CandidateRunner:
         base
             Where the steps are from; a run that is larger is given up.
         """
+        steps, is_met = self.executed_of(wanted, matching, base)
+        return steps if is_met else None
+
+    def executed_of(
+        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+    ) -> tuple[tuple[ShrunkStep, ...], bool]:
+        """Run a candidate; return what was executed, and whether it violates the target.
+
+        Parameters are those of `run`.
+        """
         attempt = _Attempt(self, matching, base, wanted)
-        met = attempt.go()
+        is_met = attempt.go()
         self.executed += attempt.cost
-        return tuple(attempt.steps) if met else None
+        return tuple(attempt.steps), is_met
 
     def marked(
         self,
@@ -220,8 +238,10 @@ def is_taken(
         Whether one that is as large does, if it is another.
     """
     size = size_of(executed)
-    if size != best.size or not sideways:
-        return size < best.size
+    if size < best.size:
+        return True
+    if size.length != best.size.length or not sideways:
+        return False
     return any(
         one.known is not other.known
         for one, other in zip(executed, best.steps, strict=True)

@@ -11,6 +11,7 @@ from worldline.shrink.matching import EXACT
 from worldline.shrink.passes.removals import PairRemoval
 
 ONE_MINIMAL, PAIR_MINIMAL = "1-minimal", "pair-minimal"
+CLOSED_WORLD = "closed-world"
 
 
 def level_of(campaign: Campaign) -> list[str]:
