@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import print_json
@@ -18,15 +19,15 @@ def answered(report: BaseReport, *, as_json: bool) -> int:
     else:
         reclaim()
         print(report)
-        _print_steps(report.violated)
+        _print_steps(report.violated, report.remarks())
     assert report.verdict is not None
     return report.verdict.exit_code
 
 
-def _print_steps(first: PropertyReport | None) -> None:
+def _print_steps(first: PropertyReport | None, remarks: Mapping[int, str]) -> None:
     """Print the run that leads to the first violation."""
     if first is None or first.run is None:
         return
     from worldline.show.steps import run_lines
 
-    print_lines(["", *run_lines(first.run)])
+    print_lines(["", *run_lines(first.run, remarks)])

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.minimizing.aftermath import Aftermath
 from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
+from worldline.minimizing.sameness import ANY, shape, target_of
+from worldline.minimizing.writing import Writing
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
-from worldline.runs.evidence import Evidence, Witnessed
 from worldline.runs.loading import command, system_of
-from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
-from worldline.runs.start import Beginning
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
-from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.level import level_of
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
-from worldline.trace.records import Trace
-
-ENGINE = "minimize"
-"""What stands in a trace as that which found its run."""
 
 TracePath: TypeAlias = str | os.PathLike[str]
 
@@ -70,17 +65,19 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         how=functools.partial(command, "minimize", path),
     )
     original = original_of(recorded, system, path, reorder=options.reorder)
+    writing = Writing(original, path, options)
     with held(), watched():
-        return _minimized(original, path, options)
+        return _minimized(original, path, options, writing)
 
 
 def _minimized(
-    original: Original, path: Path, options: MinimizeOptions
+    original: Original, path: Path, options: MinimizeOptions, writing: Writing
 ) -> MinimizeReport:
     meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
     start = original.start
     assert start.snapshot is not None
-    runner = CandidateRunner(original.system, start.snapshot, original.target)
+    target = target_of(original, options.same)
+    runner = CandidateRunner(original.system, start.snapshot, target)
     run = runner.of_schedule(original.schedule)
     if run is None:
         raise InternalError(
@@ -96,8 +93,12 @@ def _minimized(
     )
     proofs = _Proofs()
     bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    row = writing.smallest(runner, campaign.best)
+    after = Aftermath(campaign, row.name, any_counts=options.same == ANY)
+    if bound in (None, "events"):
+        bound = bound_that_ended(after.look) or bound
+    others = writing.others(after.others.values())
     best = campaign.best
-    row = _witnessed(original, runner, best, path, options)
     return MinimizeReport(
         system=original.system.name,
         verdict=Verdict.VIOLATED,
@@ -105,7 +106,8 @@ def _minimized(
         seconds=meter.seconds,
         seed=original.trace.header.seed,
         bound=bound,
-        notes=_notes(original, bound, meter),
+        test=writing.test(row),
+        notes=(*_notes(original, bound, meter), *writing.notes),
         original=path,
         initial=RunSize(externals=run.size.externals, deliveries=run.size.deliveries),
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
@@ -113,10 +115,13 @@ def _minimized(
         schedules=campaign.schedules,
         events=runner.executed,
         network="reordering" if options.reorder else "declared",
+        same=options.same,
         level=proofs.level,
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
-        slipped=_slipped(original.trace, row),
+        slipped=_slipped(original, row),
+        needed=after.needed,
+        others=others,
     )
 
 
@@ -139,47 +144,16 @@ def _shrink(
         stages = (*STANDARD, (ShorterEnd(runs),))
     shrink(campaign, stages)
     snapshot = original.start.snapshot
-    if runs is not None and options.certify and snapshot is not None:
+    # What bounds the runs that violate one property bounds no others.
+    is_bounded = options.certify and options.same != ANY
+    if runs is not None and is_bounded and snapshot is not None:
         proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
-    proofs.level = next(reversed(level_of(campaign)), None)
-
-
-def _witnessed(
-    original: Original,
-    runner: CandidateRunner,
-    best: ShrunkRun,
-    path: Path,
-    options: MinimizeOptions,
-) -> PropertyReport:
-    """Confirm the smallest run with the real nodes, and write its trace."""
-    out = Path(options.out) if options.out is not None else _beside(path)
-    evidence = Evidence(
-        original.system,
-        Beginning([original.start]),
-        out,
-        is_written=options.traces,
-        engine=ENGINE,
-        seed=original.trace.header.seed or 0,
-    )
-    expected, end = runner.outcomes(best)
-    run = Witnessed(start=original.start, expected=expected, end=end)
-    said = original.end
-    ending = Ending(said.property, said.kind, Verdict.VIOLATED, said.explanation)
-    if expected and expected[-1][1].failure is not None:
-        failure = expected[-1][1].failure
-        ending = Ending(said.property, said.kind, Verdict.VIOLATED, str(failure))
-    return evidence.violated(run, ending, original.prop)
-
-
-def _beside(path: Path) -> Path:
-    """Return where the smaller trace goes by default.
-
-    Examples
-    --------
-    >>> _beside(Path("runs/toy.wl")).as_posix()
-    'runs/toy-min.wl'
-    """
-    return path.with_name(f"{path.stem}-min{path.suffix}")
+    size = None
+    while size != campaign.best.size:
+        size = campaign.best.size
+        proofs.level = next(reversed(level_of(campaign)), None)
+        if campaign.best.size != size:
+            shrink(campaign, stages)
 
 
 def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:
@@ -198,22 +172,12 @@ def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ..
     return tuple(notes)
 
 
-def _slipped(trace: Trace, row: PropertyReport) -> bool:
+def _slipped(original: Original, row: PropertyReport) -> bool:
     """Say whether the explanations differ by more than numbers and names of nodes."""
-    if row.run is None or row.run.end is None or trace.end is None:
-        return False
-    return _shape(trace) != _shape(row.run)
-
-
-def _shape(trace: Trace) -> str:
-    """Return the first line of an explanation, nodes by their order in it, no numbers."""
-    explanation = trace.end.explanation if trace.end is not None else None
-    text = "" if explanation is None else explanation.message
-    order: dict[str, str] = {}
-    names = "|".join(map(re.escape, sorted(trace.header.names, key=len, reverse=True)))
-    text = re.sub(
-        rf"\b({names})\b",
-        lambda m: order.setdefault(m[0], f"<{'n' * (len(order) + 1)}>"),
-        text,
+    if row.name != original.end.property:
+        return True
+    names = original.trace.header.names
+    # Of a deadlock there is nothing to explain.
+    return bool(original.explanation) and (
+        shape(original.explanation, names) != shape(row.explanation, names)
     )
-    return re.sub(r"\d+", "0", text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from worldline.options.declaring import Group, VerbOptions, option
 from worldline.options.values import (
     Assignments,
+    Choice,
     File,
     Function,
     InPython,
@@ -52,6 +53,13 @@ class MinimizeOptions(VerbOptions):
         "result is then a run of another network, and says so",
         Switch(),
     )
+    same: str = option(
+        "property",
+        "what makes a violation the same: strict, an explanation that is alike up to "
+        "numbers and names of nodes; property, the property, or the class of an "
+        "exception and who raised it; any, whatever it is",
+        Choice("strict", "property", "any"),
+    )
     max_events: int = option(
         5_000_000, "events to execute for candidates, about", Whole()
     )
@@ -74,6 +82,12 @@ class MinimizeOptions(VerbOptions):
         None,
         "where the smaller trace goes (default: beside TRACE, as NAME-min.wl)",
         File(),
+    )
+    pytest: Path | str | None = option(
+        None,
+        "a test of the smaller run, for pytest: it fails while the bug is there; a file "
+        "that is there already is refused",
+        File(folder=True, metavar="FILE"),
     )
     traces: bool = option(True, "whether a trace is written", InPython(Switch()))
     progress: Callable[[ShrinkProgress], None] | None = option(

@@ -66,6 +66,28 @@ class ShrunkRun:
 
 
 @final
+class Trial(NamedTuple):
+    """A candidate that was run.
+
+    Attributes
+    ----------
+    steps
+        What was executed.
+    is_met
+        Whether its last state violates what it is to violate.
+    is_whole
+        Whether all that was wanted was tried: no violation, failure or length ended it.
+    happened
+        The places, in the run that it was made of, of the steps that happened.
+    """
+
+    steps: tuple[ShrunkStep, ...]
+    is_met: bool
+    is_whole: bool
+    happened: frozenset[int]
+
+
+@final
 class CandidateRunner:
     """Runs candidates from one initial state.
 
@@ -128,10 +150,22 @@ class CandidateRunner:
         base
             Where the steps are from; a run that is larger is given up.
         """
+        trial = self.trial(wanted, matching, base)
+        return trial.steps if trial.is_met else None
+
+    def trial(
+        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+    ) -> Trial:
+        """Run a candidate as `run` does; return how far it came, whatever it shows."""
         attempt = _Attempt(self, matching, base, wanted)
         met = attempt.go()
         self.executed += attempt.cost
-        return tuple(attempt.steps) if met else None
+        return Trial(
+            tuple(attempt.steps),
+            is_met=met,
+            is_whole=not met and not attempt.is_given_up,
+            happened=frozenset(attempt.happened),
+        )
 
     def marked(
         self, steps: tuple[ShrunkStep, ...], base: ShrunkRun | None
@@ -245,6 +279,11 @@ class _Attempt:
         self._transit = begin.transit.copy()
 
     @property
+    def happened(self) -> Iterable[int]:
+        """Places of the base run whose steps have happened."""
+        return self._moved.keys() - {BEFORE}
+
+    @property
     def cost(self) -> int:
         """Events that were executed."""
         return len(self.steps) - self._from
@@ -262,9 +301,14 @@ class _Attempt:
                 met = self._happen(known, step.choices, sending, step.place)
             if met:
                 return True
-            if self._world.failure is not None or self._is_too_long():
+            if self.is_given_up:
                 return False
         return False
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether nothing more is tried: a handler has failed, or it is too long."""
+        return self._world.failure is not None or self._is_too_long()
 
     def _is_too_long(self) -> bool:
         return self._most is not None and self._deliveries > self._most
