@@ -146,9 +146,7 @@ class Aftermath:
         trial = self._runner.trial(wanted, _IN_PLACE, best)
         other = self._first_other(trial.steps, best, is_met=trial.is_met)
         last = len(best.steps) if trial.is_whole else max(trial.happened, default=-1)
-        absent = [
-            s for s in wanted if s.place < last and s.place not in trial.happened
-        ]
+        absent = [s for s in wanted if s.place < last and s.place not in trial.happened]
         because, violates = self._verdict(trial, other)
         if not because:
             because = _absence(step, absent) or "nothing is violated"

@@ -15,7 +15,7 @@ from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.minimizing.sameness import ANY, shape, target_of
-from worldline.minimizing.writing import Writing
+from worldline.minimizing.files import ResultFiles
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.usercode.divergence import watched
@@ -65,13 +65,13 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         how=functools.partial(command, "minimize", path),
     )
     original = original_of(recorded, system, path, reorder=options.reorder)
-    writing = Writing(original, path, options)
+    files = ResultFiles(original, path, options)
     with held(), watched():
-        return _minimized(original, path, options, writing)
+        return _minimized(original, path, options, files)
 
 
 def _minimized(
-    original: Original, path: Path, options: MinimizeOptions, writing: Writing
+    original: Original, path: Path, options: MinimizeOptions, files: ResultFiles
 ) -> MinimizeReport:
     meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
     start = original.start
@@ -93,11 +93,11 @@ def _minimized(
     )
     proofs = _Proofs()
     bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
-    row = writing.smallest(runner, campaign.best)
+    row = files.smallest(runner, campaign.best)
     after = Aftermath(campaign, row.name, any_counts=options.same == ANY)
     if bound in (None, "events"):
         bound = bound_that_ended(after.look) or bound
-    others = writing.others(after.others.values())
+    others = files.others(after.others.values())
     best = campaign.best
     return MinimizeReport(
         system=original.system.name,
@@ -106,8 +106,8 @@ def _minimized(
         seconds=meter.seconds,
         seed=original.trace.header.seed,
         bound=bound,
-        test=writing.test(row),
-        notes=(*_notes(original, bound, meter), *writing.notes),
+        test=files.test(row),
+        notes=(*_notes(original, bound, meter), *files.notes),
         original=path,
         initial=RunSize(externals=run.size.externals, deliveries=run.size.deliveries),
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),

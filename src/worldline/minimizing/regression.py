@@ -133,14 +133,14 @@ def _docstring(run: Trace, command: str) -> str:
     assert run.end is not None
     end, explained = run.end, run.end.explanation
     why = "" if explained is None else f": {explained.message}"
-    paragraphs = [
-        f"A run of {run.header.system} that violates {end.property}{why}.",
+    what = f"A run of {run.header.system} that violates {end.property}{why}."
+    how = (
         f"It has {end.deliveries} deliveries and {end.externals} externals. The test "
         "fails while this run can still happen and violates something. It passes when "
         "one of its events cannot happen any more, or nothing is violated; `pytest -rP` "
-        "shows which. Made by:",
-    ]
-    filled = [textwrap.fill(one_line(part), _WIDTH - 3) for part in paragraphs]
+        "shows which. Made by:"
+    )
+    filled = [textwrap.fill(one_line(part), _WIDTH - 3) for part in (what, how)]
     body = "\n\n".join([*filled, f"    {one_line(command)}"])
     escaped = body.replace("\\", "\\\\").replace('"', '\\"')
     return f'"""{escaped}\n"""'
@@ -168,7 +168,9 @@ def _target(target: str, place: Path) -> str:
 def _row(step: StepRecord, run: Trace) -> list[str]:
     """Return the lines of one event: for the reader, then for the program."""
     where = step.node or "*"
-    said = shorten(f"{step.step}  {where}  {event_phrase(step, run.header)}", _WIDTH - 6)
+    said = shorten(
+        f"{step.step}  {where}  {event_phrase(step, run.header)}", _WIDTH - 6
+    )
     row = row_of(step)
     line = f"    {_literal(row)},"
     if len(line) > _WIDTH and "payload" in row:

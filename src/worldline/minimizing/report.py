@@ -117,9 +117,7 @@ class MinimizeReport(BaseReport):
             "certified": self.certified,
             "slipped": self.slipped,
             "needed": (
-                None
-                if self.needed is None
-                else [one.to_json() for one in self.needed]
+                None if self.needed is None else [one.to_json() for one in self.needed]
             ),
             "others": [row.to_json() for row in self.others],
             "test": None if self.test is None else str(self.test),

@@ -1,4 +1,4 @@
-"""Following a schedule that was written down: does it still end as it did?
+"""Following a schedule that was written down, to see what it violates now.
 
 Unlike a replay, nothing but the events is compared: code that has changed may do other
 things in between. This is what a regression test of a run is made of.
@@ -205,9 +205,7 @@ def follow(
 class _Way:
     """One schedule on its way through a system."""
 
-    def __init__(
-        self, system: System, rows: Sequence[StepRow], violates: str
-    ) -> None:
+    def __init__(self, system: System, rows: Sequence[StepRow], violates: str) -> None:
         self._world = DirectWorld(system)
         self._header = header_of(system, engine=ENGINE, seed=None)
         self._violates = violates
@@ -215,9 +213,9 @@ class _Way:
         self.kind = violates if self._prop is None else self._prop.kind.value
         self._records = [_record(row, number) for number, row in enumerate(rows, 1)]
         events = Events(system)
-        self._events = [events.of(record) for record in self._records]
-        for record, event in zip(self._records, self._events, strict=True):
-            _refuse_unknown_name(system, record, event)
+        self._events = [events.of(step) for step in self._records]
+        for step, event in zip(self._records, self._events, strict=True):
+            _refuse_unknown_name(system, step, event)
         self._done: dict[str, list[tuple[Event, Choices]]]
         self._done = {BOOT: [], PROLOGUE: [], RUN: []}
         self.happened = 0
@@ -225,19 +223,19 @@ class _Way:
 
     def go(self) -> Ending | None:
         """Let all happen that can; return what is violated then."""
-        if not any(record.phase == BOOT for record in self._records):
+        if not any(step.phase == BOOT for step in self._records):
             for event in self._world.boot_events():
                 self._step(BOOT, event, ())
             if self._world.failure is None:
                 prologue = self._world.prepare(self._world.system.prologue)
                 self._done[PROLOGUE] += prologue
-        for record, event in zip(self._records, self._events, strict=True):
+        for step, event in zip(self._records, self._events, strict=True):
             if self._world.failure is not None:
                 break
             try:
-                self._step(record.phase, event, record.choices)
+                self._step(step.phase, event, step.choices)
             except NotEnabled:
-                self.note = f"{self._told(record)} cannot happen any more: it passes"
+                self.note = f"{self._told(step)} cannot happen any more: it passes"
                 return None
             self.happened += 1
             if self._is_false():

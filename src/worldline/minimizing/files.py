@@ -25,7 +25,7 @@ from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 
 
 @final
-class Writing:
+class ResultFiles:
     """Confirms runs with the real nodes, and writes them.
 
     Parameters
