@@ -11,11 +11,11 @@ from typing import TypeAlias
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.minimizing.aftermath import Aftermath
 from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.files import ResultFiles
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.minimizing.sameness import ANY, shape, target_of
-from worldline.minimizing.files import ResultFiles
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.usercode.divergence import watched

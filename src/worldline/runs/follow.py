@@ -293,7 +293,7 @@ class _Way:
         return f"step {step.step}, {event_phrase(step, self._header)}{where},"
 
 
-def _record(row: StepRow, number: int) -> StepRecord:
+def _record(row: Any, number: int) -> StepRecord:
     """Return a row as a record; what is no event is refused."""
     if not isinstance(row, Mapping) or not set(row) <= set(_WRITTEN):
         raise InputError(
