@@ -94,7 +94,8 @@ def test_text(run: Trace, system: System, place: Path, command: str) -> str:
     assert system.origin is not None
     violated, end = run.end.property, run.end
     target = _target(system.origin.target, place)
-    name = re.sub(r"\W+", "_", f"{run.header.system}_{violated}").strip("_").lower()
+    words = re.findall(r"[0-9A-Za-z]+", f"{run.header.system} {violated}")
+    name = "_".join(words).lower()
     given = [f"violates={_literal(violated)}"]
     parts = [_docstring(run, command), _imports(target), f"SYSTEM = {target}"]
     if system.origin.parameters:

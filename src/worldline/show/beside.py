@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
+from worldline.model.kinds import KINDS
 from worldline.show.phrases import event_phrase, verdict_phrase
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import StepRecord, Trace
@@ -122,12 +123,13 @@ _COUNTED = {
 def _told(pair: Pairing, other: Trace) -> str:
     """Say what became of a step; nothing if it stays."""
     if pair.fate is Fate.CHANGED and pair.other is not None:
-        return f"  (was {shorten(_said(pair.other, other), _WIDEST // 2)})"
+        return f"  (was {shorten(_said(pair.other, other), _WIDEST - 20)})"
     return f"  ({pair.fate.value})" if pair.fate.value else ""
 
 
 def _said(step: StepRecord, trace: Trace) -> str:
-    phrase = event_phrase(step, trace.header)
+    is_message = KINDS[step.kind].is_about_message
+    phrase = show(step.payload) if is_message else event_phrase(step, trace.header)
     chosen = ", ".join(map(str, step.choices))
     return f"{phrase} with choices {chosen}" if chosen else phrase
 
