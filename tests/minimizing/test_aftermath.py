@@ -56,18 +56,18 @@ class Ear:
 
 @wl.safety
 def nobody_counts_to_three(view: wl.View) -> bool:
-    return view[B].heard != ("one", "two", "three")
+    return bool(view[B].heard != ("one", "two", "three"))
 
 
 @wl.safety
 def two_comes_after_one(view: wl.View) -> bool:
-    return view[B].heard[:1] != ("two",)
+    return bool(view[B].heard[:1] != ("two",))
 
 
 @wl.safety
 def something_starts(view: wl.View) -> bool:
     """Say what the smallest run violates, too: that says nothing of its events."""
-    return view[B].heard[:2] != ("one", "two")
+    return bool(view[B].heard[:2] != ("one", "two"))
 
 
 def ears(*properties: wl.Property) -> wl.System:

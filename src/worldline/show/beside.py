@@ -159,7 +159,7 @@ def _in_order(
         if mine[one] == theirs[other]:
             yield one, other
             one, other = one + 1, other + 1
-        elif rests[one + 1][other] >= rests[one][other + 1]:
+        elif rests[one + 1][other] > rests[one][other + 1]:
             one += 1
         else:
             other += 1
