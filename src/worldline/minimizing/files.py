@@ -10,13 +10,14 @@ from typing import final
 from worldline.minimizing.aftermath import OtherViolation
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original
-from worldline.minimizing.regression import refuse_no_test, write_test
+from worldline.minimizing.regression import refuse_no_test, write_test, written
 from worldline.minimizing.sameness import ANY, safety_of
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure
 from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import MINIMIZE, Evidence, Witnessed
+from worldline.runs.follow import follow
 from worldline.runs.loading import command
 from worldline.runs.record import DEADLOCK, Ending
 from worldline.runs.report import PropertyReport
@@ -66,12 +67,14 @@ class ResultFiles:
         expected, end = runner.outcomes(best)
         run = Witnessed(start=self._original.start, expected=expected, end=end)
         what = self._violated(runner, run)
-        return self._evidence(self._out).violated(run, *what)
+        return self._evidence(runner, self._out).violated(run, *what)
 
-    def others(self, met: Iterable[OtherViolation]) -> tuple[PropertyReport, ...]:
+    def others(
+        self, runner: CandidateRunner, met: Iterable[OtherViolation]
+    ) -> tuple[PropertyReport, ...]:
         """Confirm runs that violate something else, and write a trace of each."""
         return tuple(
-            self._evidence(_named(self._out, one.name)).violated(
+            self._evidence(runner, _named(self._out, one.name)).violated(
                 Witnessed(
                     start=self._original.start, expected=one.expected, end=one.end
                 ),
@@ -84,19 +87,29 @@ class ResultFiles:
         """Write the regression test that was asked for; None if there is none."""
         if self._test is None or row.run is None:
             return None
-        origin = self._original.system.origin
+        system = self._original.system
+        origin, steps = system.origin, written(row.run)
         assert origin is not None
+        try:
+            report = follow(steps, system, violates=row.name)
+        except UsageError as error:
+            self.notes.append(f"no test was written: {error.what}")
+            return None
+        if report.violated is None or report.violated.name != row.name:
+            why = "followed event by event, the run violates nothing"
+            self.notes.append(f"no test was written: {why}")
+            return None
         made = f"{command('minimize', self._path, origin.target)} --pytest {self._test}"
         try:
-            write_test(row.run, self._original.system, self._test, made)
+            write_test(row.run, system, self._test, made)
         except UsageError as error:
             self.notes.append(error.what)
             return None
         return self._test
 
-    def _evidence(self, out: Path) -> Evidence:
+    def _evidence(self, runner: CandidateRunner, out: Path) -> Evidence:
         return Evidence(
-            self._original.system,
+            runner.world.system,
             Beginning([self._original.start]),
             out,
             is_written=self._options.traces,

@@ -93,11 +93,11 @@ def _minimized(
     )
     proofs = _Proofs()
     bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
-    row = files.smallest(runner, campaign.best)
+    row = files.smallest(campaign.runner, campaign.best)
     after = Aftermath(campaign, row.name, any_counts=options.same == ANY)
     if bound in (None, "events"):
         bound = bound_that_ended(after.look) or bound
-    others = files.others(after.others.values())
+    others = files.others(campaign.runner, after.others.values())
     best = campaign.best
     return MinimizeReport(
         system=original.system.name,
@@ -113,7 +113,7 @@ def _minimized(
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
         passes=tuple(campaign.reports),
         schedules=campaign.schedules,
-        events=runner.executed,
+        events=campaign.runner.executed,
         network="reordering" if options.reorder else "declared",
         same=options.same,
         level=proofs.level,

@@ -15,7 +15,7 @@ from worldline.model.programs import PROGRAM_SUFFIX
 from worldline.model.system import System
 from worldline.runs.follow import row_of
 from worldline.show.phrases import event_phrase
-from worldline.trace.json_text import shorten
+from worldline.trace.json_text import Json, shorten
 from worldline.trace.records import RUN, StepRecord, Trace
 from worldline.trace.storing import store
 
@@ -117,6 +117,11 @@ def test_text(run: Trace, system: System, place: Path, command: str) -> str:
         "    report.expect_no_violation()"
     )
     return "\n\n".join(parts) + "\n"
+
+
+def written(run: Trace) -> list[dict[str, Json]]:
+    """Return the events of a run as the test has them; see `follow`."""
+    return [row_of(step) for step in _told(run)]
 
 
 def _told(run: Trace) -> tuple[StepRecord, ...]:
