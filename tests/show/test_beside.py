@@ -12,7 +12,7 @@ import worldline as wl
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
 from worldline.show import beside as module
-from worldline.show.beside import Fate, beside, pairings
+from worldline.show.beside import StepFate, beside, pairings
 from worldline.trace.records import Trace
 from worldline.worlds.direct import DirectWorld
 
@@ -41,7 +41,7 @@ LONG = run_of(
 )
 
 
-def fates(trace: Trace, other: Trace) -> list[tuple[int | None, Fate]]:
+def fates(trace: Trace, other: Trace) -> list[tuple[int | None, StepFate]]:
     pairs = pairings(trace, other)
     return [(p.other.step if p.other else None, p.fate) for p in pairs]
 
@@ -49,23 +49,27 @@ def fates(trace: Trace, other: Trace) -> list[tuple[int | None, Fate]]:
 def test_what_is_left_stays_where_only_other_steps_are_gone():
     short = run_of(tell(A, C, "one"), tell(A, C, "two"), take(C, A, "two"))
     assert fates(short, LONG) == [
-        (1, Fate.STAYS),
-        (3, Fate.STAYS),
-        (4, Fate.STAYS),
+        (1, StepFate.STAYS),
+        (3, StepFate.STAYS),
+        (4, StepFate.STAYS),
     ]
 
 
 def test_a_step_out_of_order_is_moved():
     moved = run_of(call(B, "toggle"), tell(A, C, "one"), tell(A, C, "two"))
-    assert fates(moved, LONG) == [(5, Fate.MOVED), (1, Fate.STAYS), (3, Fate.STAYS)]
+    assert fates(moved, LONG) == [
+        (5, StepFate.MOVED),
+        (1, StepFate.STAYS),
+        (3, StepFate.STAYS),
+    ]
 
 
 def test_a_step_that_says_something_else_is_changed_and_one_without_equal_is_new():
     other = run_of(tell(A, C, "three"), take(C, A, "three"), call(C, "look"))
     assert fates(other, LONG) == [
-        (1, Fate.CHANGED),
-        (4, Fate.CHANGED),
-        (None, Fate.NEW),
+        (1, StepFate.CHANGED),
+        (4, StepFate.CHANGED),
+        (None, StepFate.NEW),
     ]
     said = list(beside(other, LONG))
     assert said[1] == "  3 steps beside 6: 2 changed, 1 new"
@@ -77,7 +81,7 @@ def test_a_step_that_says_something_else_is_changed_and_one_without_equal_is_new
 
 def test_each_step_of_the_other_run_is_taken_once():
     twice = run_of(call(B, "look"), call(B, "look"))
-    assert fates(twice, LONG) == [(2, Fate.STAYS), (None, Fate.NEW)]
+    assert fates(twice, LONG) == [(2, StepFate.STAYS), (None, StepFate.NEW)]
 
 
 def test_very_long_runs_are_paired_without_comparing_all_with_all(

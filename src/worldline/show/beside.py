@@ -25,7 +25,7 @@ _WIDEST = 100
 
 
 @final
-class Fate(enum.Enum):
+class StepFate(enum.Enum):
     """What became of a step of the other run."""
 
     STAYS = ""
@@ -47,7 +47,7 @@ class Pairing:
 
     step: StepRecord
     other: StepRecord | None
-    fate: Fate
+    fate: StepFate
 
 
 _Key: TypeAlias = Callable[[StepRecord], Hashable]
@@ -62,8 +62,8 @@ def pairings(trace: Trace, other: Trace) -> list[Pairing]:
     """
     steps, others = trace.run, other.run
     taken = dict(_in_order(steps, others))
-    fates = dict.fromkeys(taken, Fate.STAYS)
-    for key, fate in ((_event, Fate.MOVED), (_alike, Fate.CHANGED)):
+    fates = dict.fromkeys(taken, StepFate.STAYS)
+    for key, fate in ((_event, StepFate.MOVED), (_alike, StepFate.CHANGED)):
         free = defaultdict(list)
         used = set(taken.values())
         for place, one in enumerate(others):
@@ -78,7 +78,7 @@ def pairings(trace: Trace, other: Trace) -> list[Pairing]:
         Pairing(
             step,
             others[taken[place]] if place in taken else None,
-            fates.get(place, Fate.NEW),
+            fates.get(place, StepFate.NEW),
         )
         for place, step in enumerate(steps)
     ]
@@ -113,16 +113,16 @@ def beside(trace: Trace, other: Trace) -> Iterator[str]:
 
 
 _COUNTED = {
-    Fate.STAYS: "stay in order",
-    Fate.MOVED: "moved",
-    Fate.CHANGED: "changed",
-    Fate.NEW: "new",
+    StepFate.STAYS: "stay in order",
+    StepFate.MOVED: "moved",
+    StepFate.CHANGED: "changed",
+    StepFate.NEW: "new",
 }
 
 
 def _told(pair: Pairing, other: Trace) -> str:
     """Say what became of a step; nothing if it stays."""
-    if pair.fate is Fate.CHANGED and pair.other is not None:
+    if pair.fate is StepFate.CHANGED and pair.other is not None:
         return f"  (was {shorten(_said(pair.other, other), _WIDEST - 20)})"
     return f"  ({pair.fate.value})" if pair.fate.value else ""
 

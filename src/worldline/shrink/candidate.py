@@ -150,11 +150,13 @@ class CandidateRunner:
         base
             Where the steps are from; a run that is larger is given up.
         """
-        trial = self.trial(wanted, matching, base)
-        return trial.steps if trial.is_met else None
+        attempt = _Attempt(self, matching, base, wanted)
+        met = attempt.go()
+        self.executed += attempt.cost
+        return tuple(attempt.steps) if met else None
 
     def trial(
-        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun
     ) -> Trial:
         """Run a candidate as `run` does; return how far it came, whatever it shows."""
         attempt = _Attempt(self, matching, base, wanted)
@@ -164,7 +166,7 @@ class CandidateRunner:
             tuple(attempt.steps),
             is_met=met,
             is_whole=not met and not attempt.is_given_up,
-            happened=frozenset(attempt.happened),
+            happened=attempt.happened(),
         )
 
     def marked(
@@ -278,10 +280,9 @@ class _Attempt:
         self._world.go_back(begin.moment)
         self._transit = begin.transit.copy()
 
-    @property
-    def happened(self) -> Iterable[int]:
-        """Places of the base run whose steps have happened."""
-        return self._moved.keys() - {BEFORE}
+    def happened(self) -> frozenset[int]:
+        """Return the places of the base run whose steps have happened."""
+        return frozenset(self._moved) - {BEFORE}
 
     @property
     def cost(self) -> int:
