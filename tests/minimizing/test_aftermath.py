@@ -134,7 +134,7 @@ def again(run: Trace, system: wl.System, left_out: int) -> tuple[set[int], bool]
 @pytest.mark.slow
 def test_what_is_said_is_what_happens_on_the_real_nodes(tmp_path: Path):
     compared = 0
-    for seed in range(31, 51):
+    for seed in range(31, 39):
         system, out = machines(seed, reordering=bool(seed % 2)), tmp_path / f"{seed}.wl"
         found = walked(system, out).violated
         if found is None or not found.steps:
@@ -150,7 +150,7 @@ def test_what_is_said_is_what_happens_on_the_real_nodes(tmp_path: Path):
                 assert set(one.cannot_happen) <= absent
                 assert not is_lost or absent
                 compared += 1
-    assert compared > 20
+    assert compared > 10
 
 
 def test_where_time_is_up_nothing_is_said_of_events(tmp_path: Path):

@@ -285,3 +285,42 @@ def test_a_long_row_is_broken_before_its_payload():
     text = text_of(trace, load("src/counter.py", {}), Path("test.py"), "made")
     widest = max(len(line) for line in text.splitlines())
     assert widest <= 88
+
+
+SPINS = COUNTER.replace(
+    "self.total = max(self.total, msg.value) if FIXED else msg.value",
+    "self.total = msg.value\n        while self.total == 2:\n            pass",
+)
+DEAD = COUNTER.replace("* adds)]", "* adds + [wl.wait_until(lambda r: r.total > 9)])]")
+
+
+@pytest.mark.parametrize(
+    ("source", "ended", "fixed"),
+    [
+        # What never returns takes seconds to be known as such.
+        pytest.param(SPINS, "divergence", ("== 2", "== 9"), marks=pytest.mark.nightly),
+        (DEAD, "deadlock", ("> 9", "> 1")),
+    ],
+    ids=["divergence", "deadlock"],
+)
+def test_what_no_property_declares_is_followed_too(
+    source: str, ended: str, fixed: tuple[str, str]
+):
+    assert fixed[0] in source
+    Path("src/counter.py").write_text(source, "utf-8")
+    search = ("check", "src/counter.py", "--property", "totals_are_positive")
+    run(*search, "--deadlock", "--out", "run.wl")
+    end = read("run.wl").end
+    assert end is not None
+    assert end.property == ended
+    made = run("minimize", "run.wl", "src/counter.py", "--pytest", "tests/test_run.py")
+    assert "    test   tests/test_run.py" in made.out
+    assert "slipped" not in made.out
+    known: dict[str, object] = {"__file__": str(Path("tests/test_run.py").resolve())}
+    exec(Path("tests/test_run.py").read_text("utf-8"), known)
+    test = known[f"test_counter_{ended}"]
+    assert callable(test)
+    with pytest.raises(AssertionError, match=f"{ended}  {ended}: violated"):
+        test()
+    Path("src/counter.py").write_text(source.replace(*fixed), "utf-8")
+    test()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import final
@@ -12,7 +13,7 @@ from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original
 from worldline.minimizing.regression import refuse_no_test, write_test, written
 from worldline.minimizing.sameness import ANY, safety_of
-from worldline.model.errors import InternalError, UsageError
+from worldline.model.errors import InternalError, Nondeterminism, UsageError
 from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure
 from worldline.model.verdicts import Verdict
@@ -59,6 +60,11 @@ class ResultFiles:
                 f"the smaller run would take the place of {path}",
                 remedy="name another file",
             )
+        if self._test is not None and not options.traces:
+            raise UsageError(
+                "pytest has no meaning without traces, of which a test is made",
+                remedy="leave traces=False out",
+            )
         if self._test is not None:
             refuse_no_test(original.system, original.trace, self._test)
 
@@ -73,15 +79,17 @@ class ResultFiles:
         self, runner: CandidateRunner, met: Iterable[OtherViolation]
     ) -> tuple[PropertyReport, ...]:
         """Confirm runs that violate something else, and write a trace of each."""
-        return tuple(
-            self._evidence(runner, _named(self._out, one.name)).violated(
-                Witnessed(
-                    start=self._original.start, expected=one.expected, end=one.end
-                ),
-                *_ending(one.what),
+        rows = []
+        for one in met:
+            run = Witnessed(
+                start=self._original.start, expected=one.expected, end=one.end
             )
-            for one in met
-        )
+            evidence = self._evidence(runner, _named(self._out, one.name))
+            try:
+                rows.append(evidence.violated(run, *_ending(one.what)))
+            except Nondeterminism as error:
+                self.notes.append(f"a run that violates {one.name}: {error.what}")
+        return tuple(rows)
 
     def test(self, row: PropertyReport) -> Path | None:
         """Write the regression test that was asked for; None if there is none."""
@@ -99,7 +107,8 @@ class ResultFiles:
             why = "followed event by event, the run violates nothing"
             self.notes.append(f"no test was written: {why}")
             return None
-        made = f"{command('minimize', self._path, origin.target)} --pytest {self._test}"
+        words = ["--pytest", str(self._test)]
+        made = f"{command('minimize', self._path, origin.target)} {shlex.join(words)}"
         try:
             write_test(row.run, system, self._test, made)
         except UsageError as error:

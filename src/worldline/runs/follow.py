@@ -19,10 +19,18 @@ from worldline.model.kinds import KINDS, Kind
 from worldline.model.printable import one_line
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
+from worldline.model.usercode import divergence
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict
-from worldline.runs.record import DEADLOCK, Ending, all_done, declared, record
+from worldline.runs.record import (
+    DEADLOCK,
+    DIVERGENCE,
+    Ending,
+    all_done,
+    declared,
+    record,
+)
 from worldline.runs.recorder import header_of
 from worldline.runs.report import BaseReport, PropertyReport, property_lines
 from worldline.runs.schedule import Events
@@ -41,7 +49,7 @@ choices`, as a trace has them; what is missing is empty."""
 ENGINE = "follow"
 """What stands in a trace as that which made its run."""
 
-UNDECLARED = ("exception", "divergence", "unhandled", DEADLOCK)
+UNDECLARED = ("exception", DIVERGENCE, "unhandled", DEADLOCK)
 """What a run can end in that no property declares."""
 
 _EMPTY: dict[str, Json] = {
@@ -279,8 +287,12 @@ class _Way:
         )
 
     def _step(self, phase: str, event: Event, choices: Choices) -> None:
+        # What never returned then is counted at once: the clock need not suspect it.
+        is_last = self.happened == len(self._records) - 1
+        is_endless = is_last and self._violates == DIVERGENCE
+        lines = divergence.LINE_BUDGET if is_endless else None
         charge = phase != PROLOGUE
-        outcome = self._world.step(event, choices, charge=charge)
+        outcome = self._world.step(event, choices, charge=charge, lines=lines)
         self._done[phase].append((event, outcome.choices))
 
     def _is_false(self) -> bool:
