@@ -10,6 +10,7 @@ from worldline.model.errors import InputError, UsageError
 from worldline.model.events import Choices, Event
 from worldline.model.network.datagrams import Datagrams, datagrams
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import declared
@@ -49,6 +50,14 @@ class Original:
     end: End
     prop: Property | None
     explanation: str
+
+    @property
+    def failure(self) -> Failure | None:
+        """How the last handler fails; None if it does not."""
+        failure = self.trace.steps[-1].failure
+        if failure is None:
+            return None
+        return Failure(failure.kind, failure.name, failure.where, failure.message)
 
 
 def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> Original:

@@ -12,7 +12,6 @@ from typing import final
 
 from worldline.minimizing.original import Original
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.runs.explain import explain
 from worldline.runs.record import DEADLOCK, all_done
@@ -42,11 +41,8 @@ def _plain_target(original: Original) -> ShrinkTarget:
         return PropertyTarget(original.prop)
     if original.end.property == DEADLOCK:
         return DeadlockTarget(original.system.done or all_done)
-    failure = original.trace.steps[-1].failure
-    assert failure is not None
-    return FailureTarget(
-        Failure(failure.kind, failure.name, failure.where, failure.message)
-    )
+    assert original.failure is not None
+    return FailureTarget(original.failure)
 
 
 def safety_of(system: System) -> list[Property]:
