@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from worldline.lineage.faults import find_faults
     from worldline.minimizing.aftermath import NeededStep
     from worldline.minimizing.minimize import minimize
-    from worldline.minimizing.report import MinimizeReport, RunSize
+    from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
@@ -138,7 +138,7 @@ _LAZY = {
     "worldline.injection.subject": ("CoverPoint",),
     "worldline.minimizing.aftermath": ("NeededStep",),
     "worldline.minimizing.minimize": ("minimize",),
-    "worldline.minimizing.report": ("MinimizeReport", "RunSize"),
+    "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
@@ -224,6 +224,7 @@ __all__ = [
     "Scope",
     "ScopeAnswer",
     "Script",
+    "SeedRun",
     "Sent",
     "ShrinkProgress",
     "Step",

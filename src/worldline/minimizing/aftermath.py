@@ -6,7 +6,7 @@ at more closely than candidates are: each of its states is judged by all propert
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -17,14 +17,10 @@ from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.outcome import Outcome
 from worldline.shrink.campaign import Campaign
-from worldline.shrink.candidate import CandidateRunner, ShrunkRun, Trial
 from worldline.shrink.chunks import without
-from worldline.shrink.matching import EXACT
-from worldline.shrink.steps import ShrunkStep, size_of
+from worldline.shrink.steps import ShrunkStep
+from worldline.shrink.target import ShrinkTarget
 from worldline.worlds.world import Snapshot
-
-_IN_PLACE = EXACT._replace(flushes=False)
-"""What is left out stays out, though the network would deliver it before another one."""
 
 _MOST_STEPS = 300
 """Steps of a run of which each is left out: it takes time with the square of them."""
@@ -91,13 +87,35 @@ class OtherViolation:
 
 
 @final
+class _Rest:
+    """What became of a run without one of its steps.
+
+    Attributes
+    ----------
+    absent
+        The steps that could not happen, up to where it ended.
+    other
+        The first violation of another property, or failure.
+    is_met
+        Whether it violates what it is to violate.
+    """
+
+    def __init__(self) -> None:
+        self.absent: list[ShrunkStep] = []
+        self.other: OtherViolation | None = None
+        self.is_met = False
+
+
+@final
 class Aftermath:
     """Leaves each event of the best run out, and looks at what happens then.
 
     Parameters
     ----------
-    violated
-        What the best run violates.
+    target, violated
+        What the best run violates, and its name.
+    any_counts
+        Whether any other violation counts as well.
 
     Attributes
     ----------
@@ -107,14 +125,21 @@ class Aftermath:
         A shortest run to each other violation that was met.
     """
 
-    def __init__(self, campaign: Campaign, violated: str, *, any_counts: bool) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        target: ShrinkTarget,
+        violated: str,
+        *,
+        any_counts: bool,
+    ) -> None:
         self.needed: tuple[NeededStep, ...] | None = None
         self.others: dict[str, OtherViolation] = {}
         self._campaign = campaign
-        self._runner: CandidateRunner = campaign.runner
+        self._target = target
         self._violated = violated
         self._any_counts = any_counts
-        world = self._runner.world
+        world = self._world = campaign.runner.world
         self._judged = {
             prop.name: (prop, world.decision(prop))
             for prop in safety_of(world.system)
@@ -133,66 +158,57 @@ class Aftermath:
         if len(best.steps) > _MOST_STEPS:
             return
         # What the run itself violates, beside the one thing, says nothing of its steps.
-        while (met := self._first_other(best.steps, best, is_met=True)) is not None:
+        while (met := self._run(best.steps).other) is not None:
             del self._judged[met.name]
         needed = []
         for step in best.steps:
             self._campaign.meter.check()
-            needed.append(self._without(step, best))
+            needed.append(self._without(step))
         self.needed = tuple(needed)
 
-    def _without(self, step: ShrunkStep, best: ShrunkRun) -> NeededStep:
-        wanted = without(best.steps, [(step,)])
-        trial = self._runner.trial(wanted, _IN_PLACE, best)
-        other = self._first_other(trial.steps, best, is_met=trial.is_met)
-        last = len(best.steps) if trial.is_whole else max(trial.happened, default=-1)
-        absent = [s for s in wanted if s.place < last and s.place not in trial.happened]
-        because, violates = self._verdict(trial, other)
-        if not because:
-            because = _absence(step, absent) or "nothing is violated"
+    def _without(self, step: ShrunkStep) -> NeededStep:
+        rest = self._run(without(self._campaign.best.steps, [(step,)]))
+        violates = None if rest.other is None else rest.other.name
+        because = str(rest.other or "")
+        if rest.is_met:
+            violates = self._violated
+            if self._any_counts and rest.other is not None:
+                violates = rest.other.name
+            because = f"{violates} is violated all the same"
         return NeededStep(
             step=step.place + 1,
-            because=because,
-            cannot_happen=tuple(one.place + 1 for one in absent),
+            because=because or _absence(step, rest.absent) or "nothing is violated",
+            cannot_happen=tuple(one.place + 1 for one in rest.absent),
             violates=violates,
         )
 
-    def _verdict(
-        self, trial: Trial, other: OtherViolation | None
-    ) -> tuple[str, str | None]:
-        """Return in words what a run violates, and its name; nothing for nothing."""
-        if trial.is_met:
-            is_other = (
-                self._any_counts
-                and other is not None
-                and len(other.expected) == len(trial.steps)
-            )
-            name = other.name if is_other and other is not None else self._violated
-            what = "the same" if name == self._violated else name
-            smaller = size_of(trial.steps) < self._campaign.best.size
-            no = "" if smaller else ", and the run is no smaller"
-            return f"{what} is violated{no}", name
-        if other is not None:
-            return str(other), other.name
-        return ("" if trial.is_whole else "the run becomes longer"), None
-
-    def _first_other(
-        self, steps: Sequence[ShrunkStep], best: ShrunkRun, *, is_met: bool
-    ) -> OtherViolation | None:
-        """Return the first violation on a run that is not the one that is looked for."""
-        world = self._runner.world
-        world.go_back(best.marks[0].moment)
+    def _run(self, steps: Iterable[ShrunkStep]) -> _Rest:
+        """Let steps of the best run happen as they did, those that can."""
+        world, rest = self._world, _Rest()
+        world.go_back(self._campaign.best.marks[0].moment)
         done: list[tuple[Event, Outcome]] = []
         for step in steps:
             happened = world.happen(step.known, step.choices)
-            assert happened is not None, step
-            self._runner.executed += 1
+            if happened is None:
+                rest.absent.append(step)
+                continue
+            self._campaign.runner.executed += 1
             done.append((step.known.event, happened.outcome))
-            if world.failure is not None:
-                return None if is_met else self._kept(world.failure, done, None)
-            for prop, decision in self._judged.values():
-                if not world.holds(decision):
-                    return self._kept(prop, done, world.snapshot())
+            rest.is_met = self._target.is_met()
+            if rest.other is None and not (rest.is_met and world.failure):
+                rest.other = self._other(done)
+            if rest.is_met or world.failure is not None:
+                break
+        return rest
+
+    def _other(self, done: list[tuple[Event, Outcome]]) -> OtherViolation | None:
+        """Return what else than the one thing is violated in the present state."""
+        world = self._world
+        if world.failure is not None:
+            return self._kept(world.failure, [*done], None)
+        for prop, decision in self._judged.values():
+            if not world.holds(decision):
+                return self._kept(prop, [*done], world.snapshot())
         return None
 
     def _kept(

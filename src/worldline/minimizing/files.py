@@ -16,6 +16,7 @@ from worldline.minimizing.sameness import ANY, safety_of
 from worldline.model.errors import InternalError, Nondeterminism, UsageError
 from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure
+from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import MINIMIZE, Evidence, Witnessed
 from worldline.runs.follow import follow
@@ -24,6 +25,42 @@ from worldline.runs.record import DEADLOCK, Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.trace.records import Trace
+
+
+def refuse_no_result(
+    recorded: Trace, system: System, path: Path, options: MinimizeOptions
+) -> None:
+    """Refuse what could not be written in the end, before anything is minimised.
+
+    Raises
+    ------
+    UsageError
+        If the result would take the place of the original, or no test can be made.
+    """
+    if options.traces and _out(path, options).resolve() == path.resolve():
+        raise UsageError(
+            f"the smaller run would take the place of {path}",
+            remedy="name another file",
+        )
+    if options.pytest is None:
+        return
+    if not options.traces:
+        raise UsageError(
+            "pytest has no meaning without traces, of which a test is made",
+            remedy="leave traces=False out",
+        )
+    if options.reorder:
+        raise UsageError(
+            "a run in which messages overtake each other is one of another network, "
+            "which a test could not load",
+            remedy="leave --pytest or --reorder out",
+        )
+    refuse_no_test(system, recorded, Path(options.pytest))
+
+
+def _out(path: Path, options: MinimizeOptions) -> Path:
+    return beside(path) if options.out is None else Path(options.out)
 
 
 @final
@@ -39,11 +76,6 @@ class ResultFiles:
     ----------
     notes
         What could not be written, and why.
-
-    Raises
-    ------
-    UsageError
-        If what is wanted cannot be written where it is wanted.
     """
 
     def __init__(
@@ -53,20 +85,7 @@ class ResultFiles:
         self._original = original
         self._path = path
         self._options = options
-        self._out = Path(options.out) if options.out is not None else beside(path)
-        self._test = None if options.pytest is None else Path(options.pytest)
-        if options.traces and self._out.resolve() == path.resolve():
-            raise UsageError(
-                f"the smaller run would take the place of {path}",
-                remedy="name another file",
-            )
-        if self._test is not None and not options.traces:
-            raise UsageError(
-                "pytest has no meaning without traces, of which a test is made",
-                remedy="leave traces=False out",
-            )
-        if self._test is not None:
-            refuse_no_test(original.system, original.trace, self._test)
+        self._out = _out(path, options)
 
     def smallest(self, runner: CandidateRunner, best: ShrunkRun) -> PropertyReport:
         """Confirm the smallest run, and write its trace."""
@@ -84,7 +103,7 @@ class ResultFiles:
             run = Witnessed(
                 start=self._original.start, expected=one.expected, end=one.end
             )
-            evidence = self._evidence(runner, _named(self._out, one.name))
+            evidence = self._evidence(runner, named(self._out, one.name))
             try:
                 rows.append(evidence.violated(run, *_ending(one.what)))
             except Nondeterminism as error:
@@ -93,28 +112,12 @@ class ResultFiles:
 
     def test(self, row: PropertyReport) -> Path | None:
         """Write the regression test that was asked for; None if there is none."""
-        if self._test is None or row.run is None:
+        if self._options.pytest is None:
             return None
-        system = self._original.system
-        origin, steps = system.origin, written(row.run)
-        assert origin is not None
-        try:
-            report = follow(steps, system, violates=row.name)
-        except UsageError as error:
-            self.notes.append(f"no test was written: {error.what}")
-            return None
-        if report.violated is None or report.violated.name != row.name:
-            why = "followed event by event, the run violates nothing"
-            self.notes.append(f"no test was written: {why}")
-            return None
-        words = ["--pytest", str(self._test)]
-        made = f"{command('minimize', self._path, origin.target)} {shlex.join(words)}"
-        try:
-            write_test(row.run, system, self._test, made)
-        except UsageError as error:
-            self.notes.append(error.what)
-            return None
-        return self._test
+        place = Path(self._options.pytest)
+        said = tested(row, self._original.system, self._path, place)
+        self.notes += said
+        return None if said else place
 
     def _evidence(self, runner: CandidateRunner, out: Path) -> Evidence:
         return Evidence(
@@ -148,6 +151,31 @@ class ResultFiles:
         raise InternalError("the smallest run violates nothing")
 
 
+def tested(row: PropertyReport, system: System, path: Path, place: Path) -> list[str]:
+    """Write the regression test of a run, once it was followed; return why not, if so.
+
+    Parameters
+    ----------
+    path
+        The trace that was minimised.
+    """
+    assert row.run is not None
+    assert system.origin is not None
+    try:
+        report = follow(written(row.run), system, violates=row.name)
+    except UsageError as error:
+        return [f"no test was written: {error.what}"]
+    if report.violated is None or report.violated.name != row.name:
+        return ["no test was written: event by event, the run violates nothing"]
+    words = ["--pytest", str(place)]
+    made = f"{command('minimize', path, system.origin.target)} {shlex.join(words)}"
+    try:
+        write_test(row.run, system, place, made)
+    except UsageError as error:
+        return [error.what]
+    return []
+
+
 def _ending(what: Property | Failure) -> tuple[Ending, Property | None]:
     if isinstance(what, Failure):
         return Ending(what.kind, what.kind, Verdict.VIOLATED, str(what)), None
@@ -165,12 +193,12 @@ def beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}-min{path.suffix}")
 
 
-def _named(out: Path, what: str) -> Path:
+def named(out: Path, what: str) -> Path:
     """Return where the trace of another violation goes.
 
     Examples
     --------
-    >>> _named(Path("runs/toy-min.wl"), "one leader").as_posix()
+    >>> named(Path("runs/toy-min.wl"), "one leader").as_posix()
     'runs/toy-min-one-leader.wl'
     """
     stem = re.sub(r"[^\w.-]+", "-", what).strip("-")

@@ -11,11 +11,12 @@ from typing import TypeAlias
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.minimizing.aftermath import Aftermath
 from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
-from worldline.minimizing.files import ResultFiles
+from worldline.minimizing.files import ResultFiles, refuse_no_result
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.minimizing.sameness import ANY, shape, target_of
+from worldline.minimizing.seeds import FailingRuns
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.usercode.divergence import watched
@@ -24,6 +25,7 @@ from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
+from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.level import level_of
@@ -64,14 +66,20 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         options.parameters,
         how=functools.partial(command, "minimize", path),
     )
-    original = original_of(recorded, system, path, reorder=options.reorder)
-    files = ResultFiles(original, path, options)
+    refuse_no_result(recorded, system, path, options)
+
+    def minimized(path: Path, options: MinimizeOptions) -> MinimizeReport:
+        original = original_of(read(path), system, path, reorder=options.reorder)
+        return _minimized(original, path, options)
+
     with held(), watched():
-        return _minimized(original, path, options, files)
+        if options.seeds == 1:
+            return minimized(path, options)
+        return FailingRuns(recorded, path, system, options).smallest(minimized)
 
 
 def _minimized(
-    original: Original, path: Path, options: MinimizeOptions, files: ResultFiles
+    original: Original, path: Path, options: MinimizeOptions
 ) -> MinimizeReport:
     meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
     start = original.start
@@ -89,12 +97,17 @@ def _minimized(
         run,
         meter,
         most_events=options.max_events,
+        threads=threads_of(options.threads),
         progress=options.progress,
     )
     proofs = _Proofs()
-    bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    try:
+        bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    finally:
+        campaign.close()
+    files = ResultFiles(original, path, options)
     row = files.smallest(campaign.runner, campaign.best)
-    after = Aftermath(campaign, row.name, any_counts=options.same == ANY)
+    after = Aftermath(campaign, target, row.name, any_counts=options.same == ANY)
     if bound in (None, "events"):
         bound = bound_that_ended(after.look) or bound
     others = files.others(campaign.runner, after.others.values())

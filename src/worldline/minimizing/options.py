@@ -60,6 +60,12 @@ class MinimizeOptions(VerbOptions):
         "exception and who raised it; any, whatever it is",
         Choice("strict", "property", "any"),
     )
+    seeds: int = option(
+        1,
+        "failing runs to start from: that of the trace, and what its random runs meet "
+        "with the seeds that follow; each has its share of max_events",
+        Whole(),
+    )
     max_events: int = option(
         5_000_000, "events to execute for candidates, about", Whole()
     )
@@ -90,6 +96,12 @@ class MinimizeOptions(VerbOptions):
         File(folder=True, metavar="FILE"),
     )
     traces: bool = option(True, "whether a trace is written", InPython(Switch()))
+    threads: int | None = option(
+        None,
+        "processes that run candidates, once there is enough to do; no result depends on "
+        "it (default: one for each processor)",
+        Whole(),
+    )
     progress: Callable[[ShrinkProgress], None] | None = option(
         None, "is called now and then with how far it has come", InPython(Function())
     )

@@ -36,6 +36,34 @@ class RunSize:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeedRun:
+    """One of several failing runs that were minimised.
+
+    Attributes
+    ----------
+    initial, final
+        The sizes of the run and of what became of it; None if the seed met no violation.
+    """
+
+    seed: int
+    initial: RunSize | None
+    final: RunSize | None
+
+    def __str__(self) -> str:
+        if self.initial is None or self.final is None:
+            return f"seed {self.seed}  met no such violation"
+        return f"seed {self.seed}  {_sizes(self.initial, self.final)}"
+
+
+def _sizes(before: RunSize, after: RunSize) -> str:
+    return (
+        f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
+        f"-> {after.deliveries:,} ({after.externals:,})"
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MinimizeReport(BaseReport):
     """The result of a minimisation.
 
@@ -72,6 +100,10 @@ class MinimizeReport(BaseReport):
         Runs that violate something else, met when steps were left out.
     test
         The regression test that was written, if one was.
+    runs
+        The failing runs of which this is the smallest result, that of the trace first;
+        none if there was only that. `original` is then the run of the result, and
+        `passes`, `level` and bounds speak of it alone.
     """
 
     verdict: Verdict
@@ -87,6 +119,7 @@ class MinimizeReport(BaseReport):
     lower_bound: int | None
     certified: bool
     slipped: bool
+    runs: tuple[SeedRun, ...] = ()
     needed: tuple[NeededStep, ...] | None = None
     others: tuple[PropertyReport, ...] = ()
     test: Path | None = None
@@ -121,16 +154,17 @@ class MinimizeReport(BaseReport):
             ),
             "others": [row.to_json() for row in self.others],
             "test": None if self.test is None else str(self.test),
+            "runs": [asdict(one) for one in self.runs],
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
-        before, after = self.initial, self.final
-        sizes = (
-            f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
-            f"-> {after.deliveries:,} ({after.externals:,})"
-        )
-        lines = [self.head(), f"  {sizes}", *self._passes()]
+        lines = [
+            self.head(),
+            f"  {_sizes(self.initial, self.final)}",
+            *self._runs(),
+            *self._passes(),
+        ]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
         if self.test is not None:
@@ -163,6 +197,17 @@ class MinimizeReport(BaseReport):
         elif self.lower_bound:
             claims.append(f"every run has {self.lower_bound:,} deliveries or more")
         return [f"  {', '.join(claims)}"]
+
+    def _runs(self) -> list[str]:
+        """Return a line for each failing run, if there are several, and which it was."""
+        if not self.runs:
+            return []
+        failing = sum(one.initial is not None for one in self.runs)
+        which = "that of the trace"
+        if self.seed != self.runs[0].seed:
+            which = f"that of seed {self.seed}, another run, in {self.original}"
+        head = f"  from {failing} failing runs; the smallest became of {which}"
+        return [head, *(f"    {one}" for one in self.runs)]
 
     def _passes(self) -> list[str]:
         """Return a line for each pass that made the run smaller."""

@@ -7,7 +7,7 @@ where the candidate first differs from the run that it was made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -37,6 +37,13 @@ _FEWEST_BETWEEN = 16
 """Steps between two marks: to make one takes about as long as so many steps."""
 
 
+class Candidate(NamedTuple):
+    """What is tried: steps of the best run, in any order, or new ones; how they match."""
+
+    wanted: Sequence[ShrunkStep]
+    matching: Matching
+
+
 class Mark(NamedTuple):
     """A state on a run, to begin candidates in."""
 
@@ -63,28 +70,6 @@ class ShrunkRun:
     steps: tuple[ShrunkStep, ...]
     size: Size
     marks: tuple[Mark, ...]
-
-
-@final
-class Trial(NamedTuple):
-    """A candidate that was run.
-
-    Attributes
-    ----------
-    steps
-        What was executed.
-    is_met
-        Whether its last state violates what it is to violate.
-    is_whole
-        Whether all that was wanted was tried: no violation, failure or length ended it.
-    happened
-        The places, in the run that it was made of, of the steps that happened.
-    """
-
-    steps: tuple[ShrunkStep, ...]
-    is_met: bool
-    is_whole: bool
-    happened: frozenset[int]
 
 
 @final
@@ -155,28 +140,27 @@ class CandidateRunner:
         self.executed += attempt.cost
         return tuple(attempt.steps) if met else None
 
-    def trial(
-        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun
-    ) -> Trial:
-        """Run a candidate as `run` does; return how far it came, whatever it shows."""
-        attempt = _Attempt(self, matching, base, wanted)
-        met = attempt.go()
-        self.executed += attempt.cost
-        return Trial(
-            tuple(attempt.steps),
-            is_met=met,
-            is_whole=not met and not attempt.is_given_up,
-            happened=attempt.happened(),
-        )
-
     def marked(
-        self, steps: tuple[ShrunkStep, ...], base: ShrunkRun | None
+        self,
+        steps: tuple[ShrunkStep, ...],
+        base: ShrunkRun | None,
+        places: Collection[int] | None = None,
     ) -> ShrunkRun:
-        """Return an executed run with marks; those that `base` has, are taken from it."""
+        """Return an executed run with marks; those that `base` has, are taken from it.
+
+        Parameters
+        ----------
+        places
+            Where the marks are; None for those of `base`, and as many as are worth it.
+        """
         shared = 0 if base is None else _shared(steps, base.steps)
-        marks = [self._first]
-        if base is not None:
-            marks += [m for m in base.marks if 0 < m.place <= shared]
+        old = () if base is None else base.marks
+        marks = [self._first, *(mark for mark in old if 0 < mark.place <= shared)]
+        if places is not None:
+            missing = min(
+                {*places} - {mark.place for mark in marks}, default=len(steps)
+            )
+            marks = [m for m in marks if m.place in places and m.place < missing]
         world, last = self.world, marks[-1]
         world.go_back(last.moment)
         transit = last.transit.copy()
@@ -186,8 +170,10 @@ class CandidateRunner:
             assert run is not None, step
             note(transit, world, step.known, run, step.sending, step.place)
             self.executed += 1
-            if step.place + 1 - marks[-1].place >= apart:
-                marks.append(Mark(step.place + 1, world.moment(), transit.copy()))
+            place = step.place + 1
+            is_due = place - marks[-1].place >= apart
+            if is_due if places is None else place in places:
+                marks.append(Mark(place, world.moment(), transit.copy()))
         return ShrunkRun(steps, size_of(steps), tuple(marks))
 
     def states(self, run: ShrunkRun) -> list[tuple[Frozen, ...]]:
@@ -221,6 +207,25 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
         if one.known is not other.known or one.choices != other.choices:
             return place
     return min(len(steps), len(others))
+
+
+def is_taken(
+    executed: Sequence[ShrunkStep], best: ShrunkRun, *, sideways: bool
+) -> bool:
+    """Say whether an executed run takes the place of the best one.
+
+    Parameters
+    ----------
+    sideways
+        Whether one that is as large does, if it is another.
+    """
+    size = size_of(executed)
+    if size != best.size or not sideways:
+        return size < best.size
+    return any(
+        one.known is not other.known
+        for one, other in zip(executed, best.steps, strict=True)
+    )
 
 
 def note(
@@ -280,10 +285,6 @@ class _Attempt:
         self._world.go_back(begin.moment)
         self._transit = begin.transit.copy()
 
-    def happened(self) -> frozenset[int]:
-        """Return the places of the base run whose steps have happened."""
-        return frozenset(self._moved) - {BEFORE}
-
     @property
     def cost(self) -> int:
         """Events that were executed."""
@@ -302,14 +303,9 @@ class _Attempt:
                 met = self._happen(known, step.choices, sending, step.place)
             if met:
                 return True
-            if self.is_given_up:
+            if self._world.failure is not None or self._is_too_long():
                 return False
         return False
-
-    @property
-    def is_given_up(self) -> bool:
-        """Whether nothing more is tried: a handler has failed, or it is too long."""
-        return self._world.failure is not None or self._is_too_long()
 
     def _is_too_long(self) -> bool:
         return self._most is not None and self._deliveries > self._most
