@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.minimizing.aftermath import Aftermath
-from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.effort import Searches
 from worldline.minimizing.files import ResultFiles, refuse_no_result
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
@@ -26,9 +26,9 @@ from worldline.options.declaring import verb
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.search.engines import threads_of
-from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
+from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
 from worldline.shrink.candidate import CandidateRunner
-from worldline.shrink.level import level_of
+from worldline.shrink.level import CLOSED_WORLD, level_of
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 
@@ -150,23 +150,22 @@ def _shrink(
     campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
 ) -> None:
     """Shrink, then find out how far that is from the smallest that there can be."""
-    runs = None
-    stages: Stages = STANDARD
-    if original.prop is not None and not original.system.open_workload:
-        runs = ShortRuns(original.system, original.prop)
-        stages = (*STANDARD, (ShorterEnd(runs),))
-    shrink(campaign, stages)
-    snapshot = original.start.snapshot
     # What bounds the runs that violate one property bounds no others.
-    is_bounded = options.certify and options.same != ANY
-    if runs is not None and is_bounded and snapshot is not None:
-        proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
+    states = 0 if options.same == ANY else options.certify
+    searches = Searches(original, states, effort=options.effort)
+    stages = (*STANDARD, *searches.stages)
+    shrink(campaign, stages)
+    proofs.least = searches.least(campaign)
     size = None
     while size != campaign.best.size:
         size = campaign.best.size
-        proofs.level = next(reversed(level_of(campaign)), None)
+        levels = level_of(campaign)
         if campaign.best.size != size:
             shrink(campaign, stages)
+            continue
+        if levels and searches.is_closed_world(campaign):
+            levels.append(CLOSED_WORLD)
+        proofs.level = next(reversed(levels), None)
 
 
 def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, final
 
 from worldline.options.declaring import Group, VerbOptions, option
 from worldline.options.values import (
@@ -22,6 +22,8 @@ from worldline.options.values import (
 
 if TYPE_CHECKING:
     from worldline.shrink.campaign import ShrinkProgress
+
+Effort: TypeAlias = Literal["normal", "high"]
 
 
 @final
@@ -83,6 +85,11 @@ class MinimizeOptions(VerbOptions):
         "states to visit at most to find out how few deliveries a violation needs; 0 for "
         "none",
         Whole(0),
+    )
+    effort: Effort = option(
+        "normal",
+        "how hard to try; with high, searches that take minutes come last",
+        Choice("normal", "high"),
     )
     out: Path | str | None = option(
         None,

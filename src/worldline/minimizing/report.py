@@ -76,7 +76,8 @@ class MinimizeReport(BaseReport):
     passes
         What each pass came to, in order.
     schedules, events
-        Candidates that were run, and the events that were executed for all of it.
+        Candidates that were run, and the events that were executed; those of the searches
+        for bounds are not counted.
     same
         What made a violation the same: ``strict``, ``property`` or ``any``.
     network
@@ -84,7 +85,7 @@ class MinimizeReport(BaseReport):
     level
         ``1-minimal`` if leaving out any single event of the result gives no run that
         violates the same and is smaller; ``pair-minimal`` if no two of them either;
-        ``closed-world`` if no run with the same externals has fewer deliveries. None if
+        ``closed-world`` if no run with the same calls, or fewer, has fewer deliveries. None if
         that was not found out.
     lower_bound
         No run that violates the same from the same beginning has fewer deliveries; None

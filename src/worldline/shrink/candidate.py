@@ -135,10 +135,20 @@ class CandidateRunner:
         base
             Where the steps are from; a run that is larger is given up.
         """
+        steps, is_met = self.executed_of(wanted, matching, base)
+        return steps if is_met else None
+
+    def executed_of(
+        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+    ) -> tuple[tuple[ShrunkStep, ...], bool]:
+        """Run a candidate; return what was executed, and whether it violates the target.
+
+        Parameters are those of `run`.
+        """
         attempt = _Attempt(self, matching, base, wanted)
-        met = attempt.go()
+        is_met = attempt.go()
         self.executed += attempt.cost
-        return tuple(attempt.steps) if met else None
+        return tuple(attempt.steps), is_met
 
     def marked(
         self,

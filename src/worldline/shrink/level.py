@@ -14,6 +14,7 @@ AS_THEY_ARE = Matching("as they are", (Rung.CONTENT,), flushes=False)
 """All other events happen as they did, or not at all."""
 
 ONE_MINIMAL, PAIR_MINIMAL = "1-minimal", "pair-minimal"
+CLOSED_WORLD = "closed-world"
 
 
 def level_of(campaign: Campaign) -> list[str]:
