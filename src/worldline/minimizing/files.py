@@ -56,6 +56,11 @@ def refuse_no_result(
             "which a test could not load",
             remedy="leave --pytest or --reorder out",
         )
+    if options.contents:
+        raise UsageError(
+            "a run of another workload is one that a test could not load",
+            remedy="leave --pytest or --contents out",
+        )
     refuse_no_test(system, recorded, Path(options.pytest))
 
 

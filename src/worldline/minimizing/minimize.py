@@ -19,6 +19,7 @@ from worldline.minimizing.sameness import ANY, shape, target_of
 from worldline.minimizing.seeds import FailingRuns
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
+from worldline.model.kinds import Kind
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
@@ -26,9 +27,10 @@ from worldline.options.declaring import verb
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.search.engines import threads_of
-from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
+from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.level import CLOSED_WORLD, level_of
+from worldline.shrink.passes.contents import Contents
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 
@@ -129,6 +131,7 @@ def _minimized(
         events=campaign.runner.executed,
         network="reordering" if options.reorder else "declared",
         same=options.same,
+        contents=tuple(map(str, campaign.runner.world.system.contents)),
         level=proofs.level,
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
@@ -153,19 +156,30 @@ def _shrink(
     # What bounds the runs that violate one property bounds no others.
     states = 0 if options.same == ANY else options.certify
     searches = Searches(original, states, effort=options.effort)
-    stages = (*STANDARD, *searches.stages)
+    stages: Stages = STANDARD
+    if options.contents:
+        stages = (stages[0], (_contents(original),), *stages[1:])
+    stages = (*stages, *searches.stages)
     shrink(campaign, stages)
     proofs.least = searches.least(campaign)
-    size = None
-    while size != campaign.best.size:
-        size = campaign.best.size
+    best = None
+    while best is not campaign.best:
+        best = campaign.best
         levels = level_of(campaign)
-        if campaign.best.size != size:
+        if best is not campaign.best:
             shrink(campaign, stages)
             continue
         if levels and searches.is_closed_world(campaign):
             levels.append(CLOSED_WORLD)
         proofs.level = next(reversed(levels), None)
+
+
+def _contents(original: Original) -> Contents:
+    """Return the pass that changes arguments, but for calls before the run."""
+    start = original.start
+    before = (event for event, _ in start.prologue)
+    kept = {(e.name, e.key[-1]) for e in before if e.kind is Kind.CALL}
+    return Contents(kept, nodes=not start.prologue and start.begins is None)
 
 
 def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:

@@ -62,6 +62,12 @@ class MinimizeOptions(VerbOptions):
         "exception and who raised it; any, whatever it is",
         Choice("strict", "property", "any"),
     )
+    contents: bool = option(
+        False,
+        "leave members out of the arguments of calls, and make their numbers smaller; "
+        "the result is then a run of another workload, and says so",
+        Switch(),
+    )
     seeds: int = option(
         1,
         "failing runs to start from: that of the trace, and what its random runs meet "

@@ -49,6 +49,12 @@ def refuse_no_test(system: System, recorded: Trace, place: Path) -> None:
             "event",
             remedy="leave --pytest out, and test it with wl.find_faults",
         )
+    if system.contents:
+        raise UsageError(
+            f"the run is one of {system.name} with another workload, which a test could "
+            "not load",
+            remedy="leave --pytest out, and replay the trace in a test: wl.replay(...)",
+        )
     if recorded.state is not None:
         raise UsageError(
             "the run begins in a state, which a test file cannot hold",

@@ -82,6 +82,9 @@ class MinimizeReport(BaseReport):
         What made a violation the same: ``strict``, ``property`` or ``any``.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
+    contents
+        The calls of the workload that have other arguments in the result, if that was
+        asked for: each as it was declared, and as it is.
     level
         ``1-minimal`` if leaving out any single event of the result gives no run that
         violates the same and is smaller; ``pair-minimal`` if no two of them either;
@@ -116,6 +119,7 @@ class MinimizeReport(BaseReport):
     events: int
     same: str
     network: str
+    contents: tuple[str, ...] = ()
     level: str | None
     lower_bound: int | None
     certified: bool
@@ -146,6 +150,7 @@ class MinimizeReport(BaseReport):
             "events": self.events,
             "same": self.same,
             "network": self.network,
+            "contents": list(self.contents),
             "level": self.level,
             "lower_bound": self.lower_bound,
             "certified": self.certified,
@@ -165,6 +170,7 @@ class MinimizeReport(BaseReport):
             f"  {_sizes(self.initial, self.final)}",
             *self._runs(),
             *self._passes(),
+            *(f"    call {one}" for one in self.contents),
         ]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
@@ -189,6 +195,8 @@ class MinimizeReport(BaseReport):
     def _claims(self) -> list[str]:
         """Say under which network the run is small, and how small it is known to be."""
         claims = [f"network {self.network}"]
+        if self.contents:
+            claims.append("another workload")
         if self.same != "property":
             claims.append(f"same {self.same}")
         if self.level is not None:

@@ -21,7 +21,7 @@ from worldline.shrink.crews import Crews
 from worldline.shrink.crossing import CannotCross
 from worldline.shrink.matching import Matching
 from worldline.shrink.round import Round
-from worldline.shrink.steps import ShrunkStep
+from worldline.shrink.steps import ShrunkStep, size_of
 
 
 @final
@@ -107,6 +107,8 @@ class Campaign:
 
     Attributes
     ----------
+    runner
+        The one of the best run: a pass may have changed the system.
     best
         The smallest run so far.
     schedules
@@ -211,6 +213,33 @@ class Campaign:
         return self._first_of(
             candidates, self._crews.now(self.runner, self.best), sideways=sideways
         )
+
+    def attempt_with(
+        self, runner: CandidateRunner, wanted: Sequence[ShrunkStep], matching: Matching
+    ) -> bool:
+        """Run a candidate of another system; go on with that if it is smaller.
+
+        Parameters
+        ----------
+        runner
+            That of the other system, in the present one's place from then on.
+        wanted
+            Steps that it knows.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        self.check()
+        self.schedules += 1
+        runner.executed = self.runner.executed
+        executed = runner.run(wanted, matching, None)
+        self.runner.executed = runner.executed
+        if executed is None or size_of(executed) >= self.best.size:
+            return False
+        self.runner, self.best = runner, runner.marked(executed, None)
+        return True
 
     def _first_of(
         self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool
