@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Meter
-from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.shrink.candidate import CandidateRunner, ShrunkRun, Wanted
 from worldline.shrink.matching import Matching
 from worldline.shrink.steps import ShrunkStep, size_of
 
@@ -147,6 +147,32 @@ class Campaign:
         if is_known:
             self._tried.add(key)
         return False
+
+    def probe(
+        self, wanted: Sequence[Wanted], matching: Matching, base: ShrunkRun, most: int
+    ) -> tuple[ShrunkStep, ...] | None:
+        """Run a candidate that takes no place; return what was executed, if it violates.
+
+        Parameters
+        ----------
+        base
+            The run of which it is made.
+        most
+            Deliveries, after which it is given up.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        self.check()
+        self.schedules += 1
+        return self.runner.run(wanted, matching, base, most=most)
+
+    def take(self, run: ShrunkRun) -> None:
+        """Let a smaller run be the best one."""
+        self.best = run
+        self._tried.clear()
 
     def _takes(self, executed: tuple[ShrunkStep, ...], *, sideways: bool) -> bool:
         size = size_of(executed)

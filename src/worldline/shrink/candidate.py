@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeAlias, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
-from worldline.model.message import Envelope
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.shrink.matching import Matching, Rung
 from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
-from worldline.shrink.transit import Transit
+from worldline.shrink.transit import Mailing, Transit
+from worldline.shrink.wishes import Wish, granted_event, granted_mailing
 from worldline.worlds.remembered import (
     Parcel,
     RememberedEvent,
@@ -29,6 +29,9 @@ from worldline.worlds.remembered import (
 )
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
+
+Wanted: TypeAlias = ShrunkStep | Wish
+"""What is to happen at some place of a candidate."""
 
 BEFORE = -1
 """The place of whatever sent a message before the run begins."""
@@ -117,7 +120,12 @@ class CandidateRunner:
         return ShrunkStep(self.world.known(event), choices, None, BEFORE)
 
     def run(
-        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+        self,
+        wanted: Sequence[Wanted],
+        matching: Matching,
+        base: ShrunkRun | None,
+        *,
+        most: int | None = None,
     ) -> tuple[ShrunkStep, ...] | None:
         """Run a candidate; return what was executed, if that violates the target.
 
@@ -126,9 +134,12 @@ class CandidateRunner:
         wanted
             Steps of `base`, in any order, or new ones.
         base
-            Where the steps are from; a run that is larger is given up.
+            Where the steps are from.
+        most
+            Deliveries, after which a run is given up; as many as `base` has, if nothing
+            is said.
         """
-        attempt = _Attempt(self, matching, base, wanted)
+        attempt = _Attempt(self, matching, base, wanted, most)
         met = attempt.go()
         self.executed += attempt.cost
         return tuple(attempt.steps) if met else None
@@ -218,7 +229,8 @@ class _Attempt:
         runner: CandidateRunner,
         matching: Matching,
         base: ShrunkRun | None,
-        wanted: Sequence[ShrunkStep],
+        wanted: Sequence[Wanted],
+        most: int | None,
     ) -> None:
         self._world = runner.world
         self._target = runner._target
@@ -226,7 +238,7 @@ class _Attempt:
         self._wanted = wanted
         begin = runner._first
         before: tuple[ShrunkStep, ...] = ()
-        self._most: int | None = None
+        self._most = most
         if base is not None:
             shared = 0
             for one, other in zip(wanted, base.steps, strict=False):
@@ -235,7 +247,8 @@ class _Attempt:
                 shared += 1
             begin = [m for m in base.marks if m.place <= shared][-1]
             before = base.steps[: begin.place]
-            self._most = base.size.deliveries
+            if most is None:
+                self._most = base.size.deliveries
         self._from = begin.place
         self.steps: list[ShrunkStep] = [*before]
         self._moved = {place: place for place in range(begin.place)}
@@ -254,17 +267,39 @@ class _Attempt:
         if self._target.is_met():
             return True
         for step in self._wanted[self._from :]:
-            known = step.known
-            if known.event.kind is Kind.DELIVER:
-                met = self._deliver(step)
-            else:
-                sending = self._sending(step)
-                met = self._happen(known, step.choices, sending, step.place)
-            if met:
+            if self._do(step):
                 return True
             if self._world.failure is not None or self._is_too_long():
                 return False
         return False
+
+    def _do(self, step: Wanted) -> bool:
+        """Let happen what is wanted; say whether the target is met then."""
+        if type(step) is Wish:
+            return self._grant(step)
+        known = step.known
+        if known.event.kind is Kind.DELIVER:
+            return self._deliver(step)
+        before = len(self.steps)
+        met = self._happen(known, step.choices, self._sending(step), step.place)
+        is_absent_call = known.event.kind is Kind.CALL and len(self.steps) == before
+        if is_absent_call and self._matching.is_by_type:
+            wish = Wish(Kind.CALL, known.index, name=known.event.name)
+            return self._grant(wish, step.place)
+        return met
+
+    def _grant(self, wish: Wish, place: int | None = None) -> bool:
+        """Let happen what is wished for, if there is such."""
+        world = self._world
+        if wish.kind is Kind.DELIVER:
+            mailing = granted_mailing(wish, world, self._transit)
+            if mailing is None:
+                return False
+            return self._deliver_item((), place, wish.index, mailing)
+        event = granted_event(wish, world)
+        if event is None:
+            return False
+        return self._happen(world.known(event), (), None, place)
 
     def _is_too_long(self) -> bool:
         return self._most is not None and self._deliveries > self._most
@@ -283,11 +318,11 @@ class _Attempt:
         for rung in self._matching.rungs:
             mailing = self._transit.find(rung, to, envelope, sending)
             if mailing is not None:
-                return self._deliver_item(step, to, mailing)
+                return self._deliver_item(step.choices, step.place, to, mailing)
         return False
 
     def _deliver_item(
-        self, step: ShrunkStep, to: int, mailing: tuple[Sending, Envelope]
+        self, choices: Choices, place: int | None, to: int, mailing: Mailing
     ) -> bool:
         world = self._world
         mailbox = world.cells[world.system.layout.inbox(to)]
@@ -303,7 +338,7 @@ class _Attempt:
                 if world.failure is not None or self._is_too_long():
                     return False
         known = world.delivery(Parcel(to, mailing[1]))
-        return self._happen(known, step.choices, mailing[0], step.place)
+        return self._happen(known, choices, mailing[0], place)
 
     def _happen(
         self,
