@@ -42,7 +42,7 @@ class Speaker:
 
 @wl.safety
 def at_most_one_word(view: wl.View) -> bool:
-    return view[B].heard < 2
+    return view.for_each_node(lambda view, node: view[node].heard < 2)
 
 
 def speakers(*, reordering: bool = True) -> wl.System:
@@ -65,8 +65,8 @@ def hear(text: str) -> wl.Event:
 
 
 LONG = [say("one"), say("two"), say("three"), hear("one"), hear("two")]
-HEAR = Wish(Kind.DELIVER, index=1, source=0)
-SAY = Wish(Kind.CALL, index=0)
+HEAR = Wish(Kind.DELIVER, node=1, source=0)
+SAY = Wish(Kind.CALL, node=0)
 
 
 def campaign(*, reordering: bool = True) -> Campaign:
@@ -117,7 +117,7 @@ def test_a_node_makes_its_next_call_for_a_wish():
         HEAR,
         HEAR._replace(name="Letter"),
         SAY._replace(name="shout"),
-        Wish(Kind.TIMER, index=0),
+        Wish(Kind.TIMER, node=0),
     ],
 )
 def test_a_wish_for_what_there_is_not_is_left_out(wish: Wish):
@@ -138,8 +138,8 @@ def test_a_step_is_wished_for_by_its_kind_node_sender_and_name():
     world = made.runner.world
     wishes = [wish_of(made.best.steps[place], world) for place in (0, 3)]
     assert wishes == [
-        Wish(Kind.CALL, index=0, name="say", last=True),
-        Wish(Kind.DELIVER, index=1, source=0, name="Word", last=True),
+        Wish(Kind.CALL, node=0, name="say", last=True),
+        Wish(Kind.DELIVER, node=1, source=0, name="Word", last=True),
     ]
 
 

@@ -295,7 +295,7 @@ class _Attempt:
             mailing = granted_mailing(wish, world, self._transit)
             if mailing is None:
                 return False
-            return self._deliver_item((), place, wish.index, mailing)
+            return self._deliver_item((), place, wish.node, mailing)
         event = granted_event(wish, world)
         if event is None:
             return False

@@ -21,7 +21,7 @@ class Wish(NamedTuple):
     ----------
     kind
         A delivery, or what a node does by itself.
-    index
+    node
         The node's number.
     source
         The number of the sender of a message.
@@ -32,7 +32,7 @@ class Wish(NamedTuple):
     """
 
     kind: Kind
-    index: int
+    node: int
     source: int = -1
     name: str = ""
     last: bool = False
@@ -51,7 +51,7 @@ def granted_mailing(
     wish: Wish, world: RememberingWorld, transit: Transit
 ) -> Mailing | None:
     """Return the message that is taken for a wish; None if there is none."""
-    queue = transit.queue(wish.index, world.system.ids[wish.source])
+    queue = transit.queue(wish.node, world.system.ids[wish.source])
     for mailing in reversed(queue) if wish.last else queue:
         if not wish.name or type(mailing[1].message).__name__ == wish.name:
             return mailing
@@ -65,9 +65,9 @@ def granted_event(wish: Wish, world: RememberingWorld) -> Event | None:
         event
         for event in own_events(
             world.system,
-            wish.index,
-            cells[layout.hidden(wish.index)],
-            cells[layout.inbox(wish.index)],
+            wish.node,
+            cells[layout.hidden(wish.node)],
+            cells[layout.inbox(wish.node)],
             cells[Layout.BUDGET],
         )
         if event.kind is wish.kind and (not wish.name or event.name == wish.name)

@@ -12,7 +12,7 @@ from worldline.shrink.steps import ShrunkStep
 from worldline.shrink.wishes import Wish, wish_of
 from worldline.worlds.remembering import RememberingWorld
 
-Change: TypeAlias = Callable[[list[Wanted], int], None]
+RandomChange: TypeAlias = Callable[[list[Wanted], int], None]
 """Changes what is wanted, at a place of it."""
 
 _HOW_OFTEN = (("_wish", 20), ("_rename", 10), ("_leave_out", 31), ("_move", 28))
@@ -46,13 +46,13 @@ class RandomChanges:
         self.rng = random.Random(seed)
         self._world = world
         self._nodes = len(world.system.ids)
-        self._changes: list[Change] = []
+        self._changes: list[RandomChange] = []
         for name, weight in _HOW_OFTEN:
             self._changes += [getattr(self, name)] * weight
         self._changes += [self._repeat] * (100 - len(self._changes))
 
     def change(self, wanted: list[Wanted]) -> None:
-        """Change something."""
+        """RandomChange something."""
         if len(wanted) < 2:
             return
         place = self.rng.randrange(len(wanted))
@@ -103,8 +103,8 @@ class RandomChanges:
         for at in range(place, end):
             step = wanted[at]
             wish = step if type(step) is Wish else wish_of(step, self._world)
-            if wish is not None and (wish.index in names or wish.source in names):
+            if wish is not None and (wish.node in names or wish.source in names):
                 wanted[at] = wish._replace(
-                    index=names.get(wish.index, wish.index),
+                    node=names.get(wish.node, wish.node),
                     source=names.get(wish.source, wish.source),
                 )
