@@ -10,11 +10,11 @@ import worldline as wl
 from worldline.engine.bounds import Bounds, Meter
 from worldline.model.kinds import Kind
 from worldline.shrink.campaign import Campaign
-from worldline.shrink.candidate import CandidateRunner, Wanted
+from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.matching import EXACT, LAST, Matching
 from worldline.shrink.passes.changes import RandomChanges
 from worldline.shrink.target import PropertyTarget
-from worldline.shrink.wishes import Wish, wish_of
+from worldline.shrink.wishes import Wanted, Wish, wish_of
 from worldline.worlds.direct import DirectWorld
 
 A, B = wl.ids("a", "b")

@@ -31,6 +31,34 @@ class RunSize:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeedRun:
+    """One of several failing runs that were minimised.
+
+    Attributes
+    ----------
+    initial, final
+        The sizes of the run and of what became of it; None if the seed met no violation.
+    """
+
+    seed: int
+    initial: RunSize | None
+    final: RunSize | None
+
+    def __str__(self) -> str:
+        if self.initial is None or self.final is None:
+            return f"seed {self.seed}  met no such violation"
+        return f"seed {self.seed}  {_sizes(self.initial, self.final)}"
+
+
+def _sizes(before: RunSize, after: RunSize) -> str:
+    return (
+        f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
+        f"-> {after.deliveries:,} ({after.externals:,})"
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MinimizeReport(BaseReport):
     """The result of a minimisation.
 
@@ -43,9 +71,13 @@ class MinimizeReport(BaseReport):
     passes
         What each pass came to, in order.
     schedules, events
-        Candidates that were run, and the events that were executed for all of it.
+        Candidates that were run, and the events that were executed; those of the searches
+        for bounds are not counted.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
+    contents
+        The calls of the workload that have other arguments in the result, if that was
+        asked for: each as it was declared, and as it is.
     level
         ``1-minimal`` if leaving out any single event of the result gives no run that
         violates the same and is smaller; ``pair-minimal`` if no two of them either. None
@@ -58,6 +90,10 @@ class MinimizeReport(BaseReport):
     slipped
         Whether the explanation speaks of something else than that of the original: its
         text differs by more than numbers and the names of nodes.
+    runs
+        The failing runs of which this is the smallest result, that of the trace first;
+        none if there was only that. `original` is then the run of the result, and
+        `passes`, `level` and bounds speak of it alone.
     """
 
     verdict: Verdict
@@ -68,10 +104,12 @@ class MinimizeReport(BaseReport):
     schedules: int
     events: int
     network: str
+    contents: tuple[str, ...] = ()
     level: str | None
     lower_bound: int | None
     certified: bool
     slipped: bool
+    runs: tuple[SeedRun, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
@@ -88,23 +126,22 @@ class MinimizeReport(BaseReport):
             "schedules": self.schedules,
             "events": self.events,
             "network": self.network,
+            "contents": list(self.contents),
             "level": self.level,
             "lower_bound": self.lower_bound,
             "certified": self.certified,
             "slipped": self.slipped,
+            "runs": [asdict(one) for one in self.runs],
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
-        before, after = self.initial, self.final
-        sizes = (
-            f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
-            f"-> {after.deliveries:,} ({after.externals:,})"
-        )
         lines = [
             self.head(),
-            f"  {sizes}",
+            f"  {_sizes(self.initial, self.final)}",
+            *self._runs(),
             *self._passes(),
+            *(f"    call {one}" for one in self.contents),
         ]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
@@ -116,10 +153,22 @@ class MinimizeReport(BaseReport):
             level += f", every run has {self.lower_bound:,} deliveries or more"
         lines.append(
             f"  {self.schedules:,} schedules, {self.events:,} events, "
-            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}{level}"
+            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}"
+            f"{', another workload' if self.contents else ''}{level}"
         )
         lines += self.note_lines()
         return "\n".join(map(one_line, lines))
+
+    def _runs(self) -> list[str]:
+        """Return a line for each failing run, if there are several, and which it was."""
+        if not self.runs:
+            return []
+        failing = sum(one.initial is not None for one in self.runs)
+        which = "that of the trace"
+        if self.seed != self.runs[0].seed:
+            which = f"that of seed {self.seed}, another run, in {self.original}"
+        head = f"  from {failing} failing runs; the smallest became of {which}"
+        return [head, *(f"    {one}" for one in self.runs)]
 
     def _passes(self) -> list[str]:
         """Return a line for each pass that made the run smaller."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, final
 
 from worldline._version import __version__
@@ -14,12 +15,15 @@ from worldline.model.network import Networks
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
+from worldline.runs.contents import contents_record
 from worldline.runs.senders import Senders
 from worldline.runs.step_record import LocalState, step_record
 from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode
 from worldline.trace.records import (
+    CONTENTS,
+    DRAWN,
     FREE,
     INJECTED,
     PROLOGUE,
@@ -100,8 +104,14 @@ class Recorder:
         return LocalState(kind, self._locals[index], hidden.status)
 
 
-def header_of(system: System, *, engine: str, seed: int | None) -> Header:
-    """Return the header of the traces of a system."""
+def header_of(
+    system: System,
+    *,
+    engine: str,
+    seed: int | None,
+    drawn: Mapping[str, Json] | None = None,
+) -> Header:
+    """Return the header of the traces of a system; `DRAWN` says what `drawn` is."""
     origin = system.origin
     return Header(
         worldline=__version__,
@@ -119,7 +129,7 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
         ),
         network=_network(system.network),
         faults=_faults(system),
-        options=_options(system),
+        options={**_options(system), **({DRAWN: {**drawn}} if drawn else {})},
         cuts=tuple(
             tuple(n.name for n in system.ids if n in cut) for cut in system.cuts
         ),
@@ -142,6 +152,8 @@ def _options(system: System) -> dict[str, Json]:
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
+    if system.contents:
+        options[CONTENTS] = [contents_record(one) for one in system.contents]
     return options
 
 

@@ -7,37 +7,37 @@ where the candidate first differs from the run that it was made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
-from worldline.model.kinds import Kind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
+from worldline.shrink.attempt import BEFORE, Attempt, note
 from worldline.shrink.matching import Matching, Rung
-from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep, Size, size_of
+from worldline.shrink.steps import ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
-from worldline.shrink.transit import Mailing, Transit
-from worldline.shrink.wishes import Wish, granted_event, granted_mailing
+from worldline.shrink.transit import Transit
+from worldline.shrink.wishes import Wanted
 from worldline.worlds.remembered import (
     Parcel,
-    RememberedEvent,
-    RememberedRun,
     RememberedState,
 )
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
 
-Wanted: TypeAlias = ShrunkStep | Wish
-"""What is to happen at some place of a candidate."""
-
-BEFORE = -1
-"""The place of whatever sent a message before the run begins."""
-
 _FEWEST_BETWEEN = 16
 """Steps between two marks: to make one takes about as long as so many steps."""
+
+
+class Candidate(NamedTuple):
+    """What is tried: steps of the best run, in any order, or new ones; how they match."""
+
+    wanted: Sequence[ShrunkStep]
+    matching: Matching
 
 
 class Mark(NamedTuple):
@@ -93,6 +93,7 @@ class CandidateRunner:
         self.world = RememberingWorld(system)
         self.world.restore(snapshot)
         self.executed = 0
+        self._snapshot = snapshot
         self._target = target
         target.begin(self.world)
         transit = Transit(system)
@@ -102,6 +103,12 @@ class CandidateRunner:
                 transit.add((BEFORE, number), Parcel(index, envelope))
                 number += 1
         self._first = Mark(0, self.world.moment(), transit)
+
+    def of_system(self, system: System) -> CandidateRunner:
+        """Return one for another system with the same nodes, which begins likewise."""
+        other = CandidateRunner(system, self._snapshot, copy.copy(self._target))
+        other.executed = self.executed
+        return other
 
     def of_schedule(
         self, schedule: Iterable[tuple[Event, Choices]]
@@ -139,19 +146,55 @@ class CandidateRunner:
             Deliveries, after which a run is given up; as many as `base` has, if nothing
             is said.
         """
-        attempt = _Attempt(self, matching, base, wanted, most)
-        met = attempt.go()
+        steps, is_met = self.executed_of(wanted, matching, base, most=most)
+        return steps if is_met else None
+
+    def executed_of(
+        self,
+        wanted: Sequence[Wanted],
+        matching: Matching,
+        base: ShrunkRun | None,
+        *,
+        most: int | None = None,
+    ) -> tuple[tuple[ShrunkStep, ...], bool]:
+        """Run a candidate; return what was executed, and whether it violates the target.
+
+        Parameters are those of `run`.
+        """
+        begin = self._first
+        before: tuple[ShrunkStep, ...] = ()
+        if base is not None:
+            begin = _last_shared(wanted, base)
+            before = base.steps[: begin.place]
+            most = base.size.deliveries if most is None else most
+        attempt = Attempt(
+            self.world, self._target, matching, wanted[begin.place :], before, most
+        )
+        is_met = attempt.go(begin.moment, begin.transit.copy())
         self.executed += attempt.cost
-        return tuple(attempt.steps) if met else None
+        return tuple(attempt.steps), is_met
 
     def marked(
-        self, steps: tuple[ShrunkStep, ...], base: ShrunkRun | None
+        self,
+        steps: tuple[ShrunkStep, ...],
+        base: ShrunkRun | None,
+        places: Collection[int] | None = None,
     ) -> ShrunkRun:
-        """Return an executed run with marks; those that `base` has, are taken from it."""
+        """Return an executed run with marks; those that `base` has, are taken from it.
+
+        Parameters
+        ----------
+        places
+            Where the marks are; None for those of `base`, and as many as are worth it.
+        """
         shared = 0 if base is None else _shared(steps, base.steps)
-        marks = [self._first]
-        if base is not None:
-            marks += [m for m in base.marks if 0 < m.place <= shared]
+        old = () if base is None else base.marks
+        marks = [self._first, *(mark for mark in old if 0 < mark.place <= shared)]
+        if places is not None:
+            missing = min(
+                {*places} - {mark.place for mark in marks}, default=len(steps)
+            )
+            marks = [m for m in marks if m.place in places and m.place < missing]
         world, last = self.world, marks[-1]
         world.go_back(last.moment)
         transit = last.transit.copy()
@@ -161,8 +204,10 @@ class CandidateRunner:
             assert run is not None, step
             note(transit, world, step.known, run, step.sending, step.place)
             self.executed += 1
-            if step.place + 1 - marks[-1].place >= apart:
-                marks.append(Mark(step.place + 1, world.moment(), transit.copy()))
+            place = step.place + 1
+            is_due = place - marks[-1].place >= apart
+            if is_due if places is None else place in places:
+                marks.append(Mark(place, world.moment(), transit.copy()))
         return ShrunkRun(steps, size_of(steps), tuple(marks))
 
     def states(self, run: ShrunkRun) -> list[tuple[Frozen, ...]]:
@@ -198,179 +243,32 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
     return min(len(steps), len(others))
 
 
-def note(
-    transit: Transit,
-    world: RememberingWorld,
-    known: RememberedEvent,
-    run: RememberedRun,
-    sending: Sending | None,
-    place: int,
-) -> None:
-    """Note what a step that has happened took, sent and lost."""
-    event = known.event
-    kind = event.kind
-    if event.envelope is not None:
-        if kind.takes_message:
-            transit.take(known.index, event.envelope, sending)
-        elif kind.doubles_message:
-            transit.double(known.index, event.envelope, sending)
-    if run.parcels:
-        transit.put(place, run.parcels)
-    if kind.flushes:
-        transit.look_again(world)
+def is_taken(
+    executed: Sequence[ShrunkStep], best: ShrunkRun, *, sideways: bool
+) -> bool:
+    """Say whether an executed run takes the place of the best one.
 
-
-@final
-class _Attempt:
-    """One candidate while it runs."""
-
-    def __init__(
-        self,
-        runner: CandidateRunner,
-        matching: Matching,
-        base: ShrunkRun | None,
-        wanted: Sequence[Wanted],
-        most: int | None,
-    ) -> None:
-        self._world = runner.world
-        self._target = runner._target
-        self._matching = matching
-        self._wanted = wanted
-        begin = runner._first
-        before: tuple[ShrunkStep, ...] = ()
-        self._most = most
-        if base is not None:
-            shared = 0
-            for one, other in zip(wanted, base.steps, strict=False):
-                if one is not other:
-                    break
-                shared += 1
-            begin = [m for m in base.marks if m.place <= shared][-1]
-            before = base.steps[: begin.place]
-            if most is None:
-                self._most = base.size.deliveries
-        self._from = begin.place
-        self.steps: list[ShrunkStep] = [*before]
-        self._moved = {place: place for place in range(begin.place)}
-        self._moved[BEFORE] = BEFORE
-        self._deliveries = size_of(before).deliveries
-        self._world.go_back(begin.moment)
-        self._transit = begin.transit.copy()
-
-    @property
-    def cost(self) -> int:
-        """Events that were executed."""
-        return len(self.steps) - self._from
-
-    def go(self) -> bool:
-        """Run; say whether the target was met, and no later than it was before."""
-        if self._target.is_met():
-            return True
-        for step in self._wanted[self._from :]:
-            if self._do(step):
-                return True
-            if self._world.failure is not None or self._is_too_long():
-                return False
+    Parameters
+    ----------
+    sideways
+        Whether one that is as large does, if it is another.
+    """
+    size = size_of(executed)
+    if size < best.size:
+        return True
+    if size.length != best.size.length or not sideways:
         return False
+    return any(
+        one.known is not other.known
+        for one, other in zip(executed, best.steps, strict=True)
+    )
 
-    def _do(self, step: Wanted) -> bool:
-        """Let happen what is wanted; say whether the target is met then."""
-        if type(step) is Wish:
-            return self._grant(step)
-        known = step.known
-        if known.event.kind is Kind.DELIVER:
-            return self._deliver(step)
-        before = len(self.steps)
-        met = self._happen(known, step.choices, self._sending(step), step.place)
-        is_absent_call = known.event.kind is Kind.CALL and len(self.steps) == before
-        if is_absent_call and self._matching.is_by_type:
-            wish = Wish(Kind.CALL, known.index, name=known.event.name)
-            return self._grant(wish, step.place)
-        return met
 
-    def _grant(self, wish: Wish, place: int | None = None) -> bool:
-        """Let happen what is wished for, if there is such."""
-        world = self._world
-        if wish.kind is Kind.DELIVER:
-            mailing = granted_mailing(wish, world, self._transit)
-            if mailing is None:
-                return False
-            return self._deliver_item((), place, wish.node, mailing)
-        event = granted_event(wish, world)
-        if event is None:
-            return False
-        return self._happen(world.known(event), (), None, place)
-
-    def _is_too_long(self) -> bool:
-        return self._most is not None and self._deliveries > self._most
-
-    def _sending(self, step: ShrunkStep) -> Sending | None:
-        if step.sending is None:
-            return None
-        moved = self._moved.get(step.sending[0])
-        return None if moved is None else (moved, step.sending[1])
-
-    def _deliver(self, step: ShrunkStep) -> bool:
-        """Deliver what matches, after what stands before it, if that is to be."""
-        event, sending = step.known.event, self._sending(step)
-        to, envelope = step.known.index, event.envelope
-        assert envelope is not None
-        for rung in self._matching.rungs:
-            mailing = self._transit.find(rung, to, envelope, sending)
-            if mailing is not None:
-                return self._deliver_item(step.choices, step.place, to, mailing)
-        return False
-
-    def _deliver_item(
-        self, choices: Choices, place: int | None, to: int, mailing: Mailing
-    ) -> bool:
-        world = self._world
-        mailbox = world.cells[world.system.layout.inbox(to)]
-        if self._matching.flushes and not mailbox.is_ready(mailing[1]):
-            queue = self._transit.queue(to, mailing[1].src)
-            ahead = queue[: queue.index(mailing)] if mailing in queue else []
-            for sending, envelope in ahead:
-                if mailbox.is_ready(mailing[1]):
-                    break
-                first = world.delivery(Parcel(to, envelope))
-                if self._happen(first, (), sending, None):
-                    return True
-                if world.failure is not None or self._is_too_long():
-                    return False
-        known = world.delivery(Parcel(to, mailing[1]))
-        return self._happen(known, choices, mailing[0], place)
-
-    def _happen(
-        self,
-        known: RememberedEvent,
-        choices: Choices,
-        sending: Sending | None,
-        wanted: int | None,
-    ) -> bool:
-        """Let an event happen, if it can; say whether the target is met then."""
-        world = self._world
-        run = world.happen(known, choices)
-        if run is None:
-            return False
-        place = len(self.steps)
-        if known.event.envelope is not None:
-            # Of equal messages nobody knows which one it was; so it is the same for
-            # whoever runs the same events.
-            sending = self._oldest(known)
-        taken = run.outcome.choices
-        self.steps.append(ShrunkStep(known, taken, sending, place))
-        if known.event.kind in DELIVERIES:
-            self._deliveries += 1
-        if wanted is not None and wanted >= 0:
-            self._moved[wanted] = place
-        note(self._transit, world, known, run, sending, place)
-        return self._target.is_met()
-
-    def _oldest(self, known: RememberedEvent) -> Sending | None:
-        """Return the sending of the message that an event is about."""
-        envelope = known.event.envelope
-        assert envelope is not None
-        for sending, other in self._transit.queue(known.index, envelope.src):
-            if other == envelope:
-                return sending
-        return None
+def _last_shared(wanted: Sequence[Wanted], base: ShrunkRun) -> Mark:
+    """Return the last mark of a run before a candidate begins to differ from it."""
+    shared = 0
+    for one, other in zip(wanted, base.steps, strict=False):
+        if one is not other:
+            break
+        shared += 1
+    return [mark for mark in base.marks if mark.place <= shared][-1]

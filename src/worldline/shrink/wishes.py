@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeAlias, final
 
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
@@ -36,6 +36,10 @@ class Wish(NamedTuple):
     source: int = -1
     name: str = ""
     last: bool = False
+
+
+Wanted: TypeAlias = ShrunkStep | Wish
+"""What is to happen at some place of a candidate."""
 
 
 def wish_of(step: ShrunkStep, world: RememberingWorld) -> Wish | None:

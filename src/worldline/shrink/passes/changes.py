@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import TypeAlias, final
 
 from worldline.model.kinds import Kind
-from worldline.shrink.candidate import Wanted
 from worldline.shrink.steps import ShrunkStep
-from worldline.shrink.wishes import Wish, wish_of
+from worldline.shrink.wishes import Wanted, Wish, wish_of
 from worldline.worlds.remembering import RememberingWorld
 
 RandomChange: TypeAlias = Callable[[list[Wanted], int], None]

@@ -10,23 +10,27 @@ from collections.abc import Sequence
 from typing import final
 
 from worldline.shrink.campaign import Campaign
-from worldline.shrink.candidate import ShrunkRun, Wanted
+from worldline.shrink.candidate import ShrunkRun
 from worldline.shrink.matching import ANY_LAST, BY_FINGERPRINT, EXACT, LAST
 from worldline.shrink.passes.changes import RandomChanges
 from worldline.shrink.steps import ShrunkStep, Size, size_of
+from worldline.shrink.wishes import Wanted
 
 _MATCHINGS = (EXACT, BY_FINGERPRINT, LAST, LAST, ANY_LAST)
 
 _DEPARTURES = 4
 """How often it sets out from the smallest run anew before its patience is at an end."""
 
+_PER_LONGER = 30
+"""For each so many deliveries of the smallest run, others may have one more."""
+
 
 @final
 class Mutations:
     """Changes a run at random.
 
-    Each time it sets out, it first wanders among runs that may have a delivery more than
-    the smallest one, then among those that have none more. The random numbers begin
+    Each time it sets out, it first wanders among runs that may have a few deliveries more
+    than the smallest one, then among those that have none more. The random numbers begin
     anew at each call, and what is no better in the end is given up; so to minimise once
     more changes nothing.
 
@@ -54,13 +58,14 @@ class Mutations:
             apart = self._patience * len(campaign.best.steps) // _DEPARTURES
             if tried % apart == 0:
                 present = campaign.best
-            slack = int(tried % apart < apart * 2 // 3)
+            roams = tried % apart < apart * 2 // 3
+            slack = 1 + campaign.best.size.deliveries // _PER_LONGER if roams else 0
             tried += 1
             wandered = self._wandered(campaign, present, changes, slack)
             if wandered is not None:
                 present = wandered
                 if present.size < campaign.best.size:
-                    campaign.take(present)
+                    campaign.best = present
                     tried = 0
 
     def _wandered(
@@ -75,9 +80,11 @@ class Mutations:
         executed = campaign.probe(wanted, matching, present, most)
         if executed is None or _is_same(executed, present.steps):
             return None
-        largest = Size(most + 1, 0, 0) if slack else campaign.best.size
-        size = size_of(executed)
-        return campaign.runner.marked(executed, present) if size <= largest else None
+        best = campaign.best.size
+        largest = Size(most + 1, 0, 0) if slack else best
+        if size_of(executed).length > largest.length:
+            return None
+        return campaign.runner.marked(executed, present)
 
 
 def _is_same(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> bool:
