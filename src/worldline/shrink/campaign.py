@@ -22,6 +22,7 @@ from worldline.shrink.crossing import CannotCross
 from worldline.shrink.matching import Matching
 from worldline.shrink.round import Round
 from worldline.shrink.steps import ShrunkStep, size_of
+from worldline.shrink.wishes import Wanted
 
 
 @final
@@ -246,6 +247,14 @@ class Campaign:
             return False
         self.runner, self.best = runner, runner.marked(executed, None)
         return True
+
+    def probe(
+        self, wanted: Sequence[Wanted], matching: Matching, base: ShrunkRun, most: int
+    ) -> tuple[ShrunkStep, ...] | None:
+        """Run a candidate of any run that takes no place; as `CandidateRunner.run`."""
+        self.check()
+        self.schedules += 1
+        return self.runner.run(wanted, matching, base, most=most)
 
     def _first_of(
         self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool
