@@ -39,9 +39,20 @@ class RememberedRun:
         What everybody else would see of it.
     answers
         What the handler asked of the state beyond its node, and was told.
+    touched
+        The columns that it changes beside the local one and those of observers.
     """
 
-    __slots__ = ("answers", "changes", "folds", "local", "outcome", "parcels", "waits")
+    __slots__ = (
+        "answers",
+        "changes",
+        "folds",
+        "local",
+        "outcome",
+        "parcels",
+        "touched",
+        "waits",
+    )
 
     def __init__(
         self,
@@ -58,23 +69,36 @@ class RememberedRun:
         self.changes = changes
         self.folds = folds
         self.parcels = parcels
+        self.touched = frozenset(at for at, _ in dry_run.changes)
         self.outcome: Outcome = dry_run.outcome
         self.answers: QueryPath = [p for p in dry_run.path if p[0][0] != "choose"]
 
 
 @final
 class RememberedEvent:
-    """An event, with what it did wherever it has happened."""
+    """An event, with what it did wherever it has happened.
 
-    __slots__ = ("changes", "column", "event", "index", "runs")
+    Attributes
+    ----------
+    touched
+        The columns that it changes whatever its handler does.
+    """
+
+    __slots__ = ("changes", "column", "event", "index", "runs", "touched")
 
     def __init__(
-        self, event: Event, index: int, column: int, changes: tuple[Bound, ...]
+        self,
+        event: Event,
+        index: int,
+        column: int,
+        changes: tuple[Bound, ...],
+        touched: frozenset[int],
     ) -> None:
         self.event = event
         self.index = index
         self.column = column
         self.changes = changes
+        self.touched = touched
         self.runs: dict[tuple[int, Choices], list[RememberedRun]] = {}
 
 

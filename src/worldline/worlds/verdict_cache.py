@@ -75,6 +75,8 @@ class Recall:
     ----------
     evaluations
         A sample of them, for each predicate, to be made again.
+    asked
+        What was asked of each column so far.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Recall:
         self._tables = tables
         self._cell_of = cell_of
         self._answers: dict[ColumnRead, Answers] = {}
+        self.asked: dict[int, list[Answers]] = {}
         self._inner: dict[tuple[Pure, tuple[NodeId, ...]], Decision] = {}
         self.evaluations: dict[Any, Evaluations] = {}
 
@@ -195,6 +198,7 @@ class Recall:
         answers = self._answers.get(read)
         if answers is None:
             answers = self._answers[read] = Answers(read)
+            self.asked.setdefault(read.column, []).append(answers)
         return answers
 
     def look(self, read: ColumnRead, value: int, answers: Answers) -> tuple[Any, int]:
