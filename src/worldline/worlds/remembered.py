@@ -108,3 +108,44 @@ class RememberedState(NamedTuple):
 
     row: tuple[int, ...]
     cells: tuple[Frozen, ...]
+
+
+@final
+class PresentRow:
+    """A state as a row of numbers, made where a property looks.
+
+    Attributes
+    ----------
+    reads_cells
+        Whether something was read that `RememberingWorld.row` does not say.
+    """
+
+    __slots__ = ("_cells", "_number_of", "_row", "reads_cells")
+
+    def __init__(
+        self, row: list[int], cells: list[Any], number_of: Callable[[int], int]
+    ) -> None:
+        self._row = row
+        self._cells = cells
+        self._number_of = number_of
+        self.reads_cells = False
+
+    def __getitem__(self, column: int) -> int:
+        if self._cells[column] is None:
+            return self._row[column]
+        self.reads_cells = True
+        return self._number_of(column)
+
+
+def corrected(path: QueryPath, choices: Choices) -> QueryPath | None:
+    """Return the beginning of a run with the first wrong choice put right.
+
+    None if it took all that it was to take, as far as there are such options.
+    """
+    wanted = iter(choices)
+    for position, (query, answer) in enumerate(path):
+        if query[0] == "choose":
+            option = next(wanted, 0)
+            if option != answer and option < query[1]:
+                return [*path[:position], (query, option)]
+    return None

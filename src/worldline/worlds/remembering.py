@@ -33,13 +33,15 @@ from worldline.model.system import System
 from worldline.model.view import View
 from worldline.worlds.columns import interners
 from worldline.worlds.door import Query
-from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath, changes_nothing
+from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
 from worldline.worlds.present import PresentAnswers
 from worldline.worlds.remembered import (
     Parcel,
+    PresentRow,
     RememberedEvent,
     RememberedRun,
     RememberedState,
+    corrected,
 )
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
@@ -100,8 +102,10 @@ class RememberingWorld:
             {} for _ in system.ids
         ]
         self._thawed: dict[int, Any] = {}
-        self.recall = Recall(system, self._tables, self._cell_with)
-        self.present = _Present(self)
+        self.recall = Recall(
+            system, self._tables, self._cell_with, is_sampled=False
+        )
+        self.present = PresentRow(self.row, self.cells, self.number_of)
         self._verdicts: dict[Decision, dict[tuple[int, ...], bool]] = {}
         self.remembered = 0
 
@@ -248,7 +252,7 @@ class RememberingWorld:
         number = self.row[self.system.layout.local(index)]
         template = self._template(index, number, interner)
         dry_run = self._dry_runs.run(index, template, event, [], asks)
-        while (given := _corrected(dry_run.path, choices)) is not None:
+        while (given := corrected(dry_run.path, choices)) is not None:
             dry_run = self._dry_runs.run(index, template, event, given, asks)
         waits = dry_run.outcome.result is Result.WAITS or (
             self.system.ignore_noops
@@ -371,42 +375,3 @@ class RememberingWorld:
         if cell is None:
             return self.row[column]
         return self._tables.interners[column].intern(cell.freeze())
-
-
-@final
-class _Present:
-    """The present state as a row of numbers, made where a property looks.
-
-    Attributes
-    ----------
-    reads_cells
-        Whether something was read that `RememberingWorld.row` does not say.
-    """
-
-    __slots__ = ("_cells", "_row", "_world", "reads_cells")
-
-    def __init__(self, world: RememberingWorld) -> None:
-        self._world = world
-        self._row = world.row
-        self._cells = world.cells
-        self.reads_cells = False
-
-    def __getitem__(self, column: int) -> int:
-        if self._cells[column] is None:
-            return self._row[column]
-        self.reads_cells = True
-        return self._world.number_of(column)
-
-
-def _corrected(path: QueryPath, choices: Choices) -> QueryPath | None:
-    """Return the beginning of a run with the first wrong choice put right.
-
-    None if it took all that it was to take, as far as there are such options.
-    """
-    wanted = iter(choices)
-    for position, (query, answer) in enumerate(path):
-        if query[0] == "choose":
-            option = next(wanted, 0)
-            if option != answer and option < query[1]:
-                return [*path[:position], (query, option)]
-    return None

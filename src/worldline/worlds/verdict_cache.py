@@ -70,6 +70,8 @@ class Recall:
         How to thaw a column.
     profile
         Times the evaluations.
+    is_sampled
+        Whether to keep a sample of them, which needs all of a row.
 
     Attributes
     ----------
@@ -85,8 +87,11 @@ class Recall:
         tables: Tables,
         cell_of: CellOf,
         profile: Untimed = UNTIMED,
+        *,
+        is_sampled: bool = True,
     ) -> None:
         self.system = system
+        self._is_sampled = is_sampled
         self._timed = profile.timed
         self._tables = tables
         self._cell_of = cell_of
@@ -116,7 +121,8 @@ class Recall:
         def evaluate(decision: Decision, row: Row) -> bool:
             reader = _Recorder(self, row)
             verdict = prop.judge(View(self.system, reader)).holds
-            evaluations.note(row, verdict)
+            if self._is_sampled:
+                evaluations.note(row, verdict)
             decision.learn(reader.path, verdict)
             return verdict
 
@@ -136,7 +142,8 @@ class Recall:
             def evaluate(decision: Decision, row: Row) -> bool:
                 reader = _Recorder(self, row)
                 verdict = self._element(function, View(self.system, reader), nodes)
-                evaluations.note(row, verdict)
+                if self._is_sampled:
+                    evaluations.note(row, verdict)
                 decision.learn(reader.path, verdict)
                 return verdict
 
