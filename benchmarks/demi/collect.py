@@ -101,7 +101,9 @@ def collect(case: str, cpu_minutes: float) -> None:
         fits = [one for one in tries if least <= one.deliveries <= most]
         _store(case, fits)
         spent = sum(one.cpu_seconds for one in tries)
-        print(f"{case}: {len(fits)} of {len(tries)} seeds fit, {spent:.0f} s", flush=True)
+        print(
+            f"{case}: {len(fits)} of {len(tries)} seeds fit, {spent:.0f} s", flush=True
+        )
         if len(fits) >= ENOUGH or spent >= 60 * cpu_minutes:
             return
         tries.append(attempt(case, len(tries) + 1))

@@ -102,9 +102,7 @@ class RememberingWorld:
             {} for _ in system.ids
         ]
         self._thawed: dict[int, Any] = {}
-        self.recall = Recall(
-            system, self._tables, self._cell_with, is_sampled=False
-        )
+        self.recall = Recall(system, self._tables, self._cell_with, is_sampled=False)
         self.present = PresentRow(self.row, self.cells, self.number_of)
         self._verdicts: dict[Decision, dict[tuple[int, ...], bool]] = {}
         self.remembered = 0
