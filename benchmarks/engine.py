@@ -31,12 +31,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.processes import RSS_UNIT  # noqa: E402
+from benchmarks.processes import measured as measured_process  # noqa: E402
 from benchmarks.results import Part  # noqa: E402
 
 # This process must stay small: on Linux the peak memory of a child is never less than
 # what its parent holds, so less cannot be seen. Worldline is imported in children only.
 
-RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in one of `ru_maxrss`
 PEERS = Path(__file__).resolve().parent / "peers"
 CACHE = Path.home() / ".cache/worldline/peers"
 
@@ -205,32 +206,11 @@ TOOLS = (
 
 
 def run(command: Sequence[str], directory: Path) -> Run:
-    """Run a command and return what it counted and cost, itself and its children.
-
-    Python may keep what it has compiled, as it does where Worldline is installed.
-    """
-    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    began = os.times().elapsed
-    process = subprocess.Popen(
-        command,
-        cwd=directory,
-        env=kept,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert process.stdout is not None
-    with process.stdout as pipe:
-        output = pipe.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{output[-2000:]}")
-    return Run(
-        counts=counted(output),
-        cpu=usage.ru_utime + usage.ru_stime,
-        wall=os.times().elapsed - began,
-        peak=usage.ru_maxrss * RSS_UNIT,
-    )
+    """Run a command and return what it counted and cost, itself and its children."""
+    done = measured_process(command, directory)
+    if done.code:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.output[-2000:]}")
+    return Run(counted(done.output), done.cpu, done.wall, done.peak)
 
 
 def counted(output: str) -> tuple[int, int]:

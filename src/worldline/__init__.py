@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
     from worldline.minimizing.minimize import minimize
-    from worldline.minimizing.report import MinimizeReport, RunSize
+    from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -135,7 +135,7 @@ _LAZY = {
     ),
     "worldline.injection.subject": ("CoverPoint",),
     "worldline.minimizing.minimize": ("minimize",),
-    "worldline.minimizing.report": ("MinimizeReport", "RunSize"),
+    "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
@@ -218,6 +218,7 @@ __all__ = [
     "Scope",
     "ScopeAnswer",
     "Script",
+    "SeedRun",
     "Sent",
     "ShrinkProgress",
     "Step",

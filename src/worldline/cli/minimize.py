@@ -31,6 +31,8 @@ examples:
   worldline minimize worldline-out/randtree-recovered_are_children.wl
   worldline minimize run.wl raft.py --max-events 20000000 --out short.wl --json
 
+With --effort high, all runs with the same calls are searched for a smaller one, other
+orders of messages are tried, and 100 times as many states are visited for the bounds.
 Deliveries count messages, timers and calls; externals count starts, calls and faults.
 Ctrl-C ends it: the smallest run so far is written. Exit codes: 1 the result violates the
 same, 2 the file cannot be used, violates nothing or went otherwise than recorded.

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-from worldline.minimizing.exhaustive import ShorterEnd, ShortRuns, lower_bound
+from worldline.minimizing.effort import Searches
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
+from worldline.minimizing.seeds import FailingRuns, beside
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.usercode.divergence import watched
@@ -25,9 +26,10 @@ from worldline.runs.loading import command, system_of
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
-from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
+from worldline.search.engines import threads_of
+from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
-from worldline.shrink.level import level_of
+from worldline.shrink.level import CLOSED_WORLD, level_of
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 from worldline.trace.records import Trace
@@ -69,9 +71,15 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         options.parameters,
         how=functools.partial(command, "minimize", path),
     )
-    original = original_of(recorded, system, path, reorder=options.reorder)
-    with held(), watched():
+
+    def minimized(path: Path, options: MinimizeOptions) -> MinimizeReport:
+        original = original_of(read(path), system, path, reorder=options.reorder)
         return _minimized(original, path, options)
+
+    with held(), watched():
+        if options.seeds == 1:
+            return minimized(path, options)
+        return FailingRuns(recorded, path, system, options).smallest(minimized)
 
 
 def _minimized(
@@ -92,10 +100,14 @@ def _minimized(
         run,
         meter,
         most_events=options.max_events,
+        threads=threads_of(options.threads),
         progress=options.progress,
     )
     proofs = _Proofs()
-    bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    try:
+        bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
+    finally:
+        campaign.close()
     best = campaign.best
     row = _witnessed(original, runner, best, path, options)
     return MinimizeReport(
@@ -132,16 +144,13 @@ def _shrink(
     campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
 ) -> None:
     """Shrink, then find out how far that is from the smallest that there can be."""
-    runs = None
-    stages: Stages = STANDARD
-    if original.prop is not None and not original.system.open_workload:
-        runs = ShortRuns(original.system, original.prop)
-        stages = (*STANDARD, (ShorterEnd(runs),))
-    shrink(campaign, stages)
-    snapshot = original.start.snapshot
-    if runs is not None and options.certify and snapshot is not None:
-        proofs.least = lower_bound(campaign, runs, snapshot, options.certify)
-    proofs.level = next(reversed(level_of(campaign)), None)
+    searches = Searches(original, options.certify, effort=options.effort)
+    shrink(campaign, (*STANDARD, *searches.stages))
+    proofs.least = searches.least(campaign)
+    levels = level_of(campaign)
+    if levels and searches.is_closed_world(campaign):
+        levels.append(CLOSED_WORLD)
+    proofs.level = next(reversed(levels), None)
 
 
 def _witnessed(
@@ -152,7 +161,7 @@ def _witnessed(
     options: MinimizeOptions,
 ) -> PropertyReport:
     """Confirm the smallest run with the real nodes, and write its trace."""
-    out = Path(options.out) if options.out is not None else _beside(path)
+    out = Path(options.out) if options.out is not None else beside(path)
     evidence = Evidence(
         original.system,
         Beginning([original.start]),
@@ -169,17 +178,6 @@ def _witnessed(
         failure = expected[-1][1].failure
         ending = Ending(said.property, said.kind, Verdict.VIOLATED, str(failure))
     return evidence.violated(run, ending, original.prop)
-
-
-def _beside(path: Path) -> Path:
-    """Return where the smaller trace goes by default.
-
-    Examples
-    --------
-    >>> _beside(Path("runs/toy.wl")).as_posix()
-    'runs/toy-min.wl'
-    """
-    return path.with_name(f"{path.stem}-min{path.suffix}")
 
 
 def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, final
 
 from worldline.options.declaring import Group, VerbOptions, option
 from worldline.options.values import (
     Assignments,
+    Choice,
     File,
     Function,
     InPython,
@@ -21,6 +22,8 @@ from worldline.options.values import (
 
 if TYPE_CHECKING:
     from worldline.shrink.campaign import ShrinkProgress
+
+Effort: TypeAlias = Literal["normal", "high"]
 
 
 @final
@@ -52,6 +55,12 @@ class MinimizeOptions(VerbOptions):
         "result is then a run of another network, and says so",
         Switch(),
     )
+    seeds: int = option(
+        1,
+        "failing runs to start from: that of the trace, and what its random runs meet "
+        "with the seeds that follow; each has its share of max_events",
+        Whole(),
+    )
     max_events: int = option(
         5_000_000, "events to execute for candidates, about", Whole()
     )
@@ -70,12 +79,23 @@ class MinimizeOptions(VerbOptions):
         "none",
         Whole(0),
     )
+    effort: Effort = option(
+        "normal",
+        "how hard to try; with high, searches that take minutes come last",
+        Choice("normal", "high"),
+    )
     out: Path | str | None = option(
         None,
         "where the smaller trace goes (default: beside TRACE, as NAME-min.wl)",
         File(),
     )
     traces: bool = option(True, "whether a trace is written", InPython(Switch()))
+    threads: int | None = option(
+        None,
+        "processes that run candidates, once there is enough to do; no result depends on "
+        "it (default: one for each processor)",
+        Whole(),
+    )
     progress: Callable[[ShrinkProgress], None] | None = option(
         None, "is called now and then with how far it has come", InPython(Function())
     )

@@ -62,11 +62,16 @@ class Original:
             return PropertyTarget(self.prop)
         if self.end.property == DEADLOCK:
             return DeadlockTarget(self.system.done or all_done)
+        assert self.failure is not None
+        return FailureTarget(self.failure)
+
+    @property
+    def failure(self) -> Failure | None:
+        """How the last handler fails; None if it does not."""
         failure = self.trace.steps[-1].failure
-        assert failure is not None
-        return FailureTarget(
-            Failure(failure.kind, failure.name, failure.where, failure.message)
-        )
+        if failure is None:
+            return None
+        return Failure(failure.kind, failure.name, failure.where, failure.message)
 
 
 def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> Original:

@@ -31,6 +31,34 @@ class RunSize:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeedRun:
+    """One of several failing runs that were minimised.
+
+    Attributes
+    ----------
+    initial, final
+        The sizes of the run and of what became of it; None if the seed met no violation.
+    """
+
+    seed: int
+    initial: RunSize | None
+    final: RunSize | None
+
+    def __str__(self) -> str:
+        if self.initial is None or self.final is None:
+            return f"seed {self.seed}  met no such violation"
+        return f"seed {self.seed}  {_sizes(self.initial, self.final)}"
+
+
+def _sizes(before: RunSize, after: RunSize) -> str:
+    return (
+        f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
+        f"-> {after.deliveries:,} ({after.externals:,})"
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MinimizeReport(BaseReport):
     """The result of a minimisation.
 
@@ -43,7 +71,8 @@ class MinimizeReport(BaseReport):
     passes
         What each pass came to, in order.
     schedules, events
-        Candidates that were run, and the events that were executed for all of it.
+        Candidates that were run, and the events that were executed; those of the searches
+        for bounds are not counted.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
     level
@@ -58,6 +87,10 @@ class MinimizeReport(BaseReport):
     slipped
         Whether the explanation speaks of something else than that of the original: its
         text differs by more than numbers and the names of nodes.
+    runs
+        The failing runs of which this is the smallest result, that of the trace first;
+        none if there was only that. `original` is then the run of the result, and
+        `passes`, `level` and bounds speak of it alone.
     """
 
     verdict: Verdict
@@ -72,6 +105,7 @@ class MinimizeReport(BaseReport):
     lower_bound: int | None
     certified: bool
     slipped: bool
+    runs: tuple[SeedRun, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
@@ -92,18 +126,15 @@ class MinimizeReport(BaseReport):
             "lower_bound": self.lower_bound,
             "certified": self.certified,
             "slipped": self.slipped,
+            "runs": [asdict(one) for one in self.runs],
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
-        before, after = self.initial, self.final
-        sizes = (
-            f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
-            f"-> {after.deliveries:,} ({after.externals:,})"
-        )
         lines = [
             self.head(),
-            f"  {sizes}",
+            f"  {_sizes(self.initial, self.final)}",
+            *self._runs(),
             *self._passes(),
         ]
         for row in self.properties:
@@ -120,6 +151,17 @@ class MinimizeReport(BaseReport):
         )
         lines += self.note_lines()
         return "\n".join(map(one_line, lines))
+
+    def _runs(self) -> list[str]:
+        """Return a line for each failing run, if there are several, and which it was."""
+        if not self.runs:
+            return []
+        failing = sum(one.initial is not None for one in self.runs)
+        which = "that of the trace"
+        if self.seed != self.runs[0].seed:
+            which = f"that of seed {self.seed}, another run, in {self.original}"
+        head = f"  from {failing} failing runs; the smallest became of {which}"
+        return [head, *(f"    {one}" for one in self.runs)]
 
     def _passes(self) -> list[str]:
         """Return a line for each pass that made the run smaller."""

@@ -7,6 +7,7 @@ recorded, written, and named by the command that replays it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -24,6 +25,7 @@ from worldline.runs.record import Ending, record
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning, Start
 from worldline.trace.format import write
+from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import Snapshot
@@ -101,7 +103,7 @@ class Evidence:
         Where these others go.
     is_written
         Whether there are to be files.
-    engine, seed
+    engine, seed, drawn
         Noted in the traces.
 
     Attributes
@@ -120,6 +122,7 @@ class Evidence:
         engine: str,
         seed: int,
         folder: Path = DIRECTORY,
+        drawn: Mapping[str, Json] | None = None,
     ) -> None:
         self.engine = engine
         self.seed = seed
@@ -129,6 +132,7 @@ class Evidence:
         self._begins_in = beginning.trace
         self._out = out
         self._folder = folder
+        self._drawn = drawn
 
     def violated(
         self, run: Witnessed, ending: Ending, broken: Property | None
@@ -237,6 +241,7 @@ class Evidence:
             engine=self.engine,
             seed=self.seed,
             begins=start.begins,
+            drawn=self._drawn,
         )
 
     def _confirm_cycle(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -16,6 +16,7 @@ from worldline.model.verdicts import Verdict
 from worldline.runs.explain import explain, plain
 from worldline.runs.recorder import Recorder, header_of
 from worldline.runs.state_record import state_record
+from worldline.trace.json_text import Json
 from worldline.trace.records import (
     BOOT,
     PROLOGUE,
@@ -74,6 +75,7 @@ def record(
     engine: str,
     seed: int | None,
     begins: Checkpoint | None = None,
+    drawn: Mapping[str, Json] | None = None,
 ) -> Trace:
     """Run a schedule in a world and return its trace.
 
@@ -89,6 +91,8 @@ def record(
     begins
         The state in which all of this begins, which the trace then has; None for the
         start. Without any steps, the trace is that state as a file.
+    drawn
+        How the random runs were drawn of which it is one; see `DRAWN`.
 
     Raises
     ------
@@ -116,7 +120,7 @@ def record(
         )
         for number, phase, event, choices in events
     )
-    header = header_of(world.system, engine=engine, seed=seed)
+    header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
     if state is not None:
         header = replace(header, begins=STATE)
     end = end_of(steps, ending, _explanation(world, ending))

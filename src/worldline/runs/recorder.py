@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, final
 
 from worldline._version import __version__
@@ -20,6 +21,7 @@ from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode
 from worldline.trace.records import (
+    DRAWN,
     FREE,
     INJECTED,
     PROLOGUE,
@@ -100,8 +102,14 @@ class Recorder:
         return LocalState(kind, self._locals[index], hidden.status)
 
 
-def header_of(system: System, *, engine: str, seed: int | None) -> Header:
-    """Return the header of the traces of a system."""
+def header_of(
+    system: System,
+    *,
+    engine: str,
+    seed: int | None,
+    drawn: Mapping[str, Json] | None = None,
+) -> Header:
+    """Return the header of the traces of a system; `DRAWN` says what `drawn` is."""
     origin = system.origin
     return Header(
         worldline=__version__,
@@ -119,7 +127,7 @@ def header_of(system: System, *, engine: str, seed: int | None) -> Header:
         ),
         network=_network(system.network),
         faults=_faults(system),
-        options=_options(system),
+        options={**_options(system), **({DRAWN: {**drawn}} if drawn else {})},
         cuts=tuple(
             tuple(n.name for n in system.ids if n in cut) for cut in system.cuts
         ),

@@ -5,6 +5,7 @@ The evidence itself, confirmed and in a file, is made by `worldline.runs.evidenc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -18,6 +19,7 @@ from worldline.runs.evidence import DIRECTORY, Evidence, Witnessed
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
+from worldline.trace.json_text import Json
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
 
@@ -77,6 +79,7 @@ class Counterexamples:
         engine: str,
         seed: int,
         folder: Path = DIRECTORY,
+        drawn: Mapping[str, Json] | None = None,
     ) -> None:
         self.starts = beginning.starts
         self.engine = engine
@@ -91,6 +94,7 @@ class Counterexamples:
             engine=engine,
             seed=seed,
             folder=folder,
+            drawn=drawn,
         )
 
     @property

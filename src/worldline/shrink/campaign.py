@@ -6,14 +6,22 @@ result. Time and Ctrl-C only end it earlier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import itertools
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import NamedTuple, Protocol, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Meter
-from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.model.errors import InternalError
+from worldline.shrink.candidate import Candidate, CandidateRunner, ShrunkRun
+from worldline.shrink.crew import Crew, CrewFull, Trial, try_group
+from worldline.shrink.crews import Crews
+from worldline.shrink.crossing import CannotCross
 from worldline.shrink.matching import Matching
-from worldline.shrink.steps import ShrunkStep, size_of
+from worldline.shrink.round import Round
+from worldline.shrink.steps import ShrunkStep
 
 
 @final
@@ -61,6 +69,18 @@ class ShrinkProgress:
     seconds: float
 
 
+TriedKey: TypeAlias = tuple[Matching, tuple[int, ...]]
+"""A way to match, and places in the best run."""
+
+
+class _Asked(NamedTuple):
+    """A candidate that is being run, and its number among those that were proposed."""
+
+    number: int
+    candidate: Candidate
+    key: TriedKey | None
+
+
 _TELL_EVERY = 64
 """Candidates between two reports of progress."""
 
@@ -79,8 +99,11 @@ class Campaign:
         Ends it when time or memory is used up, or Ctrl-C was pressed.
     most_events
         Events to execute, about; None for no limit.
+    threads
+        Processes that run candidates, from when there is enough to do; no result depends
+        on it. `close` ends them.
     progress
-        Is called now and then.
+        Is called now and then, and whenever the best run has become another.
 
     Attributes
     ----------
@@ -99,17 +122,43 @@ class Campaign:
         meter: Meter,
         *,
         most_events: int | None = None,
+        threads: int = 1,
         progress: Callable[[ShrinkProgress], None] | None = None,
     ) -> None:
         self.runner = runner
-        self.best = run
+        self._best = run
         self.schedules = 0
         self.reports: list[PassReport] = []
         self.meter = meter
         self._most = most_events
         self._progress = progress
-        self._tried: set[tuple[Matching, tuple[int, ...]]] = set()
-        """What the best run was tried with; it is cleared with that."""
+        self._crews = Crews(meter, threads)
+        self._tried: set[TriedKey] = set()
+        """What the best run was tried with: it says where its steps are."""
+
+    @property
+    def best(self) -> ShrunkRun:
+        return self._best
+
+    @best.setter
+    def best(self, run: ShrunkRun) -> None:
+        if run is not self._best:
+            self._tried.clear()
+        self._best = run
+
+    def close(self) -> None:
+        """End the processes that were begun."""
+        self._crews.close()
+
+    @property
+    def events_left(self) -> int | None:
+        """How many events may be executed yet; None without a limit."""
+        return None if self._most is None else self._most - self.runner.executed
+
+    @property
+    def processes(self) -> int:
+        """How many processes are worth it by now: nothing may depend on it."""
+        return self._crews.worth(self.runner)
 
     def attempt(
         self,
@@ -132,37 +181,111 @@ class Campaign:
         BoundHit
             If a limit is reached.
         """
-        key = matching, tuple(step.place for step in wanted)
-        steps = self.best.steps
-        is_known = all(s.place >= 0 and steps[s.place] is s for s in wanted)
-        if is_known and key in self._tried:
-            return False
-        self.check()
-        self.schedules += 1
-        executed = self.runner.run(wanted, matching, self.best)
-        if executed is not None and self._takes(executed, sideways=sideways):
-            self.best = self.runner.marked(executed, self.best)
-            self._tried.clear()
-            return True
-        if is_known:
-            self._tried.add(key)
-        return False
+        one = [Candidate(wanted, matching)]
+        return self._first_of(one, None, sideways=sideways) == 0
 
-    def _takes(self, executed: tuple[ShrunkStep, ...], *, sideways: bool) -> bool:
-        size = size_of(executed)
-        if size != self.best.size or not sideways:
-            return size < self.best.size
-        return any(
-            one.known is not other.known
-            for one, other in zip(executed, self.best.steps, strict=True)
+    def first_of(
+        self, candidates: Iterable[Candidate], *, sideways: bool = False
+    ) -> int | None:
+        """Run candidates; return the number of the first that became the best run.
+
+        Parameters
+        ----------
+        candidates
+            Made of the present best run, each for itself: more of them may be taken than
+            are run, so to take one may change nothing that the others are made of. The
+            first in their order counts, whichever is finished first.
+        sideways
+            Whether a run that is as large as the best takes its place as well.
+
+        Returns
+        -------
+        int | None
+            From 0; candidates after it count as never run. None if none is smaller.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        return self._first_of(
+            candidates, self._crews.now(self.runner, self.best), sideways=sideways
         )
+
+    def _first_of(
+        self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool
+    ) -> int | None:
+        asked: deque[_Asked] = deque()
+        fresh: Iterator[Candidate] = self._fresh(candidates, asked)
+        if crew is not None:
+            try:
+                shared = Round(crew, self.runner, self.best, fresh, sideways=sideways)
+                return self._first_taken(shared.trials(), asked)
+            except (CannotCross, CrewFull) as error:
+                self._crews.close() if isinstance(
+                    error, CrewFull
+                ) else self._crews.give_up()
+                fresh = itertools.chain([one.candidate for one in asked], fresh)
+        trials = try_group(self.runner, fresh, self.best, sideways=sideways)
+        return self._first_taken(trials, asked)
+
+    def _fresh(
+        self, candidates: Iterable[Candidate], asked: deque[_Asked]
+    ) -> Iterator[Candidate]:
+        """Yield candidates that the best run was not tried with, and note them."""
+        steps = self.best.steps
+        noted: set[TriedKey] = set()
+        for number, candidate in enumerate(candidates):
+            wanted, key = candidate.wanted, None
+            if all(s.place >= 0 and steps[s.place] is s for s in wanted):
+                key = candidate.matching, tuple(step.place for step in wanted)
+                if key in self._tried or key in noted:
+                    continue
+                noted.add(key)
+            asked.append(_Asked(number, candidate, key))
+            yield candidate
+
+    def _first_taken(
+        self, trials: Generator[Trial], asked: deque[_Asked]
+    ) -> int | None:
+        """Count trials up to the first that is taken, whose run becomes the best."""
+        with contextlib.closing(trials):
+            for trial in trials:
+                number, candidate, key = asked.popleft()
+                self.check()
+                self.schedules += 1
+                self.runner.executed += trial.events
+                if trial.is_taken:
+                    executed = trial.executed or self._executed(candidate)
+                    self.best = self.runner.marked(executed, self.best)
+                    self._tell()
+                    return number
+                if key is not None:
+                    self._tried.add(key)
+        return None
+
+    def _executed(self, candidate: Candidate) -> tuple[ShrunkStep, ...]:
+        """Return the run of a candidate that another process has run, and counted."""
+        before = self.runner.executed
+        executed = self.runner.run(*candidate, self.best)
+        self.runner.executed = before
+        if executed is None:
+            raise InternalError(
+                "a run violates something in one process and nothing in another: "
+                "handlers may depend on an ignored field"
+            )
+        return executed
 
     def check(self) -> None:
         """Raise `BoundHit` if a limit is reached."""
         self.meter.check()
         if self._most is not None and self.runner.executed >= self._most:
             raise BoundHit("events")
-        if self._progress is not None and self.schedules % _TELL_EVERY == 0:
+        if self.schedules % _TELL_EVERY == 0:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
             self._progress(
                 ShrinkProgress(
                     deliveries=self.best.size.deliveries,

@@ -7,7 +7,7 @@ where the candidate first differs from the run that it was made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -35,6 +35,13 @@ BEFORE = -1
 
 _FEWEST_BETWEEN = 16
 """Steps between two marks: to make one takes about as long as so many steps."""
+
+
+class Candidate(NamedTuple):
+    """What is tried: steps of the best run, in any order, or new ones; how they match."""
+
+    wanted: Sequence[ShrunkStep]
+    matching: Matching
 
 
 class Mark(NamedTuple):
@@ -128,19 +135,42 @@ class CandidateRunner:
         base
             Where the steps are from; a run that is larger is given up.
         """
+        steps, is_met = self.executed_of(wanted, matching, base)
+        return steps if is_met else None
+
+    def executed_of(
+        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+    ) -> tuple[tuple[ShrunkStep, ...], bool]:
+        """Run a candidate; return what was executed, and whether it violates the target.
+
+        Parameters are those of `run`.
+        """
         attempt = _Attempt(self, matching, base, wanted)
-        met = attempt.go()
+        is_met = attempt.go()
         self.executed += attempt.cost
-        return tuple(attempt.steps) if met else None
+        return tuple(attempt.steps), is_met
 
     def marked(
-        self, steps: tuple[ShrunkStep, ...], base: ShrunkRun | None
+        self,
+        steps: tuple[ShrunkStep, ...],
+        base: ShrunkRun | None,
+        places: Collection[int] | None = None,
     ) -> ShrunkRun:
-        """Return an executed run with marks; those that `base` has, are taken from it."""
+        """Return an executed run with marks; those that `base` has, are taken from it.
+
+        Parameters
+        ----------
+        places
+            Where the marks are; None for those of `base`, and as many as are worth it.
+        """
         shared = 0 if base is None else _shared(steps, base.steps)
-        marks = [self._first]
-        if base is not None:
-            marks += [m for m in base.marks if 0 < m.place <= shared]
+        old = () if base is None else base.marks
+        marks = [self._first, *(mark for mark in old if 0 < mark.place <= shared)]
+        if places is not None:
+            missing = min(
+                {*places} - {mark.place for mark in marks}, default=len(steps)
+            )
+            marks = [m for m in marks if m.place in places and m.place < missing]
         world, last = self.world, marks[-1]
         world.go_back(last.moment)
         transit = last.transit.copy()
@@ -150,8 +180,10 @@ class CandidateRunner:
             assert run is not None, step
             note(transit, world, step.known, run, step.sending, step.place)
             self.executed += 1
-            if step.place + 1 - marks[-1].place >= apart:
-                marks.append(Mark(step.place + 1, world.moment(), transit.copy()))
+            place = step.place + 1
+            is_due = place - marks[-1].place >= apart
+            if is_due if places is None else place in places:
+                marks.append(Mark(place, world.moment(), transit.copy()))
         return ShrunkRun(steps, size_of(steps), tuple(marks))
 
     def states(self, run: ShrunkRun) -> list[tuple[Frozen, ...]]:
@@ -185,6 +217,25 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
         if one.known is not other.known or one.choices != other.choices:
             return place
     return min(len(steps), len(others))
+
+
+def is_taken(
+    executed: Sequence[ShrunkStep], best: ShrunkRun, *, sideways: bool
+) -> bool:
+    """Say whether an executed run takes the place of the best one.
+
+    Parameters
+    ----------
+    sideways
+        Whether one that is as large does, if it is another.
+    """
+    size = size_of(executed)
+    if size != best.size or not sideways:
+        return size < best.size
+    return any(
+        one.known is not other.known
+        for one, other in zip(executed, best.steps, strict=True)
+    )
 
 
 def note(

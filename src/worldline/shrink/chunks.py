@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import Candidate
 from worldline.shrink.matching import Matching
 from worldline.shrink.steps import ShrunkStep
 
@@ -69,8 +70,13 @@ def _leave_out_chunks(
     bunches = bunches_of(campaign.best.steps)
     end = len(bunches)
     while end > 0:
-        begin = max(0, end - size)
+        ends = range(end, 0, -size)
+        chunks = (bunches[max(0, last - size) : last] for last in ends)
         steps = campaign.best.steps
-        if campaign.attempt(without(steps, bunches[begin:end]), matching):
-            bunches = bunches_of(campaign.best.steps)
-        end = min(begin, len(bunches))
+        won = campaign.first_of(
+            Candidate(without(steps, chunk), matching) for chunk in chunks
+        )
+        if won is None:
+            return
+        bunches = bunches_of(campaign.best.steps)
+        end = min(ends[won] - size, len(bunches))

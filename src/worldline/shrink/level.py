@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import Candidate
 from worldline.shrink.chunks import without
 from worldline.shrink.matching import EXACT
 from worldline.shrink.passes.removals import PairRemoval
 
 ONE_MINIMAL, PAIR_MINIMAL = "1-minimal", "pair-minimal"
+CLOSED_WORLD = "closed-world"
 
 
 def level_of(campaign: Campaign) -> list[str]:
@@ -23,11 +25,13 @@ def level_of(campaign: Campaign) -> list[str]:
         If a limit is reached before it is known.
     """
     steps = campaign.best.steps
-    if any(campaign.attempt(without(steps, [(s,)]), EXACT) for s in steps):
+    singles = (Candidate(without(steps, [(s,)]), EXACT) for s in steps)
+    if campaign.first_of(singles) is not None:
         return []
     if len(steps) > PairRemoval.most_steps:
         return [ONE_MINIMAL]
     pairs = itertools.combinations(steps, 2)
-    if any(campaign.attempt(without(steps, [(a,), (b,)]), EXACT) for a, b in pairs):
+    doubles = (Candidate(without(steps, [(a,), (b,)]), EXACT) for a, b in pairs)
+    if campaign.first_of(doubles) is not None:
         return []
     return [ONE_MINIMAL, PAIR_MINIMAL]

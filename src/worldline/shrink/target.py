@@ -47,14 +47,14 @@ class FailureTarget:
     """A handler that fails as another one did."""
 
     def __init__(self, failure: Failure) -> None:
-        self._wanted = _identity(failure)
+        self._wanted = failure
 
     def begin(self, world: RememberingWorld) -> None:
         self._world = world
 
     def is_met(self) -> bool:
         failure = self._world.failure
-        return failure is not None and _identity(failure) == self._wanted
+        return failure is not None and is_alike(failure, self._wanted)
 
 
 @final
@@ -75,6 +75,11 @@ class DeadlockTarget:
             return False
         can_go_on = any(not event.kind.is_fault for event in world.enabled())
         return not can_go_on and not world.holds(self._decision)
+
+
+def is_alike(one: Failure, other: Failure) -> bool:
+    """Say whether two failures are the same: of one kind, class and function."""
+    return _identity(one) == _identity(other)
 
 
 def _identity(failure: Failure) -> tuple[str, str, str]:

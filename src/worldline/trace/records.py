@@ -51,6 +51,10 @@ INJECTED = "injected"
 FREE = "free_faults"
 """Stands there, too, for the names of those that could happen without limit."""
 
+DRAWN = "drawn"
+"""Stands there, where random runs met this one, for how they were drawn: an object with
+``verb``, ``max_steps``, ``scheduler``, ``unbiased`` and ``weights``, as they were told."""
+
 _LOWEST = -(2**40)
 _result = one_of("handled", "unhandled", "failed")
 

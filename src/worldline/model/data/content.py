@@ -30,6 +30,9 @@ class Tag:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> str:
+        return self.name.upper()  # there is one of each: the constant of this module
+
 
 BOOL = Tag("bool", 1)
 FLOAT = Tag("float", 3)

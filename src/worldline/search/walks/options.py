@@ -14,6 +14,7 @@ from worldline.search.options import BEGINNING, SearchOptions
 
 if TYPE_CHECKING:
     from worldline.engine.schedulers.protocol import Scheduler
+    from worldline.trace.json_text import Json
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -51,12 +52,32 @@ class RunsOptions(SearchOptions):
         flag="--weight",
     )
 
+    VERB: ClassVar[str] = ""
+
+    def drawn(self) -> dict[str, Json] | None:
+        """Return how runs are drawn, as a trace says it; None if it cannot be said.
+
+        It cannot where they begin elsewhere than at the start, or are scheduled by what
+        has no name.
+        """
+        is_named = self.scheduler is None or isinstance(self.scheduler, str)
+        if self.from_ is not None or self.until or not is_named:
+            return None
+        return {
+            "verb": self.VERB,
+            "max_steps": self.max_steps,
+            "scheduler": self.scheduler if isinstance(self.scheduler, str) else None,
+            "unbiased": self.unbiased,
+            "weights": {**(self.weights or {})},
+        }
+
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WalkOptions(RunsOptions):
     """Options of `walk`."""
 
+    VERB: ClassVar[str] = "walk"
     GROUPS: ClassVar[tuple[Group, ...]] = (
         *RunsOptions.GROUPS,
         Group(
@@ -126,6 +147,7 @@ FOR_LIVENESS = next(g for g in WalkOptions.GROUPS if "probes" in g.names).names
 class FuzzOptions(RunsOptions):
     """Options of `fuzz`."""
 
+    VERB: ClassVar[str] = "fuzz"
     inject: Collection[str] = option(
         (),
         "faults that may happen without limit: crashes, restarts, drops, duplicates, "

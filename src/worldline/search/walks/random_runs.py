@@ -99,6 +99,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
             write=traces,
             engine=self._walks_with,
             seed=self._plan.options.seed,
+            drawn=self._plan.options.drawn(),
         )
         self._add_up()
         staged = self._staged

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import Candidate
 from worldline.shrink.matching import EXACT, LAST
 
 
@@ -24,10 +25,9 @@ class Earlier:
                 steps = campaign.best.steps
                 later = min(later, len(steps) - 1)
                 moved, rest = steps[later], steps[later + 1 :]
-                if not any(
-                    campaign.attempt(
-                        (*steps[:place], moved, *steps[place:later], *rest), matching
-                    )
+                moves = (
+                    (*steps[:place], moved, *steps[place:later], *rest)
                     for place in range(later)
-                ):
+                )
+                if campaign.first_of(Candidate(m, matching) for m in moves) is None:
                     later -= 1

@@ -7,6 +7,7 @@ from typing import final
 
 from worldline.model.kinds import Kind
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import Candidate
 from worldline.shrink.chunks import Bunch, Bunches, each_step, leave_out, without
 from worldline.shrink.matching import EXACT, LADDER, Matching
 from worldline.shrink.steps import ShrunkStep
@@ -86,11 +87,10 @@ class Nodes:
 
     def apply(self, campaign: Campaign) -> None:
         for index in range(len(campaign.runner.world.system.ids)):
-            for matching in LADDER:
-                steps = campaign.best.steps
-                bunch = tuple(step for step in steps if step.known.index == index)
-                if bunch and campaign.attempt(without(steps, [bunch]), matching):
-                    break
+            steps = campaign.best.steps
+            others = [step for step in steps if step.known.index != index]
+            if len(others) < len(steps):
+                campaign.first_of(Candidate(others, matching) for matching in LADDER)
 
 
 @final
@@ -110,10 +110,9 @@ class PairRemoval:
         while last > 0:
             steps = campaign.best.steps
             last = min(last, len(steps) - 1)
-            if not any(
-                campaign.attempt(
-                    without(steps, [(steps[first],), (steps[last],)]), self._matching
-                )
+            rests = (
+                without(steps, [(steps[first],), (steps[last],)])
                 for first in reversed(range(last))
-            ):
+            )
+            if campaign.first_of(Candidate(r, self._matching) for r in rests) is None:
                 last -= 1

@@ -9,6 +9,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.system import System
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import Candidate
 from worldline.shrink.chunks import Bunch, leave_out
 from worldline.shrink.matching import EXACT
 from worldline.shrink.steps import ShrunkStep
@@ -43,13 +44,12 @@ class Detours:
         ][:-1]
         lasts = {key: place for place, key in enumerate(keys)}
         detours = sorted((place - lasts[key], place) for place, key in enumerate(keys))
-        for length, place in detours[:_MOST_DETOURS]:
-            if not length:
-                return False
-            rest = run.steps[place - length :]
-            if campaign.attempt((*run.steps[:place], *rest), EXACT):
-                return True
-        return False
+        cuts = (
+            (*run.steps[:place], *run.steps[place - length :])
+            for length, place in detours[:_MOST_DETOURS]
+            if length
+        )
+        return campaign.first_of(Candidate(cut, EXACT) for cut in cuts) is not None
 
 
 @final

@@ -1,0 +1,242 @@
+"""Several failing runs of one system: each is minimised, and the smallest result counts.
+
+The others come about as the run of the trace did, with the seeds that follow its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeAlias, final
+
+from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.room import MIB
+from worldline.minimizing.options import MinimizeOptions
+from worldline.minimizing.report import MinimizeReport, SeedRun
+from worldline.model.errors import UsageError
+from worldline.model.system import System
+from worldline.runs.evidence import with_file
+from worldline.runs.record import declared
+from worldline.search.engines import threads_of
+from worldline.search.walks.fuzz import fuzz
+from worldline.search.walks.report import WalkReport
+from worldline.search.walks.walk import walk
+from worldline.shrink.campaign import ShrinkProgress
+from worldline.shrink.spread import Spread
+from worldline.trace.records import DRAWN, Trace
+
+STEPS = 500_000
+"""Steps of the random runs of one seed; one that meets nothing in them has no run."""
+
+INTERRUPTED = "interrupted"
+
+_VERBS: Mapping[str, Callable[..., WalkReport]] = {"walk": walk, "fuzz": fuzz}
+
+Minimized: TypeAlias = Callable[[Path, MinimizeOptions], MinimizeReport]
+"""Minimises the trace in a file."""
+
+
+class _OfSeed(NamedTuple):
+    """What came of one seed: no report if it met nothing."""
+
+    seed: int
+    report: MinimizeReport | None
+    interrupted: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FailingRuns:
+    """The run of a trace, and others of the same system, property and random runs.
+
+    Parameters
+    ----------
+    system
+        As it was declared, whatever network it is minimised under.
+
+    Raises
+    ------
+    UsageError
+        If the trace does not say how its run was drawn.
+    """
+
+    trace: Trace
+    path: Path
+    system: System
+    options: MinimizeOptions
+
+    def __post_init__(self) -> None:
+        drawn = self.trace.header.options.get(DRAWN)
+        if self.trace.header.seed is None or not isinstance(drawn, dict):
+            raise UsageError(
+                f"{self.path} does not say of which random runs it is one, so it has no "
+                "seed that others could follow",
+                remedy="leave seeds out, or give a trace that walk or fuzz has written, "
+                "from the start of a system and with a scheduler that has a name",
+            )
+        if drawn.get("verb") not in _VERBS:
+            raise UsageError(
+                f"{self.path} was drawn by {drawn.get('verb')!r}, which is no verb",
+                remedy=f"one of {', '.join(_VERBS)} is meant",
+            )
+
+    def smallest(self, minimized: Minimized) -> MinimizeReport:
+        """Minimise all of them, on as many cores as there may be; report the smallest."""
+        options = self.options
+        meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
+        results: list[_OfSeed] = []
+
+        with TemporaryDirectory() as folder:
+
+            def work(number: int) -> _OfSeed:
+                given = self._each(meter, Path(folder) / f"{number}-min.wl")
+                file = self.path
+                if number:
+                    file = Path(folder) / f"{number}.wl"
+                    drawn = self._draw(self._seed + number, file, given)
+                    row = drawn.violated
+                    if row is None or row.name != self._name or row.trace != file:
+                        ended = drawn.bound == INTERRUPTED
+                        return _OfSeed(self._seed + number, None, ended)
+                report = minimized(file, given)
+                ended = report.bound == INTERRUPTED
+                return _OfSeed(self._seed + number, report, ended)
+
+            def done(number: int, result: _OfSeed) -> None:
+                results.append(result)
+                if result.interrupted:
+                    spread.stop()
+                self._tell(results, meter)
+
+            processes = min(threads_of(options.threads), options.seeds)
+            spread = Spread(work, processes, done)
+            spread.run(options.seeds)
+            return self._reported(results, meter, Path(folder))
+
+    @property
+    def _seed(self) -> int:
+        assert self.trace.header.seed is not None
+        return self.trace.header.seed
+
+    @property
+    def _name(self) -> str:
+        assert self.trace.end is not None
+        return self.trace.end.property or ""
+
+    def _each(self, meter: Meter, out: Path) -> MinimizeOptions:
+        """Return the options of one of the minimisations: its share of what may be used."""
+        options = self.options
+        threads = threads_of(options.threads)
+        at_once = min(threads, options.seeds)
+        seconds, memory = meter.seconds_left, options.max_memory
+        if meter.ceiling is not None:
+            memory = max(1, meter.ceiling // at_once // MIB)
+        return replace(
+            options,
+            seeds=1,
+            threads=max(1, threads // at_once),
+            max_events=max(1, options.max_events // options.seeds),
+            max_seconds=None if seconds is None else max(0.01, seconds),
+            max_memory=memory,
+            out=out,
+            traces=True,
+            progress=None,
+        )
+
+    def _draw(self, seed: int, file: Path, given: MinimizeOptions) -> WalkReport:
+        """Make random runs as those of the trace were, with another seed."""
+        drawn: Any = self.trace.header.options[DRAWN]
+        is_declared = declared(self.system, self._name) is not None
+        told: Mapping[str, Any] = {
+            name: drawn[name]
+            for name in ("max_steps", "scheduler", "unbiased", "weights")
+            if drawn.get(name)
+        }
+        return _VERBS[drawn["verb"]](
+            self.system,
+            seed=seed,
+            events=STEPS,
+            properties=[self._name] if is_declared else None,
+            engine="python" if self.trace.header.engine == "python" else "auto",
+            threads=given.threads,
+            max_seconds=given.max_seconds,
+            max_memory=given.max_memory,
+            out=file,
+            **told,
+        )
+
+    def _tell(self, results: list[_OfSeed], meter: Meter) -> None:
+        reports = [one.report for one in results if one.report is not None]
+        if self.options.progress is None or not reports:
+            return
+        best = min(reports, key=_size)
+        self.options.progress(
+            ShrinkProgress(
+                deliveries=best.final.deliveries,
+                externals=best.final.externals,
+                schedules=sum(one.schedules for one in reports),
+                events=sum(one.events for one in reports),
+                seconds=meter.seconds,
+            )
+        )
+
+    def _reported(
+        self, results: list[_OfSeed], meter: Meter, folder: Path
+    ) -> MinimizeReport:
+        reports = [one for one in results if one.report is not None]
+        number, best = min(
+            ((at, one.report) for at, one in enumerate(results) if one.report),
+            key=lambda pair: (_size(pair[1]), pair[0]),
+        )
+        row, run = best.properties[0], best.properties[0].run
+        assert run is not None
+        path = self.path
+        row = replace(row, trace=None, replay=None)
+        if self.options.traces:
+            out = self.options.out
+            if number:
+                path = path.with_name(
+                    f"{path.stem}-seed{results[number].seed}{path.suffix}"
+                )
+                shutil.copyfile(folder / f"{number}.wl", path)
+            file = beside(self.path) if out is None else Path(out)
+            origin = self.system.origin
+            row = with_file(row, run, file, None if origin is None else origin.target)
+        bounds = [one.report.bound for one in reports if one.report is not None]
+        return replace(
+            best,
+            properties=(row,),
+            seconds=meter.seconds,
+            seed=results[number].seed,
+            bound=next(filter(None, bounds), None),
+            original=path,
+            schedules=sum(one.report.schedules for one in reports if one.report),
+            events=sum(one.report.events for one in reports if one.report),
+            runs=tuple(_row(one) for one in results),
+        )
+
+
+def beside(path: Path) -> Path:
+    """Return where the smaller trace goes by default.
+
+    Examples
+    --------
+    >>> beside(Path("runs/toy.wl")).as_posix()
+    'runs/toy-min.wl'
+    """
+    return path.with_name(f"{path.stem}-min{path.suffix}")
+
+
+def _size(report: MinimizeReport) -> tuple[int, int]:
+    return report.final.deliveries, report.final.externals
+
+
+def _row(result: _OfSeed) -> SeedRun:
+    if result.report is None:
+        return SeedRun(seed=result.seed, initial=None, final=None)
+    return SeedRun(
+        seed=result.seed, initial=result.report.initial, final=result.report.final
+    )

@@ -1,0 +1,126 @@
+"""Work spread over processes: the same results in the same order on any number of them."""
+
+# ruff: noqa: S301 -- what is read was written by a copy of this very process
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+from collections.abc import Callable
+from typing import Generic, NoReturn, TypeVar, final
+
+from worldline.model.usercode import interrupts
+from worldline.model.usercode.divergence import watched
+from worldline.shrink.forking import CAN_FORK, be_alone, fork
+
+T = TypeVar("T")
+
+_CHUNK = 1 << 20
+
+
+@final
+class Spread(Generic[T]):
+    """Does some numbered work, each piece in a process of its own.
+
+    Ctrl-C ends what is being done, which then has a result as it always has; what has
+    not begun is left out. A piece whose process dies is done again here.
+
+    Parameters
+    ----------
+    work
+        Does one piece; its result can be pickled.
+    processes
+        How many pieces are done at once. With one, all are done here.
+    done
+        Is called with each result, in order.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[int], T],
+        processes: int,
+        done: Callable[[int, T], None],
+    ) -> None:
+        self._work = work
+        self._processes = processes if CAN_FORK else 1
+        self._done = done
+        self._begun: dict[int, tuple[int, int]] = {}
+        self.interrupted = False
+
+    def run(self, count: int) -> None:
+        """Do the pieces up to a number."""
+        try:
+            for number in range(count):
+                if self.interrupted and number not in self._begun:
+                    return
+                if self._processes == 1:
+                    self._done(number, self._work(number))
+                    continue
+                self._begin(range(number, min(count, number + self._processes)))
+                self._done(number, self._result(number))
+        finally:
+            for pid, pipe in self._begun.values():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                os.close(pipe)
+
+    def stop(self) -> None:
+        """Begin nothing more, and have what is being done come to an end."""
+        self.interrupted = True
+        for pid, _ in self._begun.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGUSR1)
+
+    def _begin(self, numbers: range) -> None:
+        for number in numbers:
+            if number not in self._begun and not self.interrupted:
+                reads, writes = os.pipe()
+                pid = fork()
+                if not pid:
+                    self._serve(number, writes)
+                os.close(writes)
+                self._begun[number] = pid, reads
+
+    def _result(self, number: int) -> T:
+        pid, pipe = self._begun[number]
+        raw = b""
+        while chunk := self._read(pipe):
+            raw += chunk
+        os.waitpid(pid, 0)
+        os.close(pipe)
+        del self._begun[number]
+        try:
+            result: T = pickle.loads(raw)
+        except (EOFError, pickle.UnpicklingError):
+            return self._work(number)
+        return result
+
+    def _read(self, pipe: int) -> bytes:
+        """Read what is there; Ctrl-C ends the others, which then write what they have."""
+        while True:
+            try:
+                with interrupts.heard():
+                    select.select([pipe], [], [])
+                # Not in there: what was read must not get lost.
+                return os.read(pipe, _CHUNK)
+            except KeyboardInterrupt:
+                self.stop()
+
+    def _serve(self, number: int, pipe: int) -> NoReturn:
+        status = 1
+        try:
+            keys = signal.getsignal(signal.SIGINT)
+            be_alone()
+            if keys is not None:
+                signal.signal(signal.SIGUSR1, keys)  # Ctrl-C, as `stop` passes it on
+            with watched():
+                raw = pickle.dumps(self._work(number), pickle.HIGHEST_PROTOCOL)
+            with open(pipe, "wb") as file:
+                file.write(raw)
+            status = 0
+        finally:
+            os._exit(status)
