@@ -103,7 +103,11 @@ def rows_for(chosen: Sequence[Case]) -> list[Row]:
         for case in chosen
         for run in case.runs
     }
-    return [row for row in rows_of(ROWS) if (row.case, row.seed, row.initial) in runs]
+    return [
+        row
+        for row in rows_of(ROWS)
+        if (row.case, row.seed, (row.initial[0] - row.startup, row.initial[1])) in runs
+    ]
 
 
 def told(row: Row) -> str:
