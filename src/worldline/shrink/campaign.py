@@ -82,6 +82,9 @@ class _Asked(NamedTuple):
     key: TriedKey | None
 
 
+_NEWEST = 1 / 16
+"""The share of the newest candidate in what one costs of late."""
+
 _TELL_EVERY = 64
 """Candidates between two reports of progress."""
 
@@ -136,6 +139,7 @@ class Campaign:
         self._most = most_events
         self._progress = progress
         self._crews = Crews(meter, threads)
+        self._events = 0.0  # of a candidate, of late
         self._tried: set[TriedKey] = set()
         """What the best run was tried with: it says where its steps are."""
 
@@ -150,8 +154,8 @@ class Campaign:
         self._best = run
 
     def close(self) -> None:
-        """End the processes that were begun."""
-        self._crews.close()
+        """End the processes that were begun; from now on there are no others."""
+        self._crews.give_up()
 
     @property
     def events_left(self) -> int | None:
@@ -212,7 +216,9 @@ class Campaign:
             If a limit is reached.
         """
         return self._first_of(
-            candidates, self._crews.now(self.runner, self.best), sideways=sideways
+            candidates,
+            self._crews.now(self.runner, self.best, self._events),
+            sideways=sideways,
         )
 
     def attempt_with(
@@ -293,6 +299,7 @@ class Campaign:
                 self.check()
                 self.schedules += 1
                 self.runner.executed += trial.events
+                self._events += (trial.events - self._events) * _NEWEST
                 if trial.is_taken:
                     executed = trial.executed or self._executed(candidate)
                     self.best = self.runner.marked(executed, self.best)
