@@ -129,7 +129,21 @@ def _store(case: str, fits: list[Try]) -> None:
         "guided": any(word in asked for word in GUIDANCE),
         "seeds": [one._asdict() for one in fits],
     }
-    CORPUS.write_text(json.dumps(corpus, indent=1) + "\n")
+    CORPUS.write_text(_text(corpus))
+
+
+def _text(corpus: dict[str, Any]) -> str:
+    """Return the file of a corpus, a line for each seed."""
+    cases = [
+        f" {json.dumps(case)}: {{\n"
+        f'  "command": {json.dumps(rows["command"])},\n'
+        f'  "guided": {json.dumps(rows["guided"])},\n'
+        '  "seeds": [\n'
+        + ",\n".join(f"   {json.dumps(seed)}" for seed in rows["seeds"])
+        + "\n  ]\n }"
+        for case, rows in corpus.items()
+    ]
+    return "{\n" + ",\n".join(cases) + "\n}\n"
 
 
 def _tried() -> dict[str, list[list[Any]]]:
