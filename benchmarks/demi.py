@@ -28,7 +28,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.demi_cases import (  # noqa: E402
     CONTENTS,
     CORPUS,
+    DECLARED,
     PUBLISHED,
+    REORDERING,
     TABLE_3,
     Case,
     FailingRun,
@@ -37,9 +39,7 @@ from benchmarks.demi_cases import (  # noqa: E402
     keep_best,
 )
 from benchmarks.demi_runs import (  # noqa: E402
-    DECLARED,
     KEPT,
-    REORDERING,
     NoRun,
     Row,
     keep,
@@ -170,7 +170,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--options", nargs="+", default=[], metavar="NAME=VALUE")
     parser.add_argument("--any-version", action="store_true")
     parser.add_argument("--find", action="store_true", help="time to find, instead")
-    parser.add_argument("--find-seconds", type=float, default=300, metavar="S")
+    parser.add_argument(
+        "--find-seconds", type=float, default=demi_find.LIMIT, metavar="S"
+    )
     parser.add_argument("--speed", action="store_true", help="deliveries/s, instead")
     parser.add_argument("--write", action="store_true", help="into docs/results.md")
     return parser.parse_args()

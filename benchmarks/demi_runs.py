@@ -20,12 +20,11 @@ from zlib import crc32
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.demi_cases import Case, FailingRun, Size  # noqa: E402
+from benchmarks.demi_cases import REORDERING, Case, FailingRun, Size  # noqa: E402
 from benchmarks.processes import measured  # noqa: E402
 
 # Worldline is imported in children only: see `Measured.peak`.
 
-DECLARED, REORDERING = "declared", "reordering"
 KEPT = Path("worldline-out/demi")
 STAGES = {"provenance": "provenance", "sts": "externals"}
 """By stage of DEMi, the pass of ours that does the same, the first time it has run.

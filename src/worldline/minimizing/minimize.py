@@ -17,6 +17,7 @@ from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.minimizing.seeds import FailingRuns, beside
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
+from worldline.model.kinds import Kind
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
@@ -27,9 +28,10 @@ from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
-from worldline.shrink.campaign import Campaign, ShrinkProgress, shrink
+from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import CLOSED_WORLD, level_of
+from worldline.shrink.passes.contents import Contents
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 from worldline.trace.records import Trace
@@ -109,7 +111,7 @@ def _minimized(
     finally:
         campaign.close()
     best = campaign.best
-    row = _witnessed(original, runner, best, path, options)
+    row = _witnessed(original, campaign.runner, best, path, options)
     return MinimizeReport(
         system=original.system.name,
         verdict=Verdict.VIOLATED,
@@ -123,8 +125,9 @@ def _minimized(
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
         passes=tuple(campaign.reports),
         schedules=campaign.schedules,
-        events=runner.executed,
+        events=campaign.runner.executed,
         network="reordering" if options.reorder else "declared",
+        contents=tuple(map(str, campaign.runner.world.system.contents)),
         level=proofs.level,
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
@@ -145,12 +148,23 @@ def _shrink(
 ) -> None:
     """Shrink, then find out how far that is from the smallest that there can be."""
     searches = Searches(original, options.certify, effort=options.effort)
-    shrink(campaign, (*STANDARD, *searches.stages))
+    stages: Stages = STANDARD
+    if options.contents:
+        stages = (stages[0], (_contents(original),), *stages[1:])
+    shrink(campaign, (*stages, *searches.stages))
     proofs.least = searches.least(campaign)
     levels = level_of(campaign)
     if levels and searches.is_closed_world(campaign):
         levels.append(CLOSED_WORLD)
     proofs.level = next(reversed(levels), None)
+
+
+def _contents(original: Original) -> Contents:
+    """Return the pass that changes arguments, but for calls before the run."""
+    start = original.start
+    before = (event for event, _ in start.prologue)
+    kept = {(e.name, e.key[-1]) for e in before if e.kind is Kind.CALL}
+    return Contents(kept, nodes=not start.prologue and start.begins is None)
 
 
 def _witnessed(
@@ -163,7 +177,7 @@ def _witnessed(
     """Confirm the smallest run with the real nodes, and write its trace."""
     out = Path(options.out) if options.out is not None else beside(path)
     evidence = Evidence(
-        original.system,
+        runner.world.system,
         Beginning([original.start]),
         out,
         is_written=options.traces,

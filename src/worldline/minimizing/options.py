@@ -55,6 +55,12 @@ class MinimizeOptions(VerbOptions):
         "result is then a run of another network, and says so",
         Switch(),
     )
+    contents: bool = option(
+        False,
+        "leave members out of the arguments of calls, and make their numbers smaller; "
+        "the result is then a run of another workload, and says so",
+        Switch(),
+    )
     seeds: int = option(
         1,
         "failing runs to start from: that of the trace, and what its random runs meet "

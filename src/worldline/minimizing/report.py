@@ -75,6 +75,9 @@ class MinimizeReport(BaseReport):
         for bounds are not counted.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
+    contents
+        The calls of the workload that have other arguments in the result, if that was
+        asked for: each as it was declared, and as it is.
     level
         ``1-minimal`` if leaving out any single event of the result gives no run that
         violates the same and is smaller; ``pair-minimal`` if no two of them either. None
@@ -101,6 +104,7 @@ class MinimizeReport(BaseReport):
     schedules: int
     events: int
     network: str
+    contents: tuple[str, ...] = ()
     level: str | None
     lower_bound: int | None
     certified: bool
@@ -122,6 +126,7 @@ class MinimizeReport(BaseReport):
             "schedules": self.schedules,
             "events": self.events,
             "network": self.network,
+            "contents": list(self.contents),
             "level": self.level,
             "lower_bound": self.lower_bound,
             "certified": self.certified,
@@ -136,6 +141,7 @@ class MinimizeReport(BaseReport):
             f"  {_sizes(self.initial, self.final)}",
             *self._runs(),
             *self._passes(),
+            *(f"    call {one}" for one in self.contents),
         ]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
@@ -147,7 +153,8 @@ class MinimizeReport(BaseReport):
             level += f", every run has {self.lower_bound:,} deliveries or more"
         lines.append(
             f"  {self.schedules:,} schedules, {self.events:,} events, "
-            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}{level}"
+            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}"
+            f"{', another workload' if self.contents else ''}{level}"
         )
         lines += self.note_lines()
         return "\n".join(map(one_line, lines))

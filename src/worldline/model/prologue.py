@@ -58,6 +58,11 @@ class Pattern:
         return " ".join(words)
 
 
+def start(node: NodeId, *, choices: Iterable[int] = ()) -> Pattern:
+    """Start a node, where starts are events."""
+    return Pattern(Kind.START, node, choices=tuple(choices))
+
+
 def deliver(
     node: NodeId,
     message: type | Any,

@@ -123,6 +123,9 @@ class System(Declared):
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    contents, plain
+        Other arguments of some calls than were declared, and the system without them;
+        see `worldline.model.contents`. None has any unless it is given them.
     loses_when_down
         Whether something that arrives at a node that is down may be lost.
     stuck
@@ -179,6 +182,8 @@ class System(Declared):
         self.origin: SystemOrigin | None = None
         self.injected: str | None = None
         self.free_faults: tuple[str, ...] = ()
+        self.contents: tuple[Any, ...] = ()
+        self.plain: System | None = None
         self.stuck: dict[Any, Any] = {}
         self.layout = Layout(len(self.ids), len(self.observers))
         self.scripts = scripts_by_node(self.workload, self.index)
@@ -234,9 +239,14 @@ class System(Declared):
         fewer = all(p in self.properties for p in changed.properties)
         if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
             changed.origin = self.origin
-        return (
-            changed if self.injected is None else changed.under_injection(self.injected)
-        )
+        if self.plain is not None and "workload" not in changes:
+            changed.contents, changed.plain = (
+                self.contents,
+                self.plain.replace(**changes),
+            )
+        if self.injected is None:
+            return changed
+        return changed.under_injection(self.injected, self.free_faults)
 
     def under_injection(self, scope: str, faults: tuple[str, ...] = INJECTED) -> System:
         """Return this system with its faults decided by whoever injects them.

@@ -22,6 +22,7 @@ from worldline.model.kinds import BUDGETS
 from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
 from worldline.model.system import System, SystemOrigin
+from worldline.runs.contents import recorded_contents
 from worldline.trace.format import StrPath
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import FREE, INJECTED, Header
@@ -195,6 +196,11 @@ def _is_of_the_zoo(target: str) -> bool:
 
 
 def as_recorded(header: Header, system: System) -> System:
+    """Return a system as a run had it: with injected faults, with other contents."""
+    return recorded_contents(header, _injected(header, system))
+
+
+def _injected(header: Header, system: System) -> System:
     """Return a system with the faults of a run in which they were injected."""
     scope = header.options.get(INJECTED)
     if not isinstance(scope, str) or system.injected is not None:

@@ -15,12 +15,14 @@ from worldline.model.network import Networks
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
+from worldline.runs.contents import contents_record
 from worldline.runs.senders import Senders
 from worldline.runs.step_record import LocalState, step_record
 from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode
 from worldline.trace.records import (
+    CONTENTS,
     DRAWN,
     FREE,
     INJECTED,
@@ -150,6 +152,8 @@ def _options(system: System) -> dict[str, Json]:
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
+    if system.contents:
+        options[CONTENTS] = [contents_record(one) for one in system.contents]
     return options
 
 

@@ -19,6 +19,7 @@ from worldline.show.still import still_steps
 from worldline.trace.json_text import Json, shorten, show
 from worldline.trace.records import (
     BOOT,
+    CONTENTS,
     INJECTED,
     RUN,
     STATE,
@@ -83,7 +84,7 @@ def header_lines(trace: Trace) -> Iterator[str]:
     for kind in dict.fromkeys(node.kind for node in header.nodes):
         names = [node.name for node in header.nodes if node.kind == kind]
         yield f"  {kind}: {', '.join(names)}"
-    yield f"  network {_network(header)}{_faults(header)}"
+    yield f"  network {_network(header)}{_faults(header)}{_contents(header)}"
     if header.target is not None:
         given = "".join(f" -p {k}={v}" for k, v in header.parameters.items())
         yield f"  from {header.target}{given}"
@@ -155,6 +156,14 @@ def _faults(header: Header) -> str:
         if (type(amount) is int and amount > 0) or (amount is None and name != "nodes")
     ]
     return f"; faults {', '.join(allowed)}" if allowed else ""
+
+
+def _contents(header: Header) -> str:
+    listed = header.options.get(CONTENTS)
+    if not isinstance(listed, list):
+        return ""
+    names = [str(one.get("call")) for one in listed if isinstance(one, dict)]
+    return f"; calls with other contents: {', '.join(names)}"
 
 
 def _heading(step: StepRecord) -> str:

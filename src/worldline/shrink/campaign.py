@@ -21,7 +21,7 @@ from worldline.shrink.crews import Crews
 from worldline.shrink.crossing import CannotCross
 from worldline.shrink.matching import Matching
 from worldline.shrink.round import Round
-from worldline.shrink.steps import ShrunkStep
+from worldline.shrink.steps import ShrunkStep, size_of
 
 
 @final
@@ -81,6 +81,9 @@ class _Asked(NamedTuple):
     key: TriedKey | None
 
 
+_NEWEST = 1 / 16
+"""The share of the newest candidate in what one costs of late."""
+
 _TELL_EVERY = 64
 """Candidates between two reports of progress."""
 
@@ -107,6 +110,8 @@ class Campaign:
 
     Attributes
     ----------
+    runner
+        The one of the best run: a pass may have changed the system.
     best
         The smallest run so far.
     schedules
@@ -133,6 +138,7 @@ class Campaign:
         self._most = most_events
         self._progress = progress
         self._crews = Crews(meter, threads)
+        self._events = 0.0  # of a candidate, of late
         self._tried: set[TriedKey] = set()
         """What the best run was tried with: it says where its steps are."""
 
@@ -147,8 +153,8 @@ class Campaign:
         self._best = run
 
     def close(self) -> None:
-        """End the processes that were begun."""
-        self._crews.close()
+        """End the processes that were begun; from now on there are no others."""
+        self._crews.give_up()
 
     @property
     def events_left(self) -> int | None:
@@ -209,8 +215,37 @@ class Campaign:
             If a limit is reached.
         """
         return self._first_of(
-            candidates, self._crews.now(self.runner, self.best), sideways=sideways
+            candidates,
+            self._crews.now(self.runner, self.best, self._events),
+            sideways=sideways,
         )
+
+    def attempt_with(
+        self, runner: CandidateRunner, wanted: Sequence[ShrunkStep], matching: Matching
+    ) -> bool:
+        """Run a candidate of another system; go on with that if it is smaller.
+
+        Parameters
+        ----------
+        runner
+            That of the other system, in the present one's place from then on.
+        wanted
+            Steps that it knows.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
+        self.check()
+        self.schedules += 1
+        runner.executed = self.runner.executed
+        executed = runner.run(wanted, matching, None)
+        self.runner.executed = runner.executed
+        if executed is None or size_of(executed) >= self.best.size:
+            return False
+        self.runner, self.best = runner, runner.marked(executed, None)
+        return True
 
     def _first_of(
         self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool
@@ -255,6 +290,7 @@ class Campaign:
                 self.check()
                 self.schedules += 1
                 self.runner.executed += trial.events
+                self._events += (trial.events - self._events) * _NEWEST
                 if trial.is_taken:
                     executed = trial.executed or self._executed(candidate)
                     self.best = self.runner.marked(executed, self.best)

@@ -7,6 +7,7 @@ where the candidate first differs from the run that it was made of.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -97,6 +98,7 @@ class CandidateRunner:
         self.world = RememberingWorld(system)
         self.world.restore(snapshot)
         self.executed = 0
+        self._snapshot = snapshot
         self._target = target
         target.begin(self.world)
         transit = Transit(system)
@@ -106,6 +108,12 @@ class CandidateRunner:
                 transit.add((BEFORE, number), Parcel(index, envelope))
                 number += 1
         self._first = Mark(0, self.world.moment(), transit)
+
+    def of_system(self, system: System) -> CandidateRunner:
+        """Return one for another system with the same nodes, which begins likewise."""
+        other = CandidateRunner(system, self._snapshot, copy.copy(self._target))
+        other.executed = self.executed
+        return other
 
     def of_schedule(
         self, schedule: Iterable[tuple[Event, Choices]]
@@ -230,8 +238,10 @@ def is_taken(
         Whether one that is as large does, if it is another.
     """
     size = size_of(executed)
-    if size != best.size or not sideways:
-        return size < best.size
+    if size < best.size:
+        return True
+    if size.length != best.size.length or not sideways:
+        return False
     return any(
         one.known is not other.known
         for one, other in zip(executed, best.steps, strict=True)

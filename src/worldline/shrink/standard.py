@@ -8,6 +8,7 @@ from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.passes.clusters import Clusters
 from worldline.shrink.passes.earlier import Earlier
 from worldline.shrink.passes.mutations import Mutations
+from worldline.shrink.passes.options import SimplerOptions
 from worldline.shrink.passes.provenance import CausalPast
 from worldline.shrink.passes.removals import (
     Ladder,
@@ -30,6 +31,7 @@ CHEAP: tuple[ShrinkPass, ...] = (
     Removal("single externals", single_externals, LAST),
     Removal("internals", internals, LAST),
     Removal("any last", each_step, ANY_LAST),
+    SimplerOptions(),
 )
 """Passes that look at parts of a run, or at its events one by one."""
 

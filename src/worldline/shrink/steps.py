@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias, final
 
 from worldline.model.events import Choices
 from worldline.model.kinds import Kind
+from worldline.shrink.weights import weight_of
 from worldline.worlds.remembered import RememberedEvent
 
 Sending: TypeAlias = tuple[int, int]
@@ -64,18 +65,32 @@ class Size(NamedTuple):
         Starts, calls and faults.
     steps
         All events.
+    weight
+        Of all options that were taken, and of the arguments of calls; see `weights`.
     """
 
     deliveries: int
     externals: int
     steps: int
+    weight: int = 0
+
+    @property
+    def length(self) -> tuple[int, int, int]:
+        """All but the weight, which decides between runs that are as long."""
+        return self[:3]
 
 
 def size_of(steps: Iterable[ShrunkStep]) -> Size:
     """Return how large a run is."""
+    steps = tuple(steps)
     kinds = [step.known.event.kind for step in steps]
     return Size(
         sum(kind in DELIVERIES for kind in kinds),
         sum(kind.is_external for kind in kinds),
         len(kinds),
+        sum(
+            weight_of(step.known.event, step.choices)
+            for step, kind in zip(steps, kinds, strict=True)
+            if step.choices or kind is Kind.CALL
+        ),
     )

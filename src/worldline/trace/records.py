@@ -51,6 +51,10 @@ INJECTED = "injected"
 FREE = "free_faults"
 """Stands there, too, for the names of those that could happen without limit."""
 
+CONTENTS = "contents"
+"""Stands there, where calls had other arguments than the workload says, for which ones:
+a list of objects with the keys ``call``, ``was`` and ``is``."""
+
 DRAWN = "drawn"
 """Stands there, where random runs met this one, for how they were drawn: an object with
 ``verb``, ``max_steps``, ``scheduler``, ``unbiased`` and ``weights``, as they were told."""
