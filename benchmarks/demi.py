@@ -28,7 +28,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.demi_cases import (  # noqa: E402
     CONTENTS,
     CORPUS,
+    DECLARED,
     PUBLISHED,
+    REORDERING,
     TABLE_3,
     Case,
     FailingRun,
@@ -37,9 +39,7 @@ from benchmarks.demi_cases import (  # noqa: E402
     keep_best,
 )
 from benchmarks.demi_runs import (  # noqa: E402
-    DECLARED,
     KEPT,
-    REORDERING,
     NoRun,
     Row,
     keep,
@@ -103,7 +103,11 @@ def rows_for(chosen: Sequence[Case]) -> list[Row]:
         for case in chosen
         for run in case.runs
     }
-    return [row for row in rows_of(ROWS) if (row.case, row.seed, row.initial) in runs]
+    return [
+        row
+        for row in rows_of(ROWS)
+        if (row.case, row.seed, (row.initial[0] - row.startup, row.initial[1])) in runs
+    ]
 
 
 def told(row: Row) -> str:
@@ -170,7 +174,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--options", nargs="+", default=[], metavar="NAME=VALUE")
     parser.add_argument("--any-version", action="store_true")
     parser.add_argument("--find", action="store_true", help="time to find, instead")
-    parser.add_argument("--find-seconds", type=float, default=300, metavar="S")
+    parser.add_argument(
+        "--find-seconds", type=float, default=demi_find.LIMIT, metavar="S"
+    )
     parser.add_argument("--speed", action="store_true", help="deliveries/s, instead")
     parser.add_argument("--write", action="store_true", help="into docs/results.md")
     return parser.parse_args()

@@ -34,6 +34,12 @@ FEWEST_RUNS, ENOUGH_RUNS = 3, 10
 Size = tuple[int, int]
 """Deliveries and externals."""
 
+DECLARED, REORDERING = "declared", "reordering"
+"""The networks under which runs are minimised."""
+
+Best = dict[tuple[str, str], int]
+"""The fewest deliveries known, by case and network."""
+
 
 class Published(NamedTuple):
     """What DEMi came to in one case.
@@ -162,20 +168,25 @@ def cases(*paths: Path) -> dict[str, Case]:
     }
 
 
-def best_known(path: Path = BEST) -> dict[tuple[str, str], int]:
-    """Return the fewest deliveries that anybody needed, by case and network.
-
-    Of the published schedules by hand, what keeps messages in order counts for either.
-    """
-    known: dict[tuple[str, str], int] = {}
+def best_known(path: Path = BEST) -> Best:
+    """Return the fewest deliveries that anybody needed, those by hand among them."""
+    known: Best = {}
     for name, one in PUBLISHED.items():
-        networks = ("declared", "reordering") if one.keeps_order else ("reordering",)
-        known.update({(name, network): one.by_hand for network in networks})
+        take(known, name, DECLARED if one.keeps_order else REORDERING, one.by_hand)
     for name, by_network in json.loads(path.read_text()).items():
         for network, one in by_network.items():
-            key = name, network
-            known[key] = min(known.get(key, one["deliveries"]), one["deliveries"])
+            take(known, name, network, one["deliveries"])
     return known
+
+
+def take(known: Best, name: str, network: str, deliveries: int) -> None:
+    """Note a run among the shortest ones, if it is so short.
+
+    One that keeps messages in order counts where they may overtake each other, too.
+    """
+    for one in {network, REORDERING}:
+        key = name, one
+        known[key] = min(known.get(key, deliveries), deliveries)
 
 
 def keep_best(

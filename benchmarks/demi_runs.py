@@ -20,12 +20,11 @@ from zlib import crc32
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.demi_cases import Case, FailingRun, Size  # noqa: E402
+from benchmarks.demi_cases import REORDERING, Case, FailingRun, Size  # noqa: E402
 from benchmarks.processes import measured  # noqa: E402
 
 # Worldline is imported in children only: see `Measured.peak`.
 
-DECLARED, REORDERING = "declared", "reordering"
 KEPT = Path("worldline-out/demi")
 STAGES = {"provenance": "provenance", "sts": "externals"}
 """By stage of DEMi, the pass of ours that does the same, the first time it has run.
@@ -53,6 +52,9 @@ class Row:
     ----------
     initial, provenance, sts, final
         Deliveries and externals at the beginning, after each stage, at the end.
+    startup
+        Deliveries among them that come before the run, which cannot be left out: those of
+        a prologue. DEMi counts them.
     cpu, wall, peak
         Seconds, and MiB of the largest process.
     keeps_order
@@ -85,6 +87,7 @@ class Row:
     keeps_order: bool
     calls: dict[str, int]
     ids: int
+    startup: int = 0
     pace: tuple[Size, ...] = field(repr=False)
 
     @property
@@ -174,20 +177,26 @@ def minimised(
             f"{case.name}, seed {run.seed}: the run has {initial}, and in the corpus "
             f"{(run.deliveries, run.externals)}; remove {trace}, or collect it again"
         )
+    startup = report["startup"]
+
+    def whole(size: Size) -> Size:
+        return size[0] + startup, size[1]
+
     return Row(
         case=case.name,
         seed=run.seed,
         network=network,
         options=options,
         version=now,
-        initial=initial,
-        provenance=_after(report, STAGES["provenance"]),
-        sts=_after(report, STAGES["sts"]),
-        final=_size(report),
+        initial=whole(initial),
+        provenance=whole(_after(report, STAGES["provenance"])),
+        sts=whole(_after(report, STAGES["sts"])),
+        final=whole(_size(report)),
+        startup=startup,
         cpu=round(done.cpu, 2),
         wall=round(done.wall, 2),
         peak=round(done.peak / 2**20),
-        pace=tuple(report["pace"]),
+        pace=tuple((schedules, size + startup) for schedules, size in report["pace"]),
         **{name: report[name] for name in _SAME},
     )
 
@@ -245,7 +254,9 @@ def main(trace: str, out: str, *given: str) -> None:
     del content["properties"]
     run = report.properties[0].run
     calls = [step for step in run.run if step.kind == "call"] if run else []
+    before = [step for step in run.steps if step.phase == "prologue"] if run else []
     more = {
+        "startup": sum(step.kind in ("deliver", "timer", "call") for step in before),
         "pace": pace,
         "keeps_order": keeps_order,
         "calls": Counter(step.name for step in calls),

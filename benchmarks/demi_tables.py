@@ -8,18 +8,19 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from benchmarks.demi_cases import (
+    DECLARED,
     ENOUGH_RUNS,
     FEWEST_RUNS,
     PUBLISHED,
     PUBLISHED_CONTENTS,
+    REORDERING,
     WANTED,
+    Best,
     Published,
     Size,
+    take,
 )
-from benchmarks.demi_runs import DECLARED, REORDERING, Row
-
-Best = dict[tuple[str, str], int]
-"""The fewest deliveries known, by case and network."""
+from benchmarks.demi_runs import Row
 
 
 class Group(NamedTuple):
@@ -79,16 +80,10 @@ def groups(rows: Iterable[Row]) -> list[Group]:
 
 
 def nearest(best: Best, rows: Iterable[Row]) -> Best:
-    """Return the fewest deliveries known once these runs are.
-
-    A run that keeps messages in order counts where they may overtake, too.
-    """
+    """Return the fewest deliveries known once these runs are."""
     known = dict(best)
     for row in rows:
-        both = (DECLARED, REORDERING) if row.network == DECLARED else (REORDERING,)
-        for network in both:
-            key = row.case, network
-            known[key] = min(known.get(key, row.final[0]), row.final[0])
+        take(known, row.case, row.network, row.final[0])
     return known
 
 
@@ -216,7 +211,8 @@ def headlines(made: Sequence[Group], best: Best) -> str:
         ratios: dict[str, float] = {}
         for name in raft:
             one = plain.get((name, network)) or _of_free_network(plain, name)
-            ratio = one.ratio(best) if one is not None else None
+            is_enough = one is not None and len(one.rows) >= FEWEST_RUNS
+            ratio = one.ratio(best) if one and is_enough else None
             if ratio is not None:
                 ratios[name] = ratio
         if ratios:

@@ -98,9 +98,11 @@ if TYPE_CHECKING:
     from worldline.lineage.explaining.cause import FaultCause
     from worldline.lineage.explaining.report import FaultsFound, FaultsReport
     from worldline.lineage.faults import find_faults
+    from worldline.minimizing.aftermath import NeededStep
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
+    from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
     from worldline.runs.replayed import Divergence, Replayed
@@ -134,12 +136,14 @@ _LAZY = {
         "Scope",
     ),
     "worldline.injection.subject": ("CoverPoint",),
+    "worldline.minimizing.aftermath": ("NeededStep",),
     "worldline.minimizing.minimize": ("minimize",),
     "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
+    "worldline.runs.follow": ("Followed", "follow"),
     "worldline.runs.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
@@ -179,6 +183,7 @@ __all__ = [
     "FaultsFound",
     "FaultsProgress",
     "FaultsReport",
+    "Followed",
     "FrontierPoint",
     "FrozenMap",
     "InputError",
@@ -191,6 +196,7 @@ __all__ = [
     "MessageSet",
     "MinimizeReport",
     "ModelError",
+    "NeededStep",
     "Network",
     "Networks",
     "NodeId",
@@ -244,6 +250,7 @@ __all__ = [
     "events",
     "field",
     "find_faults",
+    "follow",
     "fuzz",
     "ghost",
     "histories",

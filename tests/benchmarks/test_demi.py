@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from benchmarks.demi_cases import (
+    DECLARED,
     PUBLISHED,
+    REORDERING,
     Case,
     FailingRun,
     best_known,
     cases,
     keep_best,
 )
-from benchmarks.demi_find import commands
+from benchmarks.demi_find import Find, commands
 from benchmarks.demi_runs import (
-    DECLARED,
-    REORDERING,
     NoRun,
     Row,
     keep,
@@ -29,7 +29,7 @@ from benchmarks.demi_runs import (
 )
 from benchmarks.pace import Curve, corners, svg
 
-from benchmarks import demi_tables
+from benchmarks import demi_find, demi_tables
 
 ROW = Row(
     case="raft-46",
@@ -206,3 +206,29 @@ def test_a_run_is_made_and_minimised_by_its_command_alone(
         minimised(
             shorter, shorter.runs[0], DECLARED, ("certify=0", "max_events=900"), "abc"
         )
+
+
+def test_a_search_that_was_too_short_says_nothing_of_five_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "finds.jsonl"
+    monkeypatch.setattr(demi_find, "FINDS", path)
+    ended = Find(
+        case="raft-45",
+        options="defaults",
+        seed=1,
+        version="abc",
+        limit=30,
+        violated=None,
+        walks=9,
+        events=900,
+        cpu=30.0,
+        wall=30.0,
+    )
+    lasts = {}
+    for made in ([ended], [replace(ended, limit=300)], [replace(ended, violated="x")]):
+        path.write_text("".join(json.dumps(asdict(one)) + "\n" for one in made))
+        lasts[made[0].limit, made[0].violated] = (
+            demi_find.table().split("|")[-2].strip()
+        )
+    assert lasts == {(30, None): "–", (300, None): "**no**", (30, "x"): "yes"}

@@ -14,6 +14,7 @@ from worldline.engine.bounds import Bounds, Meter
 from worldline.minimizing.exhaustive import ShortRuns
 from worldline.minimizing.fewest import Fewest, closed
 from worldline.minimizing.original import original_of
+from worldline.minimizing.sameness import target_of
 from worldline.model.properties import PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.shrink.campaign import Campaign
@@ -135,7 +136,9 @@ def searched(system: wl.System, trace: Path) -> tuple[Campaign, Fewest, Fewest]:
     """A trace's run, and the searches of all runs and of those with its calls."""
     original = original_of(read(trace), system, trace, reorder=False)
     assert original.start.snapshot is not None
-    runner = CandidateRunner(original.system, original.start.snapshot, original.target)
+    runner = CandidateRunner(
+        original.system, original.start.snapshot, target_of(original, "property")
+    )
     run = runner.of_schedule(original.schedule)
     assert run is not None
     assert original.prop is not None

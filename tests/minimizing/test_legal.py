@@ -40,13 +40,13 @@ def recorded(command: str, folder: Path) -> Path:
 def judged(report: wl.MinimizeReport) -> None:
     """Fail unless the run of a report is what it is said to be."""
     assert report.trace is not None
-    trace = read(report.trace)
-    assert trace.header.target is not None
-    system = load(trace.header.target, trace.header.parameters)
+    trace, header = read(report.trace), read(report.original).header
+    assert header.target is not None
+    system = load(header.target, header.parameters)
     if report.network == "reordering":
         system = system.replace(network=wl.datagrams(loss=False, duplication=False))
     lines = lines_in(Path(report.trace))
-    scripts = scripts_of(system) if "raft" in trace.header.system else None
+    scripts = scripts_of(system) if header.system == "raft" else None
     assert illegal(lines, scripts) == ""
     assert counts(lines) == (report.final.deliveries, report.final.externals)
     boot, prologue, schedule = schedule_of(trace, system)

@@ -31,6 +31,7 @@ LONG = [tell(B, C, "x"), take(C, B, "x"), call(C, "toggle"), *LIGHT]
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are begun before there is anything to do for them."""
     monkeypatch.setattr(crews, "WORTH_CREW", 0)
+    monkeypatch.setattr(crews, "WORTH_TELLING", 0)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def all_of(report: wl.MinimizeReport) -> Any:
     return events_of(report), report.final, passes, numbers
 
 
-def minimized(recorded: Path, threads: int, max_events: int = 2_500) -> Any:
+def minimized(recorded: Path, threads: int, max_events: int = 1_500) -> Any:
     return all_of(
         wl.minimize(recorded, certify=0, threads=threads, max_events=max_events)
     )
@@ -114,6 +115,20 @@ def test_where_there_is_no_more_room_other_processes_take_over(
     assert len(pids) > 1
 
 
+def test_where_memory_is_short_one_process_goes_on_alone(
+    recorded: Path, at_once: None, monkeypatch: pytest.MonkeyPatch
+):
+    pids = noted_forks(monkeypatch)
+    with monkeypatch.context() as patched:
+        patched.setattr(crews, "resident", lambda: 2**60)
+        assert minimized(recorded, 2) == minimized(recorded, 1)
+    assert pids == []
+    monkeypatch.setattr(crews, "_LOOK_EVERY", 1)
+    monkeypatch.setattr(crew.Crew, "resident", lambda self: 2**60)
+    assert minimized(recorded, 2) == minimized(recorded, 1)
+    assert len(pids) == 1
+
+
 def test_no_process_is_left(
     recorded: Path, at_once: None, monkeypatch: pytest.MonkeyPatch
 ):
@@ -143,6 +158,15 @@ def test_the_first_in_order_wins_whichever_is_finished_first(at_once: None):
     assert won == 2
     assert made.schedules == 3
     assert made.best.size.deliveries == 4
+
+
+def test_after_the_end_no_process_is_begun(
+    at_once: None, monkeypatch: pytest.MonkeyPatch
+):
+    made = threaded(campaign(LONG), 2)
+    made.close()
+    monkeypatch.setattr(crew, "fork", lambda: pytest.fail("forked"))
+    assert made.first_of([Candidate(made.best.steps[3:], EXACT)]) == 0
 
 
 def test_candidates_may_be_drawn_from_what_never_ends(at_once: None):

@@ -1,4 +1,4 @@
-"""Random walks in the direct world end as those over tables do."""
+"""Random walks in the direct and remembering worlds end as those over tables do."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
 from worldline.runs.start import starts
+from worldline.worlds.remembered_walks import RememberedWalks
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import CannotTell, DirectWalks
 
@@ -41,15 +42,19 @@ class Both:
         assert first.snapshot is not None
         self.start = self.world.encode(first.snapshot)
         safety = [p for p in system.properties if p.kind is PropertyKind.SAFETY]
-        self.direct = DirectWalks(
-            self.world,
-            seed=SEED,
-            most_steps=STEPS,
-            scheduler=Weighted(),
-            traits=lambda event: Traits(weigh(event)),
-            checks=safety,
-            goal=goal,
-        )
+        self.elsewhere = [
+            made(
+                self.world,
+                seed=SEED,
+                most_steps=STEPS,
+                scheduler=Weighted(),
+                traits=lambda event: Traits(weigh(event)),
+                checks=safety,
+                goal=goal,
+            )
+            for made in (DirectWalks, RememberedWalks)
+        ]
+        self.direct, self.remembered = self.elsewhere
         self.options = WalkSettings(
             seed=SEED,
             most_steps=STEPS,
@@ -102,12 +107,13 @@ def test_walks_are_alike_wherever_they_move(
                     continue
                 assert moved.row is not None
                 row, steps = moved.row, moved.steps
-            try:
-                found = both.direct.go_on(both.start, row, ended.walk, steps)
-            except CannotTell:
-                assert ended.end is WalkEnd.FAILED
-            else:
-                assert found == ended
+            for walks in both.elsewhere:
+                try:
+                    found = walks.go_on(both.start, row, ended.walk, steps)
+                except CannotTell:
+                    assert ended.end is WalkEnd.FAILED
+                else:
+                    assert found == ended
 
 
 def test_they_end_in_all_ways():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.zoo.raft_schedules import CASES, events_of, system_of
+from tests.zoo.raft_schedules import CASES, ORDERED, events_of, system_of
 from tests.zoo.walking import unsafe
 
 import worldline as wl
@@ -60,6 +60,19 @@ def test_a_schedule_made_by_hand_has_the_published_size(bug: str):
 def test_a_schedule_made_by_hand_keeps_messages_in_order_or_not(bug: str):
     system = system_of(bug, network="unordered")
     assert (overtakings(system, _events(bug)) == 0) is CASES[bug].ordered
+
+
+@pytest.mark.parametrize("bug", ORDERED)
+def test_a_shortest_schedule_that_keeps_the_order_is_what_it_says(bug: str):
+    case = ORDERED[bug]
+    world = DirectWorld(system_of(bug, network="ordered"))
+    events = events_of(world, case.schedule)
+    assert unsafe(world) == [case.violated]
+    kinds = [event.kind for event in events]
+    starts = kinds.count(wl.Kind.START)
+    assert len(kinds) - starts == case.deliveries
+    assert starts + kinds.count(wl.Kind.CALL) == case.externals
+    assert overtakings(system_of(bug, network="unordered"), events) == 0
 
 
 @pytest.mark.parametrize("bug", CASES)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import print_json
 from worldline.cli.terminal import print_lines, reclaim
 
 if TYPE_CHECKING:
+    from worldline.minimizing.report import MinimizeReport
     from worldline.runs.report import BaseReport, PropertyReport
 
 
@@ -18,15 +20,46 @@ def answered(report: BaseReport, *, as_json: bool) -> int:
     else:
         reclaim()
         print(report)
-        _print_steps(report.violated)
+        _print_steps(report.violated, report.remarks())
     assert report.verdict is not None
     return report.verdict.exit_code
 
 
-def _print_steps(first: PropertyReport | None) -> None:
+def answered_twice(
+    report: BaseReport,
+    shorter: MinimizeReport | None,
+    *,
+    as_json: bool,
+    shows_steps: bool = True,
+) -> int:
+    """Print a report, and that of the minimisation of its run, whose steps are shown.
+
+    Parameters
+    ----------
+    shorter
+        None if there is nothing to minimise, or it is refused.
+    shows_steps
+        Whether the steps of the run follow where there is no shorter one.
+    """
+    assert report.verdict is not None
+    if as_json:
+        minimized = None if shorter is None else shorter.to_json()
+        print_json({**report.to_json(), "minimized": minimized})
+        return report.verdict.exit_code
+    reclaim()
+    print(report)
+    if shorter is not None:
+        print()
+        answered(shorter, as_json=False)
+    elif shows_steps:
+        _print_steps(report.violated, report.remarks())
+    return report.verdict.exit_code
+
+
+def _print_steps(first: PropertyReport | None, remarks: Mapping[int, str]) -> None:
     """Print the run that leads to the first violation."""
     if first is None or first.run is None:
         return
     from worldline.show.steps import run_lines
 
-    print_lines(["", *run_lines(first.run)])
+    print_lines(["", *run_lines(first.run, remarks)])

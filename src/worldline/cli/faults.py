@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import functools
+from typing import TYPE_CHECKING
 
 from worldline import _command
+from worldline.cli.loading import load_of_trace
 from worldline.cli.options import (
     add_json,
     add_options,
@@ -12,7 +15,12 @@ from worldline.cli.options import (
     given,
     print_json,
 )
+from worldline.cli.shortening import add_minimize, shortened
 from worldline.cli.terminal import reclaim
+
+if TYPE_CHECKING:
+    from worldline.lineage.explaining.report import FaultsReport
+    from worldline.model.system import System
 
 SUMMARY = "find the faults that break a system, or certify that none do"
 
@@ -66,11 +74,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "targets", metavar="TARGET", nargs="+", help="what to break; see below"
     )
     add_options(parser, FaultOptions)
+    add_minimize(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Search for faults; return the exit code of the verdict."""
+    from worldline.cli.answers import answered_twice
     from worldline.cli.progress import shown_faults
     from worldline.lineage.answering import answer
     from worldline.lineage.options import FaultOptions
@@ -85,11 +95,27 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.targets, parameters, options.nodes, options.properties
     )
     _command.begin()
-    with held(), watched(), shown_faults(target.name) as progress:
-        report = answer(target, FaultOptions.of(**told, progress=progress))
+    with held(), watched():
+        with shown_faults(target.name) as progress:
+            report = answer(target, FaultOptions.of(**told, progress=progress))
+        if arguments.minimize:
+            load = functools.partial(_load, arguments, report)
+            report, shorter = shortened(report, load)
+            return answered_twice(
+                report, shorter, as_json=arguments.json, shows_steps=False
+            )
         if arguments.json:
             print_json(report.to_json())
         else:
             reclaim()
             print(report)
         return report.verdict.exit_code
+
+
+def _load(arguments: argparse.Namespace, report: FaultsReport) -> System:
+    """Load the system of the run that was found, as that says."""
+    from worldline.trace.format import read_header
+
+    assert report.trace is not None
+    header = read_header(report.trace)
+    return load_of_trace("minimize", arguments.targets, {}, report.trace, header)

@@ -19,7 +19,8 @@ causal past of the violation, what leads from a state to an equal one, calls and
 messages and timers, whole nodes, pairs of events. Where a message is not under way any
 more, another of its class may stand for it. Each candidate is run under the network as
 it is declared, so the result is a real run: it is confirmed on the real nodes, and
-written. The result does not depend on the machine, unless --max-seconds ends it.
+written. The result does not depend on the machine, unless --max-seconds ends it. Of each
+of its steps it is said what happens without it.
 """
 
 EPILOG = """\
@@ -30,6 +31,8 @@ examples:
   worldline minimize worldline-out/lock-mutual_exclusion.wl lock.py
   worldline minimize worldline-out/randtree-recovered_are_children.wl
   worldline minimize run.wl raft.py --max-events 20000000 --out short.wl --json
+  worldline minimize run.wl raft.py --pytest tests/test_election.py
+  worldline show run-min.wl --beside run.wl
 
 With --effort high, all runs with the same calls are searched for a smaller one, other
 orders of messages are tried, and 100 times as many states are visited for the bounds.

@@ -9,15 +9,17 @@ from typing import Any
 from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
+from worldline.cli.shortening import add_minimize, shortened
 from worldline.options.declaring import VerbOptions
 
 
 def add_search(
     parser: argparse.ArgumentParser, options: type[VerbOptions], target: str
 ) -> None:
-    """Let a verb take a system, its options, and `--json`."""
+    """Let a verb take a system, its options, `--minimize` and `--json`."""
     parser.add_argument("target", metavar="TARGET", nargs="?", help=target)
     add_options(parser, options)
+    add_minimize(parser)
     add_json(parser)
 
 
@@ -28,13 +30,17 @@ def search(
     function: Callable[..., Any],
 ) -> int:
     """Search as a command line says; return the exit code of the verdict."""
-    from worldline.cli.answers import answered
+    from worldline.cli.answers import answered, answered_twice
     from worldline.cli.progress import shown
     from worldline.model.usercode.interrupts import held
 
     system = load_of_search(verb, arguments)
     _command.begin()
-    with held(), shown(system.name) as progress:
-        told = given(arguments, options, system)
-        report = function(system, **told, progress=progress)
-        return answered(report, as_json=arguments.json)
+    with held():
+        with shown(system.name) as progress:
+            told = given(arguments, options, system)
+            report = function(system, **told, progress=progress)
+        if not arguments.minimize:
+            return answered(report, as_json=arguments.json)
+        report, shorter = shortened(report, lambda: system)
+        return answered_twice(report, shorter, as_json=arguments.json)

@@ -27,6 +27,7 @@ examples:
   worldline show run.wl
   worldline show run.wl --diagram
   worldline show run.wl --mermaid > run.mmd
+  worldline show run-min.wl --beside run.wl
 """
 
 FORMS = {
@@ -51,6 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
             const=form,
             help=f"print {text}",
         )
+    parser.add_argument(
+        "--beside",
+        metavar="OTHER",
+        type=Path,
+        help="the steps of TRACE with what they were in another run, such as the one that "
+        "it was minimised from",
+    )
     add_partial(parser)
 
 
@@ -60,11 +68,33 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.trace.records import to_json
 
     trace = read(arguments.trace, partial=arguments.partial)
+    if arguments.beside is not None:
+        print_lines(_beside(arguments, trace))
+        return 0
     if arguments.form == "json":
         print_json(to_json(trace))
     else:
         print_lines(_printer(arguments.form)(trace))
     return 0
+
+
+def _beside(arguments: argparse.Namespace, trace: Trace) -> Iterator[str]:
+    from worldline.model.errors import UsageError
+    from worldline.show.beside import beside
+    from worldline.trace.format import read
+
+    if arguments.form != "steps":
+        raise UsageError(
+            f"--{arguments.form} shows one run, and --beside two",
+            remedy="leave one out",
+        )
+    other = read(arguments.beside, partial=arguments.partial)
+    if other.header.names != trace.header.names:
+        raise UsageError(
+            f"{arguments.beside} has other nodes than {arguments.trace}",
+            remedy="name two runs of one system",
+        )
+    return beside(trace, other)
 
 
 def _printer(form: str) -> Callable[[Trace], Iterator[str]]:

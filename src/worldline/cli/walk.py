@@ -39,7 +39,8 @@ examples:
 Schedulers: weighted (timers are twenty times rarer than messages, faults a hundred
 times), uniform, fifo (messages between two nodes in order), pct:D (random priorities, D
 events in an order), pos (partial orders), delay:N (the oldest first, but N times), swarm
-(weights drawn for each run). By default they take turns, weighted most often.
+(weights drawn for each run), phased:N (weights drawn for each of N phases of a run). By
+default they take turns, weighted and phased most often.
 
 Ctrl-C ends a search and prints what it learned. Exit codes: 1 VIOLATED, 2 bad usage, 3
 UNKNOWN.

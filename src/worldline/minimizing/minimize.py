@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.minimizing.aftermath import Aftermath
 from worldline.minimizing.effort import Searches
+from worldline.minimizing.files import ResultFiles, refuse_no_result
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import MinimizeReport, RunSize
-from worldline.minimizing.seeds import FailingRuns, beside
+from worldline.minimizing.sameness import ANY, shape, target_of
+from worldline.minimizing.seeds import FailingRuns
 from worldline.model.arguments import check_path
 from worldline.model.errors import InternalError, refuse_no_asserts
 from worldline.model.kinds import Kind
@@ -22,22 +24,15 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
-from worldline.runs.evidence import Evidence, Witnessed
 from worldline.runs.loading import command, system_of
-from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
-from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
-from worldline.shrink.candidate import CandidateRunner, ShrunkRun
+from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.level import CLOSED_WORLD, level_of
 from worldline.shrink.passes.contents import Contents
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
-from worldline.trace.records import Trace
-
-ENGINE = "minimize"
-"""What stands in a trace as that which found its run."""
 
 TracePath: TypeAlias = str | os.PathLike[str]
 
@@ -73,6 +68,7 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         options.parameters,
         how=functools.partial(command, "minimize", path),
     )
+    refuse_no_result(recorded, system, path, options)
 
     def minimized(path: Path, options: MinimizeOptions) -> MinimizeReport:
         original = original_of(read(path), system, path, reorder=options.reorder)
@@ -90,7 +86,8 @@ def _minimized(
     meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
     start = original.start
     assert start.snapshot is not None
-    runner = CandidateRunner(original.system, start.snapshot, original.target)
+    target = target_of(original, options.same)
+    runner = CandidateRunner(original.system, start.snapshot, target)
     run = runner.of_schedule(original.schedule)
     if run is None:
         raise InternalError(
@@ -110,8 +107,13 @@ def _minimized(
         bound = bound_that_ended(lambda: _shrink(campaign, original, options, proofs))
     finally:
         campaign.close()
+    files = ResultFiles(original, path, options)
+    row = files.smallest(campaign.runner, campaign.best)
+    after = Aftermath(campaign, target, row.name, any_counts=options.same == ANY)
+    if bound in (None, "events"):
+        bound = bound_that_ended(after.look) or bound
+    others = files.others(campaign.runner, after.others.values())
     best = campaign.best
-    row = _witnessed(original, campaign.runner, best, path, options)
     return MinimizeReport(
         system=original.system.name,
         verdict=Verdict.VIOLATED,
@@ -119,7 +121,8 @@ def _minimized(
         seconds=meter.seconds,
         seed=original.trace.header.seed,
         bound=bound,
-        notes=_notes(original, bound, meter),
+        test=files.test(row),
+        notes=(*_notes(original, bound, meter), *files.notes),
         original=path,
         initial=RunSize(externals=run.size.externals, deliveries=run.size.deliveries),
         final=RunSize(externals=best.size.externals, deliveries=best.size.deliveries),
@@ -127,11 +130,14 @@ def _minimized(
         schedules=campaign.schedules,
         events=campaign.runner.executed,
         network="reordering" if options.reorder else "declared",
+        same=options.same,
         contents=tuple(map(str, campaign.runner.world.system.contents)),
         level=proofs.level,
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
-        slipped=_slipped(original.trace, row),
+        slipped=_slipped(original, row),
+        needed=after.needed,
+        others=others,
     )
 
 
@@ -147,16 +153,25 @@ def _shrink(
     campaign: Campaign, original: Original, options: MinimizeOptions, proofs: _Proofs
 ) -> None:
     """Shrink, then find out how far that is from the smallest that there can be."""
-    searches = Searches(original, options.certify, effort=options.effort)
+    # What bounds the runs that violate one property bounds no others.
+    states = 0 if options.same == ANY else options.certify
+    searches = Searches(original, states, effort=options.effort)
     stages: Stages = STANDARD
     if options.contents:
         stages = (stages[0], (_contents(original),), *stages[1:])
-    shrink(campaign, (*stages, *searches.stages))
+    stages = (*stages, *searches.stages)
+    shrink(campaign, stages)
     proofs.least = searches.least(campaign)
-    levels = level_of(campaign)
-    if levels and searches.is_closed_world(campaign):
-        levels.append(CLOSED_WORLD)
-    proofs.level = next(reversed(levels), None)
+    best = None
+    while best is not campaign.best:
+        best = campaign.best
+        levels = level_of(campaign)
+        if best is not campaign.best:
+            shrink(campaign, stages)
+            continue
+        if levels and searches.is_closed_world(campaign):
+            levels.append(CLOSED_WORLD)
+        proofs.level = next(reversed(levels), None)
 
 
 def _contents(original: Original) -> Contents:
@@ -165,33 +180,6 @@ def _contents(original: Original) -> Contents:
     before = (event for event, _ in start.prologue)
     kept = {(e.name, e.key[-1]) for e in before if e.kind is Kind.CALL}
     return Contents(kept, nodes=not start.prologue and start.begins is None)
-
-
-def _witnessed(
-    original: Original,
-    runner: CandidateRunner,
-    best: ShrunkRun,
-    path: Path,
-    options: MinimizeOptions,
-) -> PropertyReport:
-    """Confirm the smallest run with the real nodes, and write its trace."""
-    out = Path(options.out) if options.out is not None else beside(path)
-    evidence = Evidence(
-        runner.world.system,
-        Beginning([original.start]),
-        out,
-        is_written=options.traces,
-        engine=ENGINE,
-        seed=original.trace.header.seed or 0,
-    )
-    expected, end = runner.outcomes(best)
-    run = Witnessed(start=original.start, expected=expected, end=end)
-    said = original.end
-    ending = Ending(said.property, said.kind, Verdict.VIOLATED, said.explanation)
-    if expected and expected[-1][1].failure is not None:
-        failure = expected[-1][1].failure
-        ending = Ending(said.property, said.kind, Verdict.VIOLATED, str(failure))
-    return evidence.violated(run, ending, original.prop)
 
 
 def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:
@@ -210,22 +198,12 @@ def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ..
     return tuple(notes)
 
 
-def _slipped(trace: Trace, row: PropertyReport) -> bool:
+def _slipped(original: Original, row: PropertyReport) -> bool:
     """Say whether the explanations differ by more than numbers and names of nodes."""
-    if row.run is None or row.run.end is None or trace.end is None:
-        return False
-    return _shape(trace) != _shape(row.run)
-
-
-def _shape(trace: Trace) -> str:
-    """Return the first line of an explanation, nodes by their order in it, no numbers."""
-    explanation = trace.end.explanation if trace.end is not None else None
-    text = "" if explanation is None else explanation.message
-    order: dict[str, str] = {}
-    names = "|".join(map(re.escape, sorted(trace.header.names, key=len, reverse=True)))
-    text = re.sub(
-        rf"\b({names})\b",
-        lambda m: order.setdefault(m[0], f"<{'n' * (len(order) + 1)}>"),
-        text,
+    if row.name != original.end.property:
+        return True
+    names = original.trace.header.names
+    # Of a deadlock there is nothing to explain.
+    return bool(original.explanation) and (
+        shape(original.explanation, names) != shape(row.explanation, names)
     )
-    return re.sub(r"\d+", "0", text)

@@ -55,6 +55,13 @@ class MinimizeOptions(VerbOptions):
         "result is then a run of another network, and says so",
         Switch(),
     )
+    same: str = option(
+        "property",
+        "what makes a violation the same: strict, an explanation that is alike up to "
+        "numbers and names of nodes; property, the property, or the class of an "
+        "exception and who raised it; any, whatever it is",
+        Choice("strict", "property", "any"),
+    )
     contents: bool = option(
         False,
         "leave members out of the arguments of calls, and make their numbers smaller; "
@@ -94,6 +101,12 @@ class MinimizeOptions(VerbOptions):
         None,
         "where the smaller trace goes (default: beside TRACE, as NAME-min.wl)",
         File(),
+    )
+    pytest: Path | str | None = option(
+        None,
+        "a test of the smaller run, for pytest: it fails while the bug is there; a file "
+        "that is there already is refused",
+        File(folder=True, metavar="FILE"),
     )
     traces: bool = option(True, "whether a trace is written", InPython(Switch()))
     threads: int | None = option(

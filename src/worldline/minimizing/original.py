@@ -13,18 +13,11 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.runs.record import DEADLOCK, declared
+from worldline.runs.record import declared
 from worldline.runs.replay import replay_trace
 from worldline.runs.restoring import beginning_state
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Start, lead
-from worldline.search.question import all_done
-from worldline.shrink.target import (
-    DeadlockTarget,
-    FailureTarget,
-    PropertyTarget,
-    ShrinkTarget,
-)
 from worldline.trace.records import End, Trace
 from worldline.worlds.direct import DirectWorld
 
@@ -46,6 +39,8 @@ class Original:
         What the trace says that it shows.
     prop
         The property that is violated; None for what nobody declares.
+    explanation
+        Why it is, said now that the run was run again.
     """
 
     trace: Trace
@@ -54,16 +49,7 @@ class Original:
     schedule: tuple[tuple[Event, Choices], ...]
     end: End
     prop: Property | None
-
-    @property
-    def target(self) -> ShrinkTarget:
-        """What a smaller run has to violate."""
-        if self.prop is not None:
-            return PropertyTarget(self.prop)
-        if self.end.property == DEADLOCK:
-            return DeadlockTarget(self.system.done or all_done)
-        assert self.failure is not None
-        return FailureTarget(self.failure)
+    explanation: str
 
     @property
     def failure(self) -> Failure | None:
@@ -112,7 +98,8 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
         )
     start = Start(tuple(boot), tuple(prologue), world.snapshot(), None, begins)
     prop = declared(system, end.property)
-    return Original(trace, system, start, tuple(schedule), end, prop)
+    said = replayed.explanation
+    return Original(trace, system, start, tuple(schedule), end, prop, said)
 
 
 def _ended(trace: Trace, path: Path) -> End:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
+from worldline.minimizing.aftermath import NeededStep
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import BaseReport, property_lines
+from worldline.runs.report import (
+    BaseReport,
+    PropertyReport,
+    property_lines,
+)
 from worldline.shrink.campaign import PassReport
 
 
@@ -73,6 +78,8 @@ class MinimizeReport(BaseReport):
     schedules, events
         Candidates that were run, and the events that were executed; those of the searches
         for bounds are not counted.
+    same
+        What made a violation the same: ``strict``, ``property`` or ``any``.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
     contents
@@ -80,8 +87,9 @@ class MinimizeReport(BaseReport):
         asked for: each as it was declared, and as it is.
     level
         ``1-minimal`` if leaving out any single event of the result gives no run that
-        violates the same and is smaller; ``pair-minimal`` if no two of them either. None
-        if that was not found out.
+        violates the same and is smaller; ``pair-minimal`` if no two of them either;
+        ``closed-world`` if no run with the same calls, or fewer, has fewer deliveries. None if
+        that was not found out.
     lower_bound
         No run that violates the same from the same beginning has fewer deliveries; None
         where that was not searched.
@@ -90,6 +98,12 @@ class MinimizeReport(BaseReport):
     slipped
         Whether the explanation speaks of something else than that of the original: its
         text differs by more than numbers and the names of nodes.
+    needed
+        What happens without each step of the result; None if that was not tried.
+    others
+        Runs that violate something else, met when steps were left out.
+    test
+        The regression test that was written, if one was.
     runs
         The failing runs of which this is the smallest result, that of the trace first;
         none if there was only that. `original` is then the run of the result, and
@@ -103,6 +117,7 @@ class MinimizeReport(BaseReport):
     passes: tuple[PassReport, ...]
     schedules: int
     events: int
+    same: str
     network: str
     contents: tuple[str, ...] = ()
     level: str | None
@@ -110,6 +125,14 @@ class MinimizeReport(BaseReport):
     certified: bool
     slipped: bool
     runs: tuple[SeedRun, ...] = ()
+    needed: tuple[NeededStep, ...] | None = None
+    others: tuple[PropertyReport, ...] = ()
+    test: Path | None = None
+
+    def remarks(self) -> dict[int, str]:
+        """Return what is to be said of each step of the result."""
+        needed = self.needed or ()
+        return {one.step: f"without it: {one.because}" for one in needed}
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
@@ -125,12 +148,18 @@ class MinimizeReport(BaseReport):
             ],
             "schedules": self.schedules,
             "events": self.events,
+            "same": self.same,
             "network": self.network,
             "contents": list(self.contents),
             "level": self.level,
             "lower_bound": self.lower_bound,
             "certified": self.certified,
             "slipped": self.slipped,
+            "needed": (
+                None if self.needed is None else [one.to_json() for one in self.needed]
+            ),
+            "others": [row.to_json() for row in self.others],
+            "test": None if self.test is None else str(self.test),
             "runs": [asdict(one) for one in self.runs],
             "notes": list(self.notes),
         }
@@ -145,19 +174,38 @@ class MinimizeReport(BaseReport):
         ]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
-        speed = self.events / self.seconds if self.seconds > 0 else 0.0
-        level = "" if self.level is None else f", {self.level}"
-        if self.certified:
-            level = ", no run has fewer deliveries"
-        elif self.lower_bound:
-            level += f", every run has {self.lower_bound:,} deliveries or more"
-        lines.append(
-            f"  {self.schedules:,} schedules, {self.events:,} events, "
-            f"{self.seconds:.2f} s ({speed:,.0f}/s), network {self.network}"
-            f"{', another workload' if self.contents else ''}{level}"
-        )
-        lines += self.note_lines()
+        if self.test is not None:
+            lines.append(f"    test   {self.test}")
+        if self.slipped:
+            lines.append("    slipped: the original was violated in another way")
+        if self.others:
+            lines.append("  met on the way:")
+        for row in self.others:
+            lines += property_lines(replace(row, explanation=""), len(row.name))
+        lines += [self._cost(), *self._claims(), *self.note_lines()]
         return "\n".join(map(one_line, lines))
+
+    def _cost(self) -> str:
+        speed = self.events / self.seconds if self.seconds > 0 else 0.0
+        return (
+            f"  {self.schedules:,} schedules, {self.events:,} events, "
+            f"{self.seconds:.2f} s ({speed:,.0f}/s)"
+        )
+
+    def _claims(self) -> list[str]:
+        """Say under which network the run is small, and how small it is known to be."""
+        claims = [f"network {self.network}"]
+        if self.contents:
+            claims.append("another workload")
+        if self.same != "property":
+            claims.append(f"same {self.same}")
+        if self.level is not None:
+            claims.append(self.level)
+        if self.certified:
+            claims.append("no run has fewer deliveries")
+        elif self.lower_bound:
+            claims.append(f"every run has {self.lower_bound:,} deliveries or more")
+        return [f"  {', '.join(claims)}"]
 
     def _runs(self) -> list[str]:
         """Return a line for each failing run, if there are several, and which it was."""

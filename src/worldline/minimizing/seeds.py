@@ -14,11 +14,13 @@ from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.room import MIB
+from worldline.minimizing.files import beside, named, tested
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.report import MinimizeReport, SeedRun
 from worldline.model.errors import UsageError
 from worldline.model.system import System
 from worldline.runs.evidence import with_file
+from worldline.runs.loading import as_recorded
 from worldline.runs.record import declared
 from worldline.search.engines import threads_of
 from worldline.search.walks.fuzz import fuzz
@@ -142,6 +144,7 @@ class FailingRuns:
             max_seconds=None if seconds is None else max(0.01, seconds),
             max_memory=memory,
             out=out,
+            pytest=None,
             traces=True,
             progress=None,
         )
@@ -195,6 +198,8 @@ class FailingRuns:
         assert run is not None
         path = self.path
         row = replace(row, trace=None, replay=None)
+        others = tuple(replace(one, trace=None, replay=None) for one in best.others)
+        test, notes = None, list(best.notes)
         if self.options.traces:
             out = self.options.out
             if number:
@@ -204,7 +209,17 @@ class FailingRuns:
                 shutil.copyfile(folder / f"{number}.wl", path)
             file = beside(self.path) if out is None else Path(out)
             origin = self.system.origin
-            row = with_file(row, run, file, None if origin is None else origin.target)
+            target = None if origin is None else origin.target
+            row = with_file(row, run, file, target)
+            others = tuple(
+                with_file(one, one.run, named(file, one.name), target)
+                for one in others
+                if one.run is not None
+            )
+            if self.options.pytest is not None:
+                test = Path(self.options.pytest)
+                said = tested(row, as_recorded(run.header, self.system), path, test)
+                test, notes = None if said else test, [*notes, *said]
         bounds = [one.report.bound for one in reports if one.report is not None]
         return replace(
             best,
@@ -216,18 +231,10 @@ class FailingRuns:
             schedules=sum(one.report.schedules for one in reports if one.report),
             events=sum(one.report.events for one in reports if one.report),
             runs=tuple(_row(one) for one in results),
+            others=others,
+            test=test,
+            notes=tuple(notes),
         )
-
-
-def beside(path: Path) -> Path:
-    """Return where the smaller trace goes by default.
-
-    Examples
-    --------
-    >>> beside(Path("runs/toy.wl")).as_posix()
-    'runs/toy-min.wl'
-    """
-    return path.with_name(f"{path.stem}-min{path.suffix}")
 
 
 def _size(report: MinimizeReport) -> tuple[int, int]:

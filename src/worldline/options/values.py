@@ -150,7 +150,7 @@ class NameList(NamedTuple):
 
 @final
 class File(NamedTuple):
-    """The place of one trace, or, with `folder`, perhaps of a folder."""
+    """The place of one trace, or, with `folder`, of a folder or of what is no trace."""
 
     folder: bool = False
     metavar: str = "PATH"

@@ -14,7 +14,7 @@ from typing import final
 
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.events import Schedule
-from worldline.model.properties import Property
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.confirm import Expected, confirm
@@ -31,6 +31,12 @@ from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import Snapshot
 
 DIRECTORY = Path("worldline-out")
+
+MINIMIZE = "minimize"
+"""What stands in a trace that was minimised as that which found its run."""
+
+_SHORT = 12
+"""Deliveries of a run that anybody can read as it is."""
 
 
 def file_of(system: str, what: str, folder: Path = DIRECTORY) -> Path:
@@ -65,7 +71,19 @@ def with_file(
     """Write a run; return the report on the property that it concerns, with its file."""
     if reason := why_unwritten(run, file):
         return replace(report, run=run, unwritten=reason)
-    return replace(report, run=run, trace=file, replay=replay_of(file, target))
+    report = replace(report, run=run, trace=file, replay=replay_of(file, target))
+    return replace(report, minimize=_minimize_of(run, file, target))
+
+
+def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
+    """Return the command that makes a run short; None if it is, or nothing can do so."""
+    end = run.end
+    if target is None or end is None or run.header.engine == MINIMIZE:
+        return None
+    is_shown_by_a_state = end.cycle is None and end.kind != PropertyKind.LIVENESS.value
+    if not is_shown_by_a_state or end.deliveries <= _SHORT:
+        return None
+    return command("minimize", file, target)
 
 
 @final

@@ -13,6 +13,7 @@ from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.usercode import divergence
 from worldline.model.verdicts import Verdict
+from worldline.model.view import View
 from worldline.runs.explain import explain, plain
 from worldline.runs.recorder import Recorder, header_of
 from worldline.runs.state_record import state_record
@@ -157,6 +158,13 @@ def end_of(
         cycle=ending.cycle,
         critical=ending.critical,
     )
+
+
+def all_done(view: View) -> bool:
+    """Say whether every script is finished and nothing can still arrive."""
+    if not all(map(view.is_finished, view.nodes)):
+        return False
+    return not any(view.messages(dst=n) for n in view.nodes if not view.is_gone(n))
 
 
 def declared(system: System, name: str | None) -> Property | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -73,6 +73,8 @@ class PropertyReport:
         How many events lead there from state 0.
     replay
         The command or call that replays it.
+    minimize
+        The command that makes the run as short as it can be, where that is worth while.
     explanation
         What failed: the assert, or the reads and values that decided; or why nothing
         was searched for.
@@ -95,6 +97,7 @@ class PropertyReport:
     cycle: int | None = None
     unwritten: str = ""
     run: Trace | None = field(default=None, repr=False, compare=False)
+    minimize: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -105,6 +108,7 @@ class PropertyReport:
             "trace": None if self.trace is None else str(self.trace),
             "steps": self.steps,
             "replay": self.replay,
+            "minimize": self.minimize,
             "explanation": self.explanation,
             "cycle": self.cycle,
             **self._unwritten(),
@@ -142,6 +146,8 @@ def property_lines(row: PropertyReport, width: int) -> list[str]:
         lines.append(f"    trace  {one_line(str(row.trace))}")
     if row.replay is not None:
         lines.append(f"    replay {row.replay}")
+    if row.minimize is not None:
+        lines.append(f"    short  {row.minimize}")
     if row.unwritten:
         lines.append(f"    no trace: {row.unwritten}")
     return lines
@@ -197,6 +203,10 @@ class BaseReport:
     def unwritten(self) -> str:
         """Why that file could not be written."""
         return "" if self.violated is None else self.violated.unwritten
+
+    def remarks(self) -> Mapping[int, str]:
+        """Return what is to be said of steps of the first run, by their numbers."""
+        return {}
 
     @property
     def because(self) -> str:
@@ -262,7 +272,8 @@ class BaseReport:
 
     def told(self) -> str:
         """Return the report and, if something is violated, its run in short."""
-        return printable("\n".join([str(self), *short_run(self.violated)]))
+        steps = short_run(self.violated, self.remarks())
+        return printable("\n".join([str(self), *steps]))
 
     def base_json(self) -> dict[str, Any]:
         """Return the keys `BASE`; the run is that of the first property violated."""
@@ -283,14 +294,21 @@ _FIRST, _LAST = 10, 29
 """How many lines of a long run are shown, of its beginning and of its end."""
 
 
-def short_run(failed: PropertyReport | None) -> Iterator[str]:
+def short_run(
+    failed: PropertyReport | None, remarks: Mapping[int, str] | None = None
+) -> Iterator[str]:
     """Yield the steps of a violation's run; of many lines the first and the last.
 
     Nothing if there is no run, as where no trace was wanted.
+
+    Parameters
+    ----------
+    remarks
+        What is to be said of steps, by their numbers.
     """
     if failed is None or failed.run is None:
         return
-    lines = [one_line(line) for line in run_lines(failed.run)]
+    lines = [one_line(line) for line in run_lines(failed.run, remarks)]
     yield ""
     if len(lines) <= _FIRST + _LAST + 1:
         yield from lines

@@ -28,8 +28,8 @@ from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import heard
 from worldline.model.usercode.user_functions import check_function
-from worldline.model.view import View
 from worldline.runs.prefix import Prefix, beginning_after
+from worldline.runs.record import all_done
 from worldline.runs.start import Beginning, Start, starts
 from worldline.search.counterexample import Counterexamples
 from worldline.search.cut import NAME, Cut
@@ -229,13 +229,6 @@ class CheckQuery:
             engine=chosen.engine,
             seed=seed,
         )
-
-
-def all_done(view: View) -> bool:
-    """Say whether every script is finished and nothing can still arrive."""
-    if not all(map(view.is_finished, view.nodes)):
-        return False
-    return not any(view.messages(dst=n) for n in view.nodes if not view.is_gone(n))
 
 
 def reporter(

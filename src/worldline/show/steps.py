@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from worldline.show.opening_state import state_lines
 from worldline.show.phrases import (
@@ -34,8 +34,14 @@ _WIDEST = 120
 """Columns of what is said of steps that change nothing."""
 
 
-def steps(trace: Trace) -> Iterator[str]:
-    """Yield the lines of a trace, for a reader."""
+def steps(trace: Trace, remarks: Mapping[int, str] | None = None) -> Iterator[str]:
+    """Yield the lines of a trace, for a reader.
+
+    Parameters
+    ----------
+    remarks
+        What is to be said of steps, by their numbers.
+    """
     yield from header_lines(trace)
     if trace.state is not None:
         yield ""
@@ -60,16 +66,18 @@ def steps(trace: Trace) -> Iterator[str]:
                 yield still_line(group, trace.header, number, lane)
             else:
                 yield from step_lines(step, trace.header, number, lane)
+                if remarks and step.step in remarks:
+                    yield f"{' ' * (number + lane + 6)}{remarks[step.step]}"
     if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
         yield from ("", turn)
     yield ""
     yield from end_lines(trace)
 
 
-def run_lines(trace: Trace) -> list[str]:
+def run_lines(trace: Trace, remarks: Mapping[int, str] | None = None) -> list[str]:
     """Return the lines of the steps alone, without what a report says of them."""
     begin, end = len([*header_lines(trace)]), len([*end_lines(trace)])
-    lines = [*steps(trace)][begin:-end]
+    lines = [*steps(trace, remarks)][begin:-end]
     while lines and not lines[-1].strip():
         lines.pop()
     while lines and not lines[0].strip():

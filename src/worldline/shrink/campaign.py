@@ -22,6 +22,7 @@ from worldline.shrink.crossing import CannotCross
 from worldline.shrink.matching import Matching
 from worldline.shrink.round import Round
 from worldline.shrink.steps import ShrunkStep, size_of
+from worldline.shrink.wishes import Wanted
 
 
 @final
@@ -81,6 +82,9 @@ class _Asked(NamedTuple):
     key: TriedKey | None
 
 
+_NEWEST = 1 / 16
+"""The share of the newest candidate in what one costs of late."""
+
 _TELL_EVERY = 64
 """Candidates between two reports of progress."""
 
@@ -135,6 +139,7 @@ class Campaign:
         self._most = most_events
         self._progress = progress
         self._crews = Crews(meter, threads)
+        self._events = 0.0  # of a candidate, of late
         self._tried: set[TriedKey] = set()
         """What the best run was tried with: it says where its steps are."""
 
@@ -149,8 +154,8 @@ class Campaign:
         self._best = run
 
     def close(self) -> None:
-        """End the processes that were begun."""
-        self._crews.close()
+        """End the processes that were begun; from now on there are no others."""
+        self._crews.give_up()
 
     @property
     def events_left(self) -> int | None:
@@ -211,7 +216,9 @@ class Campaign:
             If a limit is reached.
         """
         return self._first_of(
-            candidates, self._crews.now(self.runner, self.best), sideways=sideways
+            candidates,
+            self._crews.now(self.runner, self.best, self._events),
+            sideways=sideways,
         )
 
     def attempt_with(
@@ -240,6 +247,14 @@ class Campaign:
             return False
         self.runner, self.best = runner, runner.marked(executed, None)
         return True
+
+    def probe(
+        self, wanted: Sequence[Wanted], matching: Matching, base: ShrunkRun, most: int
+    ) -> tuple[ShrunkStep, ...] | None:
+        """Run a candidate of any run that takes no place; as `CandidateRunner.run`."""
+        self.check()
+        self.schedules += 1
+        return self.runner.run(wanted, matching, base, most=most)
 
     def _first_of(
         self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool
@@ -284,6 +299,7 @@ class Campaign:
                 self.check()
                 self.schedules += 1
                 self.runner.executed += trial.events
+                self._events += (trial.events - self._events) * _NEWEST
                 if trial.is_taken:
                     executed = trial.executed or self._executed(candidate)
                     self.best = self.runner.marked(executed, self.best)

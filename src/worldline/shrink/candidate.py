@@ -14,25 +14,20 @@ from typing import NamedTuple, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
-from worldline.model.kinds import Kind
-from worldline.model.message import Envelope
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
+from worldline.shrink.attempt import BEFORE, Attempt, note
 from worldline.shrink.matching import Matching, Rung
-from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep, Size, size_of
+from worldline.shrink.steps import ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Transit
+from worldline.shrink.wishes import Wanted
 from worldline.worlds.remembered import (
     Parcel,
-    RememberedEvent,
-    RememberedRun,
     RememberedState,
 )
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
-
-BEFORE = -1
-"""The place of whatever sent a message before the run begins."""
 
 _FEWEST_BETWEEN = 16
 """Steps between two marks: to make one takes about as long as so many steps."""
@@ -132,7 +127,12 @@ class CandidateRunner:
         return ShrunkStep(self.world.known(event), choices, None, BEFORE)
 
     def run(
-        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+        self,
+        wanted: Sequence[Wanted],
+        matching: Matching,
+        base: ShrunkRun | None,
+        *,
+        most: int | None = None,
     ) -> tuple[ShrunkStep, ...] | None:
         """Run a candidate; return what was executed, if that violates the target.
 
@@ -141,20 +141,36 @@ class CandidateRunner:
         wanted
             Steps of `base`, in any order, or new ones.
         base
-            Where the steps are from; a run that is larger is given up.
+            Where the steps are from.
+        most
+            Deliveries, after which a run is given up; as many as `base` has, if nothing
+            is said.
         """
-        steps, is_met = self.executed_of(wanted, matching, base)
+        steps, is_met = self.executed_of(wanted, matching, base, most=most)
         return steps if is_met else None
 
     def executed_of(
-        self, wanted: Sequence[ShrunkStep], matching: Matching, base: ShrunkRun | None
+        self,
+        wanted: Sequence[Wanted],
+        matching: Matching,
+        base: ShrunkRun | None,
+        *,
+        most: int | None = None,
     ) -> tuple[tuple[ShrunkStep, ...], bool]:
         """Run a candidate; return what was executed, and whether it violates the target.
 
         Parameters are those of `run`.
         """
-        attempt = _Attempt(self, matching, base, wanted)
-        is_met = attempt.go()
+        begin = self._first
+        before: tuple[ShrunkStep, ...] = ()
+        if base is not None:
+            begin = _last_shared(wanted, base)
+            before = base.steps[: begin.place]
+            most = base.size.deliveries if most is None else most
+        attempt = Attempt(
+            self.world, self._target, matching, wanted[begin.place :], before, most
+        )
+        is_met = attempt.go(begin.moment, begin.transit.copy())
         self.executed += attempt.cost
         return tuple(attempt.steps), is_met
 
@@ -248,155 +264,11 @@ def is_taken(
     )
 
 
-def note(
-    transit: Transit,
-    world: RememberingWorld,
-    known: RememberedEvent,
-    run: RememberedRun,
-    sending: Sending | None,
-    place: int,
-) -> None:
-    """Note what a step that has happened took, sent and lost."""
-    event = known.event
-    kind = event.kind
-    if event.envelope is not None:
-        if kind.takes_message:
-            transit.take(known.index, event.envelope, sending)
-        elif kind.doubles_message:
-            transit.double(known.index, event.envelope, sending)
-    if run.parcels:
-        transit.put(place, run.parcels)
-    if kind.flushes:
-        transit.look_again(world)
-
-
-@final
-class _Attempt:
-    """One candidate while it runs."""
-
-    def __init__(
-        self,
-        runner: CandidateRunner,
-        matching: Matching,
-        base: ShrunkRun | None,
-        wanted: Sequence[ShrunkStep],
-    ) -> None:
-        self._world = runner.world
-        self._target = runner._target
-        self._matching = matching
-        self._wanted = wanted
-        begin = runner._first
-        before: tuple[ShrunkStep, ...] = ()
-        self._most: int | None = None
-        if base is not None:
-            shared = 0
-            for one, other in zip(wanted, base.steps, strict=False):
-                if one is not other:
-                    break
-                shared += 1
-            begin = [m for m in base.marks if m.place <= shared][-1]
-            before = base.steps[: begin.place]
-            self._most = base.size.deliveries
-        self._from = begin.place
-        self.steps: list[ShrunkStep] = [*before]
-        self._moved = {place: place for place in range(begin.place)}
-        self._moved[BEFORE] = BEFORE
-        self._deliveries = size_of(before).deliveries
-        self._world.go_back(begin.moment)
-        self._transit = begin.transit.copy()
-
-    @property
-    def cost(self) -> int:
-        """Events that were executed."""
-        return len(self.steps) - self._from
-
-    def go(self) -> bool:
-        """Run; say whether the target was met, and no later than it was before."""
-        if self._target.is_met():
-            return True
-        for step in self._wanted[self._from :]:
-            known = step.known
-            if known.event.kind is Kind.DELIVER:
-                met = self._deliver(step)
-            else:
-                sending = self._sending(step)
-                met = self._happen(known, step.choices, sending, step.place)
-            if met:
-                return True
-            if self._world.failure is not None or self._is_too_long():
-                return False
-        return False
-
-    def _is_too_long(self) -> bool:
-        return self._most is not None and self._deliveries > self._most
-
-    def _sending(self, step: ShrunkStep) -> Sending | None:
-        if step.sending is None:
-            return None
-        moved = self._moved.get(step.sending[0])
-        return None if moved is None else (moved, step.sending[1])
-
-    def _deliver(self, step: ShrunkStep) -> bool:
-        """Deliver what matches, after what stands before it, if that is to be."""
-        event, sending = step.known.event, self._sending(step)
-        to, envelope = step.known.index, event.envelope
-        assert envelope is not None
-        for rung in self._matching.rungs:
-            mailing = self._transit.find(rung, to, envelope, sending)
-            if mailing is not None:
-                return self._deliver_item(step, to, mailing)
-        return False
-
-    def _deliver_item(
-        self, step: ShrunkStep, to: int, mailing: tuple[Sending, Envelope]
-    ) -> bool:
-        world = self._world
-        mailbox = world.cells[world.system.layout.inbox(to)]
-        if self._matching.flushes and not mailbox.is_ready(mailing[1]):
-            queue = self._transit.queue(to, mailing[1].src)
-            ahead = queue[: queue.index(mailing)] if mailing in queue else []
-            for sending, envelope in ahead:
-                if mailbox.is_ready(mailing[1]):
-                    break
-                first = world.delivery(Parcel(to, envelope))
-                if self._happen(first, (), sending, None):
-                    return True
-                if world.failure is not None or self._is_too_long():
-                    return False
-        known = world.delivery(Parcel(to, mailing[1]))
-        return self._happen(known, step.choices, mailing[0], step.place)
-
-    def _happen(
-        self,
-        known: RememberedEvent,
-        choices: Choices,
-        sending: Sending | None,
-        wanted: int | None,
-    ) -> bool:
-        """Let an event happen, if it can; say whether the target is met then."""
-        world = self._world
-        run = world.happen(known, choices)
-        if run is None:
-            return False
-        place = len(self.steps)
-        if known.event.envelope is not None:
-            # Of equal messages nobody knows which one it was; so it is the same for
-            # whoever runs the same events.
-            sending = self._oldest(known)
-        taken = run.outcome.choices
-        self.steps.append(ShrunkStep(known, taken, sending, place))
-        if known.event.kind in DELIVERIES:
-            self._deliveries += 1
-        if wanted is not None and wanted >= 0:
-            self._moved[wanted] = place
-        note(self._transit, world, known, run, sending, place)
-        return self._target.is_met()
-
-    def _oldest(self, known: RememberedEvent) -> Sending | None:
-        """Return the sending of the message that an event is about."""
-        envelope = known.event.envelope
-        assert envelope is not None
-        for sending, other in self._transit.queue(known.index, envelope.src):
-            if other == envelope:
-                return sending
-        return None
+def _last_shared(wanted: Sequence[Wanted], base: ShrunkRun) -> Mark:
+    """Return the last mark of a run before a candidate begins to differ from it."""
+    shared = 0
+    for one, other in zip(wanted, base.steps, strict=False):
+        if one is not other:
+            break
+        shared += 1
+    return [mark for mark in base.marks if mark.place <= shared][-1]

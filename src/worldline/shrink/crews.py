@@ -10,8 +10,11 @@ from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.crew import Crew
 from worldline.shrink.forking import CAN_FORK
 
-WORTH_CREW = 100_000
-"""Events that one process executes before others are forked off it: a second or two."""
+WORTH_CREW = 20_000
+"""Events that one process executes before others are forked off it: half a second."""
+
+WORTH_TELLING = 60
+"""Events of a candidate from which on it takes longer to run than to tell others of it."""
 
 _LOOK_EVERY = 64
 """Rounds between two looks at the memory of all processes."""
@@ -42,9 +45,17 @@ class Crews:
         self._runner: CandidateRunner | None = None
         self._rounds = 0
 
-    def now(self, runner: CandidateRunner, best: ShrunkRun) -> Crew | None:
-        """Return the crew, forked if it is time; None where this process is alone."""
-        if self.worth(runner) == 1:
+    def now(
+        self, runner: CandidateRunner, best: ShrunkRun, events: float
+    ) -> Crew | None:
+        """Return the crew, forked if it is time; None where this process is alone.
+
+        Parameters
+        ----------
+        events
+            Of a candidate, as it was of late.
+        """
+        if self.worth(runner) == 1 or events < WORTH_TELLING:
             return None
         if runner is not self._runner:  # the crew knows nothing of another system
             self.close()

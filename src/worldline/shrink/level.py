@@ -7,8 +7,11 @@ import itertools
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import Candidate
 from worldline.shrink.chunks import without
-from worldline.shrink.matching import EXACT
+from worldline.shrink.matching import EXACT, Matching, Rung
 from worldline.shrink.passes.removals import PairRemoval
+
+AS_THEY_ARE = Matching("as they are", (Rung.CONTENT,), flushes=False)
+"""All other events happen as they did, or not at all."""
 
 ONE_MINIMAL, PAIR_MINIMAL = "1-minimal", "pair-minimal"
 CLOSED_WORLD = "closed-world"
@@ -25,7 +28,11 @@ def level_of(campaign: Campaign) -> list[str]:
         If a limit is reached before it is known.
     """
     steps = campaign.best.steps
-    singles = (Candidate(without(steps, [(s,)]), EXACT) for s in steps)
+    singles = (
+        Candidate(without(steps, [(s,)]), matching)
+        for s in steps
+        for matching in (EXACT, AS_THEY_ARE)
+    )
     if campaign.first_of(singles) is not None:
         return []
     if len(steps) > PairRemoval.most_steps:

@@ -48,6 +48,11 @@ class Matching(NamedTuple):
     rungs: tuple[Rung, ...]
     flushes: bool = True
 
+    @property
+    def is_by_type(self) -> bool:
+        """Whether what one is called by is enough: a script's next call stands for it."""
+        return self.rungs[-1] in (Rung.TYPE_LAST, Rung.TYPE_FIRST)
+
 
 EXACT = Matching("exact", (Rung.CAUSE, Rung.CONTENT))
 BY_FINGERPRINT = Matching("fingerprint", (Rung.CAUSE, Rung.CONTENT, Rung.FINGERPRINT))

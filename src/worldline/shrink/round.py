@@ -100,8 +100,9 @@ class Round:
             return
         group = self._crew.claim()
         if group is None:
-            patience = _PATIENCE * max(0.001, self._seconds)
-            self._done.update(self._crew.answers(patience))
+            ends = time.monotonic() + _PATIENCE * max(0.001, self._seconds)
+            while number not in self._done and (left := ends - time.monotonic()) > 0:
+                self._done.update(self._crew.answers(left))
             group = None if number in self._done else number
         if group is not None:
             self._run(group)

@@ -37,9 +37,8 @@ CHEAP: tuple[ShrinkPass, ...] = (
 
 STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
     CHEAP,
-    (Nodes(), Mutations(most_steps=100)),
+    (Nodes(), Mutations()),
     (Ladder("ladder"),),
-    (Mutations(most_steps=300),),
     (PairRemoval(), Earlier()),
 )
 """All passes; each group has its turn when those before it find nothing more."""

@@ -39,9 +39,20 @@ class RememberedRun:
         What everybody else would see of it.
     answers
         What the handler asked of the state beyond its node, and was told.
+    touched
+        The columns that it changes beside the local one and those of observers.
     """
 
-    __slots__ = ("answers", "changes", "folds", "local", "outcome", "parcels", "waits")
+    __slots__ = (
+        "answers",
+        "changes",
+        "folds",
+        "local",
+        "outcome",
+        "parcels",
+        "touched",
+        "waits",
+    )
 
     def __init__(
         self,
@@ -58,23 +69,36 @@ class RememberedRun:
         self.changes = changes
         self.folds = folds
         self.parcels = parcels
+        self.touched = frozenset(at for at, _ in dry_run.changes)
         self.outcome: Outcome = dry_run.outcome
         self.answers: QueryPath = [p for p in dry_run.path if p[0][0] != "choose"]
 
 
 @final
 class RememberedEvent:
-    """An event, with what it did wherever it has happened."""
+    """An event, with what it did wherever it has happened.
 
-    __slots__ = ("changes", "column", "event", "index", "runs")
+    Attributes
+    ----------
+    touched
+        The columns that it changes whatever its handler does.
+    """
+
+    __slots__ = ("changes", "column", "event", "index", "runs", "touched")
 
     def __init__(
-        self, event: Event, index: int, column: int, changes: tuple[Bound, ...]
+        self,
+        event: Event,
+        index: int,
+        column: int,
+        changes: tuple[Bound, ...],
+        touched: frozenset[int],
     ) -> None:
         self.event = event
         self.index = index
         self.column = column
         self.changes = changes
+        self.touched = touched
         self.runs: dict[tuple[int, Choices], list[RememberedRun]] = {}
 
 
@@ -84,3 +108,44 @@ class RememberedState(NamedTuple):
 
     row: tuple[int, ...]
     cells: tuple[Frozen, ...]
+
+
+@final
+class PresentRow:
+    """A state as a row of numbers, made where a property looks.
+
+    Attributes
+    ----------
+    reads_cells
+        Whether something was read that `RememberingWorld.row` does not say.
+    """
+
+    __slots__ = ("_cells", "_number_of", "_row", "reads_cells")
+
+    def __init__(
+        self, row: list[int], cells: list[Any], number_of: Callable[[int], int]
+    ) -> None:
+        self._row = row
+        self._cells = cells
+        self._number_of = number_of
+        self.reads_cells = False
+
+    def __getitem__(self, column: int) -> int:
+        if self._cells[column] is None:
+            return self._row[column]
+        self.reads_cells = True
+        return self._number_of(column)
+
+
+def corrected(path: QueryPath, choices: Choices) -> QueryPath | None:
+    """Return the beginning of a run with the first wrong choice put right.
+
+    None if it took all that it was to take, as far as there are such options.
+    """
+    wanted = iter(choices)
+    for position, (query, answer) in enumerate(path):
+        if query[0] == "choose":
+            option = next(wanted, 0)
+            if option != answer and option < query[1]:
+                return [*path[:position], (query, option)]
+    return None

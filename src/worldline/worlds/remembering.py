@@ -33,13 +33,15 @@ from worldline.model.system import System
 from worldline.model.view import View
 from worldline.worlds.columns import interners
 from worldline.worlds.door import Query
-from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath, changes_nothing
+from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
 from worldline.worlds.present import PresentAnswers
 from worldline.worlds.remembered import (
     Parcel,
+    PresentRow,
     RememberedEvent,
     RememberedRun,
     RememberedState,
+    corrected,
 )
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
@@ -68,6 +70,10 @@ class RememberingWorld:
         The cells of the other columns.
     failure
         How the last handler failed; nothing can happen after that.
+    remembered
+        How many executions of handlers are remembered.
+    recall, present
+        What is known of verdicts, and the state that they are asked of.
     """
 
     def __init__(self, system: System) -> None:
@@ -96,9 +102,10 @@ class RememberingWorld:
             {} for _ in system.ids
         ]
         self._thawed: dict[int, Any] = {}
-        self._recall = Recall(system, self._tables, self._cell_with)
-        self._present = _Present(self)
+        self.recall = Recall(system, self._tables, self._cell_with, is_sampled=False)
+        self.present = PresentRow(self.row, self.cells, self.number_of)
         self._verdicts: dict[Decision, dict[tuple[int, ...], bool]] = {}
+        self.remembered = 0
 
     # ------------------------------------------------------------------------ events
 
@@ -114,7 +121,8 @@ class RememberingWorld:
                 (getattr(self.cells[at], operation[0]), operation[1:])
                 for at, operation in changes(self.system, event)
             )
-            known = RememberedEvent(event, index, column, bound)
+            touched = frozenset(at for at, _ in changes(self.system, event))
+            known = RememberedEvent(event, index, column, bound, touched)
             self._events[event] = known
         return known
 
@@ -151,14 +159,19 @@ class RememberingWorld:
             self.system, known.event, cells, cells[Layout.BUDGET]
         ):
             return None
-        run = self._run_of(known, choices)
+        run = self.run_of(known, choices)
         if run.waits:
             return None
+        self.apply(known, run)
+        return run
+
+    def apply(self, known: RememberedEvent, run: RememberedRun) -> None:
+        """Let an event that can happen do what it is remembered to do."""
         for change, arguments in known.changes:
             change(*arguments)
         if run.outcome.failure is not None:
             self.failure = run.outcome.failure
-            return run
+            return
         row = self.row
         if known.index >= 0:
             row[known.column] = run.local
@@ -168,7 +181,6 @@ class RememberingWorld:
             value = row[fold.column]
             after = fold.get(value)
             row[fold.column] = self._folded(fold, value) if after is None else after
-        return run
 
     def enabled(self) -> list[Event]:
         """Return the events that can happen now, in canonical order."""
@@ -195,9 +207,10 @@ class RememberingWorld:
         may = event.kind is Kind.CALL or (
             event.kind is Kind.DELIVER and self._messages_wait
         )
-        return may and self._run_of(self.known(event), ()).waits
+        return may and self.run_of(self.known(event), ()).waits
 
-    def _run_of(self, known: RememberedEvent, choices: Choices) -> RememberedRun:
+    def run_of(self, known: RememberedEvent, choices: Choices) -> RememberedRun:
+        """Return what an event that is listed does now, or that it waits."""
         key = self.row[known.column], choices
         runs = known.runs.get(key)
         if runs is None:
@@ -211,7 +224,18 @@ class RememberingWorld:
                 return run
         run = self._try(known, choices, asks or self._asks(known))
         runs.append(run)
+        self.remembered += 1
         return run
+
+    def options(self, known: RememberedEvent) -> list[tuple[Choices, int]]:
+        """Return all combinations of choices of an event, each with its weight."""
+        index = max(known.index, 0)
+        column = self.system.layout.local(index)
+        interner = self._tables.interners[column]
+        template = self._template(index, self.row[column], interner)
+        asks = self._asks(known)
+        runs = self._dry_runs.all_choices(index, template, known.event, asks)
+        return [(run.outcome.choices, run.weight()) for run in runs]
 
     def _asks(self, known: RememberedEvent) -> PresentAnswers:
         index = max(known.index, 0)
@@ -226,7 +250,7 @@ class RememberingWorld:
         number = self.row[self.system.layout.local(index)]
         template = self._template(index, number, interner)
         dry_run = self._dry_runs.run(index, template, event, [], asks)
-        while (given := _corrected(dry_run.path, choices)) is not None:
+        while (given := corrected(dry_run.path, choices)) is not None:
             dry_run = self._dry_runs.run(index, template, event, given, asks)
         waits = dry_run.outcome.result is Result.WAITS or (
             self.system.ignore_noops
@@ -318,7 +342,7 @@ class RememberingWorld:
 
     def decision(self, prop: Property | Callable[[View], Any]) -> Decision:
         """Return a property as a question to the present state; see `holds`."""
-        decision = self._recall.decision(prop)
+        decision = self.recall.decision(prop)
         self._verdicts[decision] = {}
         return decision
 
@@ -327,9 +351,9 @@ class RememberingWorld:
         verdicts, row = self._verdicts[decision], tuple(self.row)
         verdict = verdicts.get(row)
         if verdict is None:
-            self._present.reads_cells = False
-            verdict = decision(self._present)  # type: ignore[arg-type]
-            if not self._present.reads_cells:
+            self.present.reads_cells = False
+            verdict = decision(self.present)  # type: ignore[arg-type]
+            if not self.present.reads_cells:
                 if len(verdicts) >= _MOST_VERDICTS:
                     verdicts.clear()
                 verdicts[row] = verdict
@@ -349,42 +373,3 @@ class RememberingWorld:
         if cell is None:
             return self.row[column]
         return self._tables.interners[column].intern(cell.freeze())
-
-
-@final
-class _Present:
-    """The present state as a row of numbers, made where a property looks.
-
-    Attributes
-    ----------
-    reads_cells
-        Whether something was read that `RememberingWorld.row` does not say.
-    """
-
-    __slots__ = ("_cells", "_row", "_world", "reads_cells")
-
-    def __init__(self, world: RememberingWorld) -> None:
-        self._world = world
-        self._row = world.row
-        self._cells = world.cells
-        self.reads_cells = False
-
-    def __getitem__(self, column: int) -> int:
-        if self._cells[column] is None:
-            return self._row[column]
-        self.reads_cells = True
-        return self._world.number_of(column)
-
-
-def _corrected(path: QueryPath, choices: Choices) -> QueryPath | None:
-    """Return the beginning of a run with the first wrong choice put right.
-
-    None if it took all that it was to take, as far as there are such options.
-    """
-    wanted = iter(choices)
-    for position, (query, answer) in enumerate(path):
-        if query[0] == "choose":
-            option = next(wanted, 0)
-            if option != answer and option < query[1]:
-                return [*path[:position], (query, option)]
-    return None

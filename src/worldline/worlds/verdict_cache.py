@@ -70,11 +70,15 @@ class Recall:
         How to thaw a column.
     profile
         Times the evaluations.
+    is_sampled
+        Whether to keep a sample of them, which needs all of a row.
 
     Attributes
     ----------
     evaluations
         A sample of them, for each predicate, to be made again.
+    asked
+        What was asked of each column so far.
     """
 
     def __init__(
@@ -83,12 +87,16 @@ class Recall:
         tables: Tables,
         cell_of: CellOf,
         profile: Untimed = UNTIMED,
+        *,
+        is_sampled: bool = True,
     ) -> None:
         self.system = system
+        self._is_sampled = is_sampled
         self._timed = profile.timed
         self._tables = tables
         self._cell_of = cell_of
         self._answers: dict[ColumnRead, Answers] = {}
+        self.asked: dict[int, list[Answers]] = {}
         self._inner: dict[tuple[Pure, tuple[NodeId, ...]], Decision] = {}
         self.evaluations: dict[Any, Evaluations] = {}
 
@@ -113,7 +121,8 @@ class Recall:
         def evaluate(decision: Decision, row: Row) -> bool:
             reader = _Recorder(self, row)
             verdict = prop.judge(View(self.system, reader)).holds
-            evaluations.note(row, verdict)
+            if self._is_sampled:
+                evaluations.note(row, verdict)
             decision.learn(reader.path, verdict)
             return verdict
 
@@ -133,7 +142,8 @@ class Recall:
             def evaluate(decision: Decision, row: Row) -> bool:
                 reader = _Recorder(self, row)
                 verdict = self._element(function, View(self.system, reader), nodes)
-                evaluations.note(row, verdict)
+                if self._is_sampled:
+                    evaluations.note(row, verdict)
                 decision.learn(reader.path, verdict)
                 return verdict
 
@@ -195,6 +205,7 @@ class Recall:
         answers = self._answers.get(read)
         if answers is None:
             answers = self._answers[read] = Answers(read)
+            self.asked.setdefault(read.column, []).append(answers)
         return answers
 
     def look(self, read: ColumnRead, value: int, answers: Answers) -> tuple[Any, int]:

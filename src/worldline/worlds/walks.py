@@ -155,7 +155,7 @@ class DirectWalks:
         if handler in self._choosers:
             choices = self._drawn(event, random)
         elif event.kind is Kind.CALL and is_drawn(event.payload):
-            choices = _arguments_drawn(event.payload, random)
+            choices = arguments_drawn(event.payload, random)
         outcome = self._direct.step(event, choices)
         if event.node is not None:
             index = self._system.index[event.node]
@@ -183,7 +183,7 @@ class DirectWalks:
         return _one(dry_runs, random).outcome.choices
 
 
-def _arguments_drawn(arguments: tuple[Any, ...], random: int) -> Choices:
+def arguments_drawn(arguments: tuple[Any, ...], random: int) -> Choices:
     """Draw arguments as `_one` does where nothing else is chosen.
 
     There all combinations are as likely, and need not be run to be counted.

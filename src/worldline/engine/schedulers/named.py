@@ -9,6 +9,7 @@ from worldline.engine.schedulers.delay_bounded import DelayBounded
 from worldline.engine.schedulers.fifo import Fifo
 from worldline.engine.schedulers.partial_order import PartialOrder
 from worldline.engine.schedulers.pct import Pct
+from worldline.engine.schedulers.phased import Phased
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.schedulers.swarm import Swarm
 from worldline.engine.schedulers.uniform import Uniform
@@ -23,9 +24,14 @@ PLAIN: dict[str, Callable[[], Scheduler]] = {
     "pos": PartialOrder,
     "delay": DelayBounded,
     "swarm": Swarm,
+    "phased": Phased,
 }
 
-_NUMBERED: dict[str, Callable[[int], Scheduler]] = {"pct": Pct, "delay": DelayBounded}
+_NUMBERED: dict[str, Callable[[int], Scheduler]] = {
+    "pct": Pct,
+    "delay": DelayBounded,
+    "phased": Phased,
+}
 
 _MOST = 1_000
 """The largest parameter: so many change points a walk."""
@@ -43,8 +49,8 @@ def scheduler_named(text: str) -> Scheduler:
     if name not in PLAIN:
         raise UsageError(
             f"there is no scheduler {reprlib.repr(name)}",
-            remedy=f"name one of {', '.join(PLAIN)}; pct and delay may have a number: "
-            "pct:3",
+            remedy=f"name one of {', '.join(PLAIN)}; "
+            f"{', '.join(_NUMBERED)} may have a number: pct:3",
         )
     if not colon:
         return PLAIN[name]()

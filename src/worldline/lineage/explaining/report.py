@@ -22,7 +22,14 @@ _MOST_CAUSES = 3
 """How many causes of one falsifier are told."""
 _MOST_SENTENCES = 6
 """How many faults are told one by one."""
-_COPIED = ("    trace ", "    replay ", "    no trace", "    //", "    fails first")
+_COPIED = (
+    "    trace ",
+    "    replay ",
+    "    short ",
+    "    no trace",
+    "    //",
+    "    fails first",
+)
 """What begins a line that has a path, a command or a rule."""
 
 
@@ -134,6 +141,8 @@ class FaultsReport(BaseReport):
             lines.append(f"    trace  {one_line(str(self.trace))}")
         if self.replay is not None:
             lines.append(f"    replay {self.replay}")
+        if self.violated is not None and self.violated.minimize is not None:
+            lines.append(f"    short  {self.violated.minimize}")
         if self.unwritten:
             lines.append(f"    no trace: {self.unwritten}")
         width = max((len(p.name) for p in self.properties), default=0)

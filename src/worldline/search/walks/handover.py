@@ -1,7 +1,9 @@
-"""Walks that are moved from tables to the direct world where the tables lack too much.
+"""Walks that are moved from tables to another world where the tables lack too much.
+
+That is the remembering world; or, where there is no room, the direct one.
 
 What decides is counted, never timed, and no result depends on it: a walk is the same in
-either (`worlds/walks.py`).
+any of them (`worlds/walks.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from worldline.engine.expand import Path
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, Site
 from worldline.engine.walks import Ended, Reached, WalkEnd
+from worldline.worlds.remembered_walks import RememberedWalks
 from worldline.worlds.walks import CannotTell, DirectWalks
 
 _FIRST, _BATCH = 1, 512
@@ -22,11 +25,11 @@ _FIRST, _BATCH = 1, 512
 WINDOW = 5_000
 """Misses after which it is judged how often the tables had what a walk needed."""
 
-MISSES_PER_STEP = 4
+MISSES_PER_STEP = 0.5
 """More misses than this for each step are too many: then walks are moved.
 
-A step in the direct world takes about as long as four misses, by measurement on RandTree
-(`docs/design.md`).
+Over tables every handler is run that could be, in the remembering world the chosen one:
+a step there takes about as long as half a miss to one, by measurement (`docs/design.md`).
 """
 
 STAY = 2_000
@@ -188,15 +191,21 @@ class Moving:
         Who walks over tables, asking `pace`.
     retracing
         Who walks over tables where these have no more room: single walks.
-    direct
-        Who walks in the direct world.
+    remembered, direct
+        Who walks elsewhere: with a memory of what handlers did, and without.
     """
 
     def __init__(
-        self, tabled: Tabled, retracing: Tabled, direct: DirectWalks, pace: Pace
+        self,
+        tabled: Tabled,
+        retracing: Tabled,
+        remembered: RememberedWalks,
+        direct: DirectWalks,
+        pace: Pace,
     ) -> None:
         self._tabled = tabled
         self._retracing = retracing
+        self._remembered = remembered
         self._direct = direct
         self._pace = pace
         self._batch = _FIRST
@@ -205,14 +214,16 @@ class Moving:
         """Walk with another scheduler and another bound from now on."""
         self._tabled.use(scheduler, most_steps)
         self._retracing.use(scheduler, most_steps)
+        self._remembered.use(scheduler, most_steps)
         self._direct.use(scheduler, most_steps)
 
     @property
     def reached(self) -> dict[int, Reached]:
         """Where each watched predicate was true first, by its number, if it was."""
         reached = self._tabled.reached
-        for number, other in self._direct.reached.items():
-            reached[number] = min(other, reached.get(number, other))
+        for elsewhere in (self._remembered, self._direct):
+            for number, other in elsewhere.reached.items():
+                reached[number] = min(other, reached.get(number, other))
         return reached
 
     def taken(self, walks: int) -> list[Leaf]:
@@ -269,8 +280,9 @@ class Moving:
             first = batch.stop
 
     def _go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
+        elsewhere = self._remembered if self._pace.has_tables else self._direct
         try:
-            ended = self._direct.go_on(start, row, number, steps)
+            ended = elsewhere.go_on(start, row, number, steps)
         except CannotTell:
             with self._pace.over_tables():
                 (ended,) = self._single().walk(start, range(number, number + 1))

@@ -11,6 +11,7 @@ from worldline.engine.schedulers.delay_bounded import DelayBounded
 from worldline.engine.schedulers.fifo import Fifo
 from worldline.engine.schedulers.partial_order import PartialOrder
 from worldline.engine.schedulers.pct import Pct
+from worldline.engine.schedulers.phased import Phased
 from worldline.engine.schedulers.protocol import Scheduler
 from worldline.engine.schedulers.swarm import Swarm
 from worldline.engine.schedulers.weighted import Weighted
@@ -41,7 +42,7 @@ class PortfolioTurn:
 
 
 def turns(
-    scheduler: Scheduler | None, max_steps: int | None
+    scheduler: Scheduler | None, max_steps: int | None, *, ordered: bool = False
 ) -> Iterator[PortfolioTurn]:
     """Yield turns without end.
 
@@ -51,11 +52,13 @@ def turns(
         The only one; None for the portfolio.
     max_steps
         The only bound on steps; None for the usual ones.
+    ordered
+        Whether the network keeps messages in order.
     """
     if scheduler is not None:
         steps = USUAL_STEPS if max_steps is None else max_steps
         yield from itertools.repeat(_turn(scheduler, steps))
-    for member, steps in itertools.cycle(_portfolio()):
+    for member, steps in itertools.cycle(_portfolio(ordered=ordered)):
         yield _turn(member, steps if max_steps is None else max_steps)
 
 
@@ -65,19 +68,24 @@ def _turn(scheduler: Scheduler, max_steps: int) -> PortfolioTurn:
     )
 
 
-def _portfolio() -> list[tuple[Scheduler, int]]:
-    weighted = Weighted(), USUAL_STEPS
+def _portfolio(*, ordered: bool) -> list[tuple[Scheduler, int]]:
+    """Return schedulers in turn, the simplest first, each with a bound on steps.
+
+    Where messages are in order anyway, `Fifo` would be `Weighted` once more.
+    """
+    weighted, phased = (Weighted(), USUAL_STEPS), (Phased(), USUAL_STEPS)
     return [
         weighted,
+        phased,
         weighted,
         (Swarm(), USUAL_STEPS),
-        weighted,
+        phased,
         (PartialOrder(), USUAL_STEPS),
         weighted,
+        phased,
         (Pct(), USUAL_STEPS),
-        weighted,
         (Weighted(), 10 * USUAL_STEPS),
-        (Fifo(), USUAL_STEPS),
+        phased if ordered else (Fifo(), USUAL_STEPS),
         weighted,
         (DelayBounded(), USUAL_STEPS),
     ]

@@ -24,6 +24,7 @@ from worldline.engine.room import MIB, give_back
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Row
 from worldline.engine.walks import Ended, Reached, WalkEnd
+from worldline.model.network.mailbox import Capability
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.runs.start import Start
@@ -68,7 +69,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
         self._sometimes = witnesses(plan.wanted)
         self._runs = Runs()
         self._cut = Cut(system, None, None)
-        self._turns = turns(plan.scheduler, plan.options.max_steps)
+        self._turns = self._all_turns()
         self._walker = self._new_walker()
         self._covering = Covering()
         self._reached: dict[int, Reached] = {}
@@ -136,7 +137,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
         """Return how near the first runs came to what must be true sometimes."""
         if not wanted or not self._runs.walks:
             return {}
-        turn = next(turns(self._plan.scheduler, self._plan.options.max_steps))
+        turn = next(self._all_turns())
         self._walker.use(turn.scheduler, turn.max_steps)
         roots = self._roots()
         runs, left = {}, STEPS
@@ -147,6 +148,11 @@ class RandomRuns(WalkSearch[RunsPlan]):
             if not left:
                 break
         return nearest(self._world, wanted, runs)
+
+    def _all_turns(self) -> Iterator[PortfolioTurn]:
+        ordered = Capability.ORDERED in self._world.system.network.capabilities
+        most = self._plan.options.max_steps
+        return turns(self._plan.scheduler, most, ordered=ordered)
 
     def _roots(self) -> list[Row]:
         starts = self._staged.beginning.starts

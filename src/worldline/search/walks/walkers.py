@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from worldline.engine.bounds import Meter
 from worldline.engine.schedulers.protocol import Scheduler
@@ -17,6 +17,7 @@ from worldline.search.walks.handover import Counted, Moving, Pace
 from worldline.search.walks.plan import LivePlan
 from worldline.search.walks.probe import Walker
 from worldline.search.walks.weights import describer
+from worldline.worlds.remembered_walks import RememberedWalks
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import DirectWalks
 
@@ -123,7 +124,7 @@ def walker(
     watches: list[Property] | None = None,
     tables_meter: Meter | None = None,
 ) -> Moving:
-    """Return who walks over tables, and in the direct world where that is better.
+    """Return who walks over tables, and elsewhere where that is better.
 
     Parameters
     ----------
@@ -149,21 +150,22 @@ def walker(
         threads=threads,
         gives_up=pace.gives_up,
     )
-    direct = DirectWalks(
-        world,
-        seed=seed,
-        most_steps=most_steps,
-        scheduler=scheduler,
-        traits=describe,
-        checks=checks,
-        goal=goal,
-        watches=watches,
-        look=meter.check,
-    )
+    elsewhere: dict[str, Any] = {
+        "seed": seed,
+        "most_steps": most_steps,
+        "scheduler": scheduler,
+        "traits": describe,
+        "checks": checks,
+        "goal": goal,
+        "watches": watches,
+        "look": meter.check,
+    }
     tabled = _over_tables(world, engine, counted, options)
     unbounded = dataclasses.replace(options, meter=None, gives_up=None, watches=())
     retracing = ReferenceWalks(world.tables, counted, unbounded)
-    return Moving(tabled, retracing, direct, pace)
+    remembered = RememberedWalks(world, **elsewhere)
+    direct = DirectWalks(world, **elsewhere)
+    return Moving(tabled, retracing, remembered, direct, pace)
 
 
 def _over_tables(

@@ -1,33 +1,38 @@
 """Random changes to a run, small and combined: a way out where no single one helps.
 
-Runs of the same size take each other's place, so this wanders about among them until one
-comes up that is smaller.
+Runs of the same size take each other's place, now and then longer ones, too; so this
+wanders about among them until one comes up that is smaller.
 """
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 from typing import final
 
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import ShrunkRun
 from worldline.shrink.matching import ANY_LAST, BY_FINGERPRINT, EXACT, LAST
-from worldline.shrink.steps import ShrunkStep
+from worldline.shrink.passes.changes import RandomChanges
+from worldline.shrink.steps import ShrunkStep, Size, size_of
+from worldline.shrink.wishes import Wanted
 
 _MATCHINGS = (EXACT, BY_FINGERPRINT, LAST, LAST, ANY_LAST)
 
-_RECHOSEN = 0.4
-"""How often an event with choices takes another option, where it is changed at all."""
+_DEPARTURES = 4
+"""How often it sets out from the smallest run anew before its patience is at an end."""
 
-_MOST_OPTIONS = 4
-"""Options that are tried; where there are fewer, the first one stands for the others."""
+_PER_LONGER = 30
+"""For each so many deliveries of the smallest run, others may have one more."""
 
 
 @final
 class Mutations:
-    """Leaves out, moves and repeats events at random.
+    """Changes a run at random.
 
-    The random numbers begin anew at each call, and what is no better in the end is given
-    up; so to minimise once more changes nothing.
+    Each time it sets out, it first wanders among runs that may have a few deliveries more
+    than the smallest one, then among those that have none more. The random numbers begin
+    anew at each call, and what is no better in the end is given up; so to minimise once
+    more changes nothing.
 
     Parameters
     ----------
@@ -40,46 +45,49 @@ class Mutations:
 
     name = "mutations"
 
-    def __init__(self, patience: int = 64, most_steps: int = 100) -> None:
+    def __init__(self, patience: int = 64, most_steps: int = 300) -> None:
         self._patience = patience
         self._most_steps = most_steps
 
     def apply(self, campaign: Campaign) -> None:
-        first = campaign.best
-        if len(first.steps) > self._most_steps:
+        if len(campaign.best.steps) > self._most_steps:
             return
-        rng = random.Random(len(first.steps))
-        left = self._patience * len(first.steps)
-        while left > 0:
-            left -= 1
-            wanted = list(campaign.best.steps)
-            for _ in range(rng.choice((1, 2, 2, 3, 4))):
-                _change(wanted, rng)
-            campaign.attempt(wanted, rng.choice(_MATCHINGS), sideways=True)
-            if campaign.best.size < first.size:
-                first = campaign.best
-                left = self._patience * len(first.steps)
-        campaign.best = first
+        changes = RandomChanges(campaign.runner.world, len(campaign.best.steps))
+        present, tried = campaign.best, 0
+        while tried < self._patience * len(campaign.best.steps):
+            apart = self._patience * len(campaign.best.steps) // _DEPARTURES
+            if tried % apart == 0:
+                present = campaign.best
+            roams = tried % apart < apart * 2 // 3
+            slack = 1 + campaign.best.size.deliveries // _PER_LONGER if roams else 0
+            tried += 1
+            wandered = self._wandered(campaign, present, changes, slack)
+            if wandered is not None:
+                present = wandered
+                if present.size < campaign.best.size:
+                    campaign.best = present
+                    tried = 0
+
+    def _wandered(
+        self, campaign: Campaign, present: ShrunkRun, changes: RandomChanges, slack: int
+    ) -> ShrunkRun | None:
+        """Return another run to go on with, if a change to the present one leads to it."""
+        wanted: list[Wanted] = list(present.steps)
+        for _ in range(changes.rng.choice((1, 2, 2, 3, 4))):
+            changes.change(wanted)
+        most = campaign.best.size.deliveries + slack
+        matching = changes.rng.choice(_MATCHINGS)
+        executed = campaign.probe(wanted, matching, present, most)
+        if executed is None or _is_same(executed, present.steps):
+            return None
+        best = campaign.best.size
+        largest = Size(most + 1, 0, 0) if slack else best
+        if size_of(executed).length > largest.length:
+            return None
+        return campaign.runner.marked(executed, present)
 
 
-def _change(wanted: list[ShrunkStep], rng: random.Random) -> None:
-    """Leave out a few events, move or repeat one, or let it take another option."""
-    if len(wanted) < 2:
-        return
-    place = rng.randrange(len(wanted))
-    what, step = rng.random(), wanted[place]
-    if step.choices and rng.random() < _RECHOSEN:
-        options = list(step.choices)
-        options[rng.randrange(len(options))] = rng.randrange(_MOST_OPTIONS)
-        chosen = ShrunkStep(step.known, tuple(options), step.sending, step.place)
-        wanted[place] = chosen
-        return
-    if what < 0.45:
-        some = rng.choice((1, 1, 1, 2, 3, 5, len(wanted) // 8))
-        del wanted[place : place + some]
-    elif what < 0.85:
-        moved = wanted.pop(place)
-        near = max(0, place - 12) if rng.random() < 0.7 else 0
-        wanted.insert(rng.randint(near, min(len(wanted), place + 4)), moved)
-    else:
-        wanted.insert(rng.randint(0, len(wanted)), wanted[place])
+def _is_same(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> bool:
+    return len(steps) == len(others) and all(
+        one.known is other.known for one, other in zip(steps, others, strict=True)
+    )

@@ -40,7 +40,7 @@ _ELECTIONS = "-p words=0 -p terms="
 _OPTIONS = {
     "raft-45": f"{_ELECTIONS}2 --events 400000",
     "raft-46": f"{_ELECTIONS}3 --events 100000",
-    "raft-56": f"{_ELECTIONS}1 --seed 4 --events 400000",
+    "raft-56": f"{_ELECTIONS}1 --events 400000",
     "raft-58a": "-p words=25 --max-steps 2000 --weight election=20 --events 20000",
     "raft-58b": "--events 6000",
     "raft-42": "--events 15000",

@@ -29,7 +29,7 @@ inline uint64_t below(uint64_t limit, uint64_t random) {
 }
 
 // The numbers of engine/schedulers' `native`.
-enum class Policy : int32_t { kWeighted, kUniform, kFifo, kPct, kPartialOrder, kDelayBounded, kSwarm };
+enum class Policy : int32_t { kWeighted, kUniform, kFifo, kPct, kPartialOrder, kDelayBounded, kSwarm, kPhased };
 
 inline bool remembers(Policy policy) {
     return policy == Policy::kFifo || policy == Policy::kPct || policy == Policy::kPartialOrder ||
@@ -72,7 +72,12 @@ class Scheduler {
         policy_ = policy;
         origin_ = origin_of(seed ^ kApart, walk);
         memory_ = memory;
-        if (policy == Policy::kSwarm) salt_ = random_at(origin_, 1);
+        if (policy == Policy::kSwarm || policy == Policy::kPhased) salt_ = random_at(origin_, 1);
+        ends_.clear();
+        if (policy == Policy::kPhased)
+            for (uint64_t n = 1; n < static_cast<uint64_t>(parameter); ++n)
+                ends_.push_back(static_cast<int64_t>(
+                    below(static_cast<uint64_t>(most_steps), random_at(origin_, 1 + n))));
         if (memory == nullptr || memory->is_begun) return;
         *memory = Memory();
         memory->is_begun = true;
@@ -87,6 +92,7 @@ class Scheduler {
     // The position of the event that happens; there is one.
     size_t choose(const std::vector<Chance>& chances, int64_t step, uint64_t word) {
         if (policy_ == Policy::kSwarm) return by_swarm(chances, word);
+        if (policy_ == Policy::kPhased) return by_phase(chances, step, word);
         if (memory_ == nullptr) return uniformly(chances, word);
         follow(chances);
         memory_->open = kUnknown;
@@ -100,6 +106,7 @@ class Scheduler {
     static constexpr uint64_t kApart = 0x5c4ed01e5ULL;
     static constexpr uint64_t kHigh = uint64_t{1} << 63;
     static constexpr uint64_t kFactors[] = {1, 3, 10, 30};
+    static constexpr uint64_t kLargeFactors[] = {1, 10, 100};
     static constexpr uint64_t kNodes = uint64_t{1} << 32;
 
     uint64_t draw() { return random_at(origin_, ++memory_->drawn); }
@@ -240,17 +247,38 @@ class Scheduler {
         }
     }
 
+    size_t by_phase(const std::vector<Chance>& chances, int64_t step, uint64_t word) {
+        uint64_t phase = 0;
+        for (const int64_t end : ends_) phase += end <= step;
+        const uint64_t from = splitmix(salt_ + phase);
+        weights_.clear();
+        for (const Chance& chance : chances) {
+            const Traits& traits = of(chance);
+            uint64_t weight = static_cast<uint64_t>(traits.weight);
+            const uint64_t both = splitmix(traits.handler + static_cast<uint64_t>(traits.node));
+            for (const uint64_t what : {traits.kind, traits.handler, both})
+                weight *= kLargeFactors[splitmix(from ^ what) % 3];
+            weights_.push_back(weight);
+        }
+        return by_weights(word);
+    }
+
     size_t by_swarm(const std::vector<Chance>& chances, uint64_t word) {
         weights_.clear();
-        uint64_t total = 0;
         for (const Chance& chance : chances) {
             const Traits& traits = of(chance);
             uint64_t weight = static_cast<uint64_t>(traits.weight);
             for (const uint64_t what : {traits.kind, traits.handler, kNodes + static_cast<uint64_t>(traits.node)})
                 weight *= kFactors[splitmix(salt_ ^ what) % 4];
             weights_.push_back(weight);
-            total += weight;
         }
+        return by_weights(word);
+    }
+
+    // One of the chances, by what was worked out for each.
+    size_t by_weights(uint64_t word) const {
+        uint64_t total = 0;
+        for (const uint64_t weight : weights_) total += weight;
         uint64_t place = below(total, word);
         size_t at = 0;
         while (place >= weights_[at]) place -= weights_[at++];
@@ -267,6 +295,7 @@ class Scheduler {
     std::vector<Held> next_;
     std::vector<Head> heads_;
     std::vector<uint64_t> weights_;
+    std::vector<int64_t> ends_;  // of phases
 };
 
 }  // namespace worldline

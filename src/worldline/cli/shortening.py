@@ -1,0 +1,57 @@
+"""Minimising at once what a search has found: ``--minimize``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from worldline.minimizing.report import MinimizeReport
+    from worldline.model.system import System
+    from worldline.runs.report import BaseReport
+
+ReportT = TypeVar("ReportT", bound="BaseReport")
+
+
+def add_minimize(parser: argparse.ArgumentParser) -> None:
+    """Let a verb minimise what it finds."""
+    parser.add_argument(
+        "--minimize",
+        action="store_true",
+        help="make the run that is found as short as it can be, as 'worldline minimize' "
+        "does by default; the exit code stays",
+    )
+
+
+def shortened(
+    report: ReportT, load: Callable[[], System]
+) -> tuple[ReportT, MinimizeReport | None]:
+    """Minimise the run of a report; return both reports.
+
+    Parameters
+    ----------
+    load
+        Gives the system; not called if there is no run.
+
+    Returns
+    -------
+    tuple
+        The report, with a note if its run cannot be minimised; and that of the
+        minimisation, None without a run.
+    """
+    from worldline.cli.progress import shrink_line, told
+    from worldline.minimizing.minimize import minimize
+    from worldline.model.errors import UsageError
+
+    if report.trace is None:
+        return report, None
+    given: dict[str, Any] = {"system": load()}
+    try:
+        with told(report.system, shrink_line) as progress:
+            return report, minimize(report.trace, **given, progress=progress)
+    except UsageError as error:
+        note = f"not minimised: {error.what}"
+        notes = (*report.notes, note)
+        return dataclasses.replace(report, notes=notes), None

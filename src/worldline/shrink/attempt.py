@@ -1,0 +1,204 @@
+"""An attempt: one candidate while it runs, what matches what, and what was executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from worldline.model.events import Choices
+from worldline.model.kinds import Kind
+from worldline.shrink.matching import Matching
+from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep
+from worldline.shrink.target import ShrinkTarget
+from worldline.shrink.transit import Mailing, Transit
+from worldline.shrink.wishes import Wanted, Wish, granted_event, granted_mailing
+from worldline.worlds.remembered import (
+    Parcel,
+    RememberedEvent,
+    RememberedRun,
+    RememberedState,
+)
+from worldline.worlds.remembering import RememberingWorld
+
+BEFORE = -1
+"""The place of whatever sent a message before the run begins."""
+
+
+def note(
+    transit: Transit,
+    world: RememberingWorld,
+    known: RememberedEvent,
+    run: RememberedRun,
+    sending: Sending | None,
+    place: int,
+) -> None:
+    """Note what a step that has happened took, sent and lost."""
+    event = known.event
+    kind = event.kind
+    if event.envelope is not None:
+        if kind.takes_message:
+            transit.take(known.index, event.envelope, sending)
+        elif kind.doubles_message:
+            transit.double(known.index, event.envelope, sending)
+    if run.parcels:
+        transit.put(place, run.parcels)
+    if kind.flushes:
+        transit.look_again(world)
+
+
+@final
+class Attempt:
+    """One candidate while it runs.
+
+    Parameters
+    ----------
+    wanted
+        What is to happen after the steps that were executed `before`.
+    most
+        Deliveries, after which it is given up.
+
+    Attributes
+    ----------
+    steps
+        What was executed.
+    """
+
+    def __init__(
+        self,
+        world: RememberingWorld,
+        target: ShrinkTarget,
+        matching: Matching,
+        wanted: Sequence[Wanted],
+        before: Sequence[ShrunkStep],
+        most: int | None,
+    ) -> None:
+        self._world = world
+        self._target = target
+        self._matching = matching
+        self._wanted = wanted
+        self._most = most
+        self._from = len(before)
+        self.steps: list[ShrunkStep] = [*before]
+        self._moved = {place: place for place in range(len(before))}
+        self._moved[BEFORE] = BEFORE
+        self._deliveries = sum(step.known.event.kind in DELIVERIES for step in before)
+
+    @property
+    def cost(self) -> int:
+        """Events that were executed."""
+        return len(self.steps) - self._from
+
+    def go(self, moment: RememberedState, transit: Transit) -> bool:
+        """Run; say whether the target was met, and no later than it was before."""
+        self._world.go_back(moment)
+        self._transit = transit
+        if self._target.is_met():
+            return True
+        for step in self._wanted:
+            if self._do(step):
+                return True
+            if self._world.failure is not None or self._is_too_long():
+                return False
+        return False
+
+    def _do(self, step: Wanted) -> bool:
+        """Let happen what is wanted; say whether the target is met then."""
+        if type(step) is Wish:
+            return self._grant(step)
+        known = step.known
+        if known.event.kind is Kind.DELIVER:
+            return self._deliver(step)
+        before = len(self.steps)
+        met = self._happen(known, step.choices, self._sending(step), step.place)
+        is_absent_call = known.event.kind is Kind.CALL and len(self.steps) == before
+        if is_absent_call and self._matching.is_by_type:
+            wish = Wish(Kind.CALL, known.index, name=known.event.name)
+            return self._grant(wish, step.place)
+        return met
+
+    def _grant(self, wish: Wish, place: int | None = None) -> bool:
+        """Let happen what is wished for, if there is such."""
+        world = self._world
+        if wish.kind is Kind.DELIVER:
+            mailing = granted_mailing(wish, world, self._transit)
+            if mailing is None:
+                return False
+            return self._deliver_item((), place, wish.node, mailing)
+        event = granted_event(wish, world)
+        if event is None:
+            return False
+        return self._happen(world.known(event), (), None, place)
+
+    def _is_too_long(self) -> bool:
+        return self._most is not None and self._deliveries > self._most
+
+    def _sending(self, step: ShrunkStep) -> Sending | None:
+        if step.sending is None:
+            return None
+        moved = self._moved.get(step.sending[0])
+        return None if moved is None else (moved, step.sending[1])
+
+    def _deliver(self, step: ShrunkStep) -> bool:
+        """Deliver what matches, after what stands before it, if that is to be."""
+        event, sending = step.known.event, self._sending(step)
+        to, envelope = step.known.index, event.envelope
+        assert envelope is not None
+        for rung in self._matching.rungs:
+            mailing = self._transit.find(rung, to, envelope, sending)
+            if mailing is not None:
+                return self._deliver_item(step.choices, step.place, to, mailing)
+        return False
+
+    def _deliver_item(
+        self, choices: Choices, place: int | None, to: int, mailing: Mailing
+    ) -> bool:
+        world = self._world
+        mailbox = world.cells[world.system.layout.inbox(to)]
+        if self._matching.flushes and not mailbox.is_ready(mailing[1]):
+            queue = self._transit.queue(to, mailing[1].src)
+            ahead = queue[: queue.index(mailing)] if mailing in queue else []
+            for sending, envelope in ahead:
+                if mailbox.is_ready(mailing[1]):
+                    break
+                first = world.delivery(Parcel(to, envelope))
+                if self._happen(first, (), sending, None):
+                    return True
+                if world.failure is not None or self._is_too_long():
+                    return False
+        known = world.delivery(Parcel(to, mailing[1]))
+        return self._happen(known, choices, mailing[0], place)
+
+    def _happen(
+        self,
+        known: RememberedEvent,
+        choices: Choices,
+        sending: Sending | None,
+        wanted: int | None,
+    ) -> bool:
+        """Let an event happen, if it can; say whether the target is met then."""
+        world = self._world
+        run = world.happen(known, choices)
+        if run is None:
+            return False
+        place = len(self.steps)
+        if known.event.envelope is not None:
+            # Of equal messages nobody knows which one it was; so it is the same for
+            # whoever runs the same events.
+            sending = self._oldest(known)
+        taken = run.outcome.choices
+        self.steps.append(ShrunkStep(known, taken, sending, place))
+        if known.event.kind in DELIVERIES:
+            self._deliveries += 1
+        if wanted is not None and wanted >= 0:
+            self._moved[wanted] = place
+        note(self._transit, world, known, run, sending, place)
+        return self._target.is_met()
+
+    def _oldest(self, known: RememberedEvent) -> Sending | None:
+        """Return the sending of the message that an event is about."""
+        envelope = known.event.envelope
+        assert envelope is not None
+        for sending, other in self._transit.queue(known.index, envelope.src):
+            if other == envelope:
+                return sending
+        return None
