@@ -98,6 +98,29 @@ def test_a_history_has_the_ids_of_its_own_system() -> None:
         assert all(deeds[0] is node for deeds, node in zip(history, nodes, strict=True))
 
 
+class Greatest:
+    """An object that keeps the greatest id that it was ever told."""
+
+    initial = None
+
+    def apply(self, state: Any, operation: Any, /) -> tuple[Any, Any]:
+        kept = operation if state is None else max(state, operation)
+        return kept, kept
+
+
+def test_a_history_is_judged_by_the_order_of_its_own_system() -> None:
+    (client,) = wl.ids("client")
+    linearizer = Linearizer(Greatest())
+    for names in ("ab", "ba"):
+        made = dict(zip(names, wl.ids(*names), strict=True))
+        a, b = made["a"], made["b"]
+        history: Any = ()
+        for told, kept in ((a, a), (b, max(a, b))):
+            history = linearizer.fold(history, ((), ((client, told),)))
+            history = linearizer.fold(history, (((client, kept),), ()))
+        assert linearizer.decide(history)
+
+
 def test_values_that_cannot_change_are_shared_and_others_are_not() -> None:
     claim = freeze(Claim("x", (1, 2)))
     assert thaw(claim) is thaw(claim)
