@@ -172,3 +172,25 @@ def test_with_high_effort_a_run_is_the_smallest_of_a_closed_world(tmp_path: Path
     )
     assert (high.level, high.lower_bound) == ("closed-world", 5)
     assert (normal.level, normal.certified) == ("pair-minimal", False)
+
+
+def test_a_level_that_was_reached_stands_when_a_search_of_high_effort_is_cut_off(
+    tmp_path: Path,
+):
+    found = wl.walk(
+        "zoo:brokentree", parameters={"bugs": "bt2"}, seed=2, out=tmp_path / "run.wl"
+    )
+    assert found.violated is not None
+    normal = wl.minimize(tmp_path / "run.wl", certify=0)
+    high = wl.minimize(
+        tmp_path / "run.wl", certify=0, effort="high", max_events=normal.events + 1
+    )
+    assert (normal.bound, high.bound) == (None, "events")
+    assert normal.level == high.level == "pair-minimal"
+
+
+def test_one_delivery_and_one_external_are_not_several(tmp_path: Path):
+    wl.check(lamps([Lamp.push]), out=tmp_path / "run.wl")
+    report = wl.minimize(tmp_path / "run.wl", system=lamps([Lamp.push]), certify=3)
+    assert "5 deliveries (1 external) -> 5 (1)" in str(report)
+    assert "every run has 1 delivery or more" in str(report)

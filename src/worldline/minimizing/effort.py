@@ -31,7 +31,9 @@ class Searches:
     Attributes
     ----------
     stages
-        Passes that need a search or take long, the cheap ones first.
+        Passes that need a search.
+    further
+        Passes that may take minutes, for which high effort is asked.
     """
 
     def __init__(self, original: Original, states: int, *, effort: Effort) -> None:
@@ -40,6 +42,7 @@ class Searches:
         self._runs: ShortRuns | None = None
         self._closed: ClosedWorld | None = None
         self.stages: list[tuple[ShrinkPass, ...]] = []
+        self.further: list[tuple[ShrinkPass, ...]] = []
         is_high = effort == "high"
         if (original.prop or original.failure) is None or original.system.open_workload:
             self._states = 0
@@ -48,9 +51,9 @@ class Searches:
         if is_high and self._states:
             self._states *= _FURTHER
             self._closed = ClosedWorld(original, self._states)
-            self.stages.append((self._closed,))
+            self.further.append((self._closed,))
         if is_high:
-            self.stages.append((Backtracks(_BACKTRACKED),))
+            self.further.append((Backtracks(_BACKTRACKED),))
 
     def least(self, campaign: Campaign) -> int | None:
         """Return how many deliveries every violating run has; None if unknown.

@@ -6,7 +6,7 @@ import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.minimizing.aftermath import Aftermath
@@ -28,7 +28,7 @@ from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
-from worldline.shrink.candidate import CandidateRunner
+from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import CLOSED_WORLD, level_of
 from worldline.shrink.passes.contents import Contents
 from worldline.shrink.standard import STANDARD
@@ -132,7 +132,7 @@ def _minimized(
         network="reordering" if options.reorder else "declared",
         same=options.same,
         contents=tuple(map(str, campaign.runner.world.system.contents)),
-        level=proofs.level,
+        level=proofs.level_of(best),
         lower_bound=proofs.least,
         certified=proofs.least == best.size.deliveries,
         slipped=_slipped(original, row),
@@ -147,6 +147,30 @@ class _Proofs:
 
     level: str | None = None
     least: int | None = None
+    run: ShrunkRun | None = None
+    """The run that reached the level."""
+
+    def note(self, campaign: Campaign, levels: list[str]) -> None:
+        self.level, self.run = next(reversed(levels), None), campaign.best
+
+    def level_of(self, run: ShrunkRun) -> str | None:
+        return self.level if run is self.run else None
+
+
+@final
+class _Levels:
+    """Finds out early which level is reached, in case that what follows is cut off."""
+
+    name = "levels"
+
+    def __init__(self, proofs: _Proofs) -> None:
+        self._proofs = proofs
+
+    def apply(self, campaign: Campaign) -> None:
+        best = campaign.best
+        levels = level_of(campaign)
+        if best is campaign.best:
+            self._proofs.note(campaign, levels)
 
 
 def _shrink(
@@ -159,7 +183,7 @@ def _shrink(
     stages: Stages = STANDARD
     if options.contents:
         stages = (stages[0], (_contents(original),), *stages[1:])
-    stages = (*stages, *searches.stages)
+    stages = (*stages, *searches.stages, (_Levels(proofs),), *searches.further)
     shrink(campaign, stages)
     proofs.least = searches.least(campaign)
     best = None
@@ -171,7 +195,7 @@ def _shrink(
             continue
         if levels and searches.is_closed_world(campaign):
             levels.append(CLOSED_WORLD)
-        proofs.level = next(reversed(levels), None)
+        proofs.note(campaign, levels)
 
 
 def _contents(original: Original) -> Contents:

@@ -88,8 +88,8 @@ class MinimizeOptions(VerbOptions):
     )
     certify: int = option(
         20_000,
-        "states to visit at most to find out how few deliveries a violation needs; 0 for "
-        "none",
+        "states to visit at most to find out how few deliveries a violation needs, with "
+        "high effort 100 times as many; 0 for none",
         Whole(0),
     )
     effort: Effort = option(

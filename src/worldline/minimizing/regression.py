@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from worldline.minimizing.report import deliveries_of, externals_of
 from worldline.model.errors import UsageError
 from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
@@ -147,7 +148,7 @@ def _docstring(run: Trace, command: str) -> str:
     why = "" if explained is None else f": {explained.message}"
     what = f"A run of {run.header.system} that violates {end.property}{why}."
     how = (
-        f"It has {end.deliveries} deliveries and {end.externals} externals. The test "
+        f"It has {deliveries_of(end.deliveries)} and {externals_of(end.externals)}. The test "
         "fails while this run can still happen and violates something. It passes when "
         "one of its events cannot happen any more, or nothing is violated; `pytest -rP` "
         "shows which. Made by:"

@@ -57,7 +57,7 @@ class SeedRun:
 
 def _sizes(before: RunSize, after: RunSize) -> str:
     return (
-        f"{before.deliveries:,} deliveries ({before.externals:,} externals) "
+        f"{deliveries_of(before.deliveries)} ({externals_of(before.externals)}) "
         f"-> {after.deliveries:,} ({after.externals:,})"
     )
 
@@ -204,7 +204,7 @@ class MinimizeReport(BaseReport):
         if self.certified:
             claims.append("no run has fewer deliveries")
         elif self.lower_bound:
-            claims.append(f"every run has {self.lower_bound:,} deliveries or more")
+            claims.append(f"every run has {deliveries_of(self.lower_bound)} or more")
         return [f"  {', '.join(claims)}"]
 
     def _runs(self) -> list[str]:
@@ -229,3 +229,13 @@ class MinimizeReport(BaseReport):
                     f"{one.schedules:,} schedules, {one.seconds:.2f} s"
                 )
         return lines
+
+
+def deliveries_of(count: int) -> str:
+    """Return so many deliveries in words."""
+    return f"{count:,} deliver{'y' if count == 1 else 'ies'}"
+
+
+def externals_of(count: int) -> str:
+    """Return so many externals in words."""
+    return f"{count:,} external{'' if count == 1 else 's'}"
