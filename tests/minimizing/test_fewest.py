@@ -162,7 +162,7 @@ def test_in_a_closed_world_only_the_calls_of_the_run_are_made(tmp_path: Path):
     assert campaign.best.size.deliveries == 3
 
 
-def test_with_high_effort_a_run_is_the_smallest_of_a_closed_world(tmp_path: Path):
+def test_with_more_states_a_run_is_the_smallest_of_a_closed_world(tmp_path: Path):
     wl.check(lamps([Lamp.push]), out=tmp_path / "run.wl")
     high, normal = (
         wl.minimize(

@@ -80,7 +80,7 @@ def test_what_needs_every_event_is_certified(tmp_path: Path):
     report = wl.minimize(out)
     assert report.certified
     assert report.lower_bound == report.final.deliveries
-    assert report.level == "pair-minimal"
+    assert report.level == "closed-world"
     assert not report.slipped
 
 

@@ -34,8 +34,8 @@ examples:
   worldline minimize run.wl raft.py --pytest tests/test_election.py
   worldline show run-min.wl --beside run.wl
 
-With --effort high, all runs with the same calls are searched for a smaller one, other
-orders of messages are tried, and 100 times as many states are visited for the bounds.
+With --effort high, other orders of messages are tried at last, and 20 times as many
+states are visited for the bounds.
 Deliveries count messages, timers and calls; externals count starts, calls and faults.
 Ctrl-C ends it: the smallest run so far is written. Exit codes: 1 the result violates the
 same, 2 the file cannot be used, violates nothing or went otherwise than recorded.

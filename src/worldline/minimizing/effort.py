@@ -12,7 +12,7 @@ from worldline.model.system import System
 from worldline.shrink.campaign import Campaign, ShrinkPass
 from worldline.shrink.passes.backtracks import Backtracks
 
-_FURTHER = 100
+_FURTHER = 20
 """How many times as many states a search visits with high effort."""
 
 _BACKTRACKED = 1_000_000
@@ -33,7 +33,7 @@ class Searches:
     stages
         Passes that need a search.
     further
-        Passes that may take minutes, for which high effort is asked.
+        Passes that come last, since with high effort they may take minutes.
     """
 
     def __init__(self, original: Original, states: int, *, effort: Effort) -> None:
@@ -48,8 +48,10 @@ class Searches:
             self._states = 0
         else:
             self.stages.append((ShorterEnd(self._runs_of),))
-        if is_high and self._states:
+        if is_high:
             self._states *= _FURTHER
+        if self._states:
+            # Where runs are short, this finds in no time what others may never meet.
             self._closed = ClosedWorld(original, self._states)
             self.further.append((self._closed,))
         if is_high:

@@ -87,9 +87,9 @@ class MinimizeOptions(VerbOptions):
         Whole(metavar="MB"),
     )
     certify: int = option(
-        20_000,
+        100_000,
         "states to visit at most to find out how few deliveries a violation needs, with "
-        "high effort 100 times as many; 0 for none",
+        "high effort 20 times as many; 0 for none",
         Whole(0),
     )
     effort: Effort = option(
