@@ -14,6 +14,7 @@ from typing import NamedTuple, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.shrink.attempt import BEFORE, Attempt, note
@@ -85,6 +86,8 @@ class CandidateRunner:
     ----------
     executed
         Events that have been executed so far, for whatever.
+    assumed
+        What the system assumes of each state from which a run goes on; None if nothing.
     """
 
     def __init__(
@@ -96,6 +99,8 @@ class CandidateRunner:
         self._snapshot = snapshot
         self._target = target
         target.begin(self.world)
+        assumed = assumption(system)
+        self.assumed = None if assumed is None else self.world.decision(assumed)
         transit = Transit(system)
         number = 0
         for index in range(len(system.ids)):
@@ -168,7 +173,13 @@ class CandidateRunner:
             before = base.steps[: begin.place]
             most = base.size.deliveries if most is None else most
         attempt = Attempt(
-            self.world, self._target, matching, wanted[begin.place :], before, most
+            self.world,
+            self._target,
+            matching,
+            wanted[begin.place :],
+            before,
+            most,
+            self.assumed,
         )
         is_met = attempt.go(begin.moment, begin.transit.copy())
         self.executed += attempt.cost
@@ -233,6 +244,13 @@ class CandidateRunner:
             assert happened is not None, step
             done.append((step.known.event, happened.outcome))
         return done, None if world.failure is not None else world.snapshot()
+
+
+def assumption(system: System) -> Property | None:
+    """Return what a system assumes of each state from which a run goes on."""
+    if system.assume is None:
+        return None
+    return Property("assume", PropertyKind.SAFETY, system.assume, "predicate")
 
 
 def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
