@@ -23,11 +23,11 @@ class Counter:
 
 @wl.safety
 def it_stays_small(view: wl.View) -> bool:
-    return view[A].count < 3
+    return bool(view[A].count < 3)
 
 
 def keeps_up(view: wl.View) -> bool:
-    return view[A].count <= view[B].count + 1
+    return bool(view[A].count <= view[B].count + 1)
 
 
 def counters(assume: Callable[[wl.View], bool] | None) -> wl.System:

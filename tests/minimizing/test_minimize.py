@@ -92,9 +92,9 @@ class Lock:
 @wl.safety
 def it_is_shut(view: wl.View) -> bool:
     [lock] = view.nodes
-    *digits, last = (0, *view[lock].number)
-    opened = digits == [0, 3, 1, 4, 5] and last > 0
-    return view[lock].blows < 8 and not opened
+    number: tuple[int, ...] = view[lock].number
+    opened = number[:4] == (3, 1, 4, 5) and number[4:] > (0,)
+    return bool(view[lock].blows < 8) and not opened
 
 
 def locks() -> wl.System:

@@ -19,7 +19,6 @@ from worldline.model.semantics.outcome import Outcome
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.chunks import without
 from worldline.shrink.steps import ShrunkStep
-from worldline.shrink.target import ShrinkTarget
 from worldline.worlds.world import Snapshot
 
 _MOST_STEPS = 300
@@ -115,8 +114,8 @@ class Aftermath:
 
     Parameters
     ----------
-    target, violated
-        What the best run violates, and its name.
+    violated
+        The name of what the best run violates.
     any_counts
         Whether any other violation counts as well.
 
@@ -131,7 +130,6 @@ class Aftermath:
     def __init__(
         self,
         campaign: Campaign,
-        target: ShrinkTarget,
         violated: str,
         *,
         any_counts: bool,
@@ -139,7 +137,8 @@ class Aftermath:
         self.needed: tuple[NeededStep, ...] | None = None
         self.others: dict[str, OtherViolation] = {}
         self._campaign = campaign
-        self._target = target
+        # Not that of the first runner: where arguments changed, there is another world.
+        self._target = campaign.runner.target
         self._violated = violated
         self._any_counts = any_counts
         world = self._world = campaign.runner.world

@@ -114,7 +114,7 @@ def _minimized(
         campaign.close()
     files = ResultFiles(original, path, options)
     row = files.smallest(campaign.runner, campaign.best)
-    after = Aftermath(campaign, target, row.name, any_counts=options.same == ANY)
+    after = Aftermath(campaign, row.name, any_counts=options.same == ANY)
     if bound in (None, "events"):
         bound = bound_that_ended(after.look) or bound
     others = files.others(campaign.runner, after.others.values())

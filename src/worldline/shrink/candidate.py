@@ -84,6 +84,8 @@ class CandidateRunner:
 
     Attributes
     ----------
+    target
+        Asked about the present state of its world.
     executed
         Events that have been executed so far, for whatever.
     assumed
@@ -97,7 +99,7 @@ class CandidateRunner:
         self.world.restore(snapshot)
         self.executed = 0
         self._snapshot = snapshot
-        self._target = target
+        self.target = target
         target.begin(self.world)
         assumed = assumption(system)
         self.assumed = None if assumed is None else self.world.decision(assumed)
@@ -111,7 +113,7 @@ class CandidateRunner:
 
     def of_system(self, system: System) -> CandidateRunner:
         """Return one for another system with the same nodes, which begins likewise."""
-        other = CandidateRunner(system, self._snapshot, copy.copy(self._target))
+        other = CandidateRunner(system, self._snapshot, copy.copy(self.target))
         other.executed = self.executed
         return other
 
@@ -174,7 +176,7 @@ class CandidateRunner:
             most = base.size.deliveries if most is None else most
         attempt = Attempt(
             self.world,
-            self._target,
+            self.target,
             matching,
             wanted[begin.place :],
             before,
