@@ -133,3 +133,52 @@ def test_a_call_that_cannot_be_made_so_is_refused(after: tuple[object, ...]):
     (call,) = calls_of(shop()).values()
     with pytest.raises(wl.ModelError, match="stock cannot be called with"):
         with_contents(shop(), [CallContents(call.name, call.arguments, after)])
+
+
+TOLD, TELLER = wl.ids("told", "teller")
+
+
+@wl.message
+class Share:
+    names: frozenset[int]
+    amount: int
+
+
+@wl.node
+class Heap:
+    names: frozenset[int] = frozenset()
+    amount: int = 0
+
+    @wl.call
+    def give(self, ctx: wl.Context, names: frozenset[int], amount: int) -> None:
+        ctx.send(TOLD, Share(names, amount))
+
+    @wl.on(Share)
+    def take(self, ctx: wl.Context, src: wl.NodeId, msg: Share) -> None:
+        self.names |= msg.names
+        self.amount += msg.amount
+
+
+@wl.safety
+def it_is_no_heap(view: wl.View) -> bool:
+    return len(view[TOLD].names) < 3 or bool(view[TOLD].amount < 12)
+
+
+def heaps() -> wl.System:
+    given = [({1, 2, 3, 4, 5}, 5), ({7, 8}, 9), ({1, 9}, 7)]
+    calls = [wl.invoke(Heap.give, frozenset(names), n) for names, n in given]
+    return wl.System(
+        {TOLD: Heap(), TELLER: Heap()},
+        workload=[wl.script(TELLER, calls)],
+        properties=[it_is_no_heap],
+        name="heaps",
+    )
+
+
+def test_what_happens_without_a_step_is_said_of_the_run_with_its_own_calls(
+    tmp_path: Path,
+):
+    report = minimized(heaps(), tmp_path, contents=True)
+    assert len(report.contents) == 2
+    assert report.needed is not None
+    assert [one.violates for one in report.needed] == [None] * 4

@@ -73,6 +73,61 @@ def test_minimising_twice_changes_nothing(tmp_path: Path):
     assert events_of(again) == events_of(once)
 
 
+@wl.node
+class Lock:
+    """Opens by a number, or by force."""
+
+    number: tuple[int, ...] = ()
+    blows: int = 0
+
+    @wl.call(when=lambda self, digit: len(self.number) < 5)
+    def dial(self, ctx: wl.Context, digit: int) -> None:
+        self.number += (digit,)
+
+    @wl.call
+    def strike(self, ctx: wl.Context) -> None:
+        self.blows += 1
+
+
+@wl.safety
+def it_is_shut(view: wl.View) -> bool:
+    [lock] = view.nodes
+    number: tuple[int, ...] = view[lock].number
+    opened = number[:4] == (3, 1, 4, 5) and number[4:] > (0,)
+    return bool(view[lock].blows < 8) and not opened
+
+
+def locks() -> wl.System:
+    [lock] = wl.ids("lock")
+    return wl.System(
+        {lock: Lock()},
+        workload=[
+            wl.script(lock, [Lock.strike] * 8),
+            wl.whenever(Lock.dial, digit=wl.integers(0, 6)),
+        ],
+        properties=[it_is_shut],
+        name="lock",
+    )
+
+
+def test_minimising_twice_changes_nothing_of_what_the_last_search_has_met(
+    tmp_path: Path,
+):
+    out = tmp_path / "run.wl"
+    wl.walk(locks(), out=out, scheduler="uniform")
+    once = wl.minimize(out, system=locks(), certify=40_000)
+    assert once.certified
+    assert once.final.deliveries == 5
+    assert once.trace is not None
+    again = wl.minimize(once.trace, system=locks(), certify=40_000)
+    taken = [
+        [step.choices for step in read(each.trace).run]
+        for each in (once, again)
+        if each.trace is not None
+    ]
+    assert taken == [[(3,), (1,), (4,), (5,), (1,)]] * 2
+
+
 @pytest.mark.slow
 def test_what_needs_every_event_is_certified(tmp_path: Path):
     out = tmp_path / "run.wl"

@@ -19,7 +19,6 @@ from worldline.model.semantics.outcome import Outcome
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.chunks import without
 from worldline.shrink.steps import ShrunkStep
-from worldline.shrink.target import ShrinkTarget
 from worldline.worlds.world import Snapshot
 
 _MOST_STEPS = 300
@@ -98,12 +97,15 @@ class _Rest:
         The first violation of another property, or failure.
     is_met
         Whether it violates what it is to violate.
+    left
+        The step after which a state is not as the system assumes; None if all are.
     """
 
     def __init__(self) -> None:
         self.absent: list[ShrunkStep] = []
         self.other: OtherViolation | None = None
         self.is_met = False
+        self.left: int | None = None
 
 
 @final
@@ -112,8 +114,8 @@ class Aftermath:
 
     Parameters
     ----------
-    target, violated
-        What the best run violates, and its name.
+    violated
+        The name of what the best run violates.
     any_counts
         Whether any other violation counts as well.
 
@@ -128,7 +130,6 @@ class Aftermath:
     def __init__(
         self,
         campaign: Campaign,
-        target: ShrinkTarget,
         violated: str,
         *,
         any_counts: bool,
@@ -136,7 +137,8 @@ class Aftermath:
         self.needed: tuple[NeededStep, ...] | None = None
         self.others: dict[str, OtherViolation] = {}
         self._campaign = campaign
-        self._target = target
+        # Not that of the first runner: where arguments changed, there is another world.
+        self._target = campaign.runner.target
         self._violated = violated
         self._any_counts = any_counts
         world = self._world = campaign.runner.world
@@ -177,7 +179,7 @@ class Aftermath:
             because = f"{violates} is violated all the same"
         return NeededStep(
             step=step.place + 1,
-            because=because or _absence(step, rest.absent) or "nothing is violated",
+            because=because or _absence(step, rest.absent) or _end(rest),
             cannot_happen=tuple(one.place + 1 for one in rest.absent),
             violates=violates,
         )
@@ -185,6 +187,7 @@ class Aftermath:
     def _run(self, steps: Iterable[ShrunkStep]) -> _Rest:
         """Let steps of the best run happen as they did, those that can."""
         world, rest = self._world, _Rest()
+        assumed = self._campaign.runner.assumed
         world.go_back(self._campaign.best.marks[0].moment)
         done: list[tuple[Event, Outcome]] = []
         for step in steps:
@@ -198,6 +201,9 @@ class Aftermath:
             if rest.other is None and not (rest.is_met and world.failure):
                 rest.other = self._other(done)
             if rest.is_met or world.failure is not None:
+                break
+            if assumed is not None and not world.holds(assumed):
+                rest.left = step.place + 1
                 break
         return rest
 
@@ -222,6 +228,13 @@ class Aftermath:
         if known is None or len(done) < len(known.expected):
             self.others[name] = met
         return met
+
+
+def _end(rest: _Rest) -> str:
+    """Say how a run ended that violates nothing."""
+    if rest.left is None:
+        return "nothing is violated"
+    return f"what is assumed is false after step {rest.left}"
 
 
 def _absence(left_out: ShrunkStep, absent: Sequence[ShrunkStep]) -> str:

@@ -16,11 +16,13 @@ from worldline.engine.tables import Row
 from worldline.engine.unfold import unfold
 from worldline.model.data.identity import without_order
 from worldline.model.events import Choices, Event
-from worldline.model.properties import Property
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
+from worldline.model.view import View
 from worldline.search.engines import choose
 from worldline.shrink.campaign import Campaign
+from worldline.shrink.candidate import assumption
 from worldline.shrink.matching import EXACT
 from worldline.shrink.target import is_alike
 from worldline.worlds.symmetry_check import SymmetryCheck
@@ -80,6 +82,10 @@ class ShortRuns:
         self._decisions: dict[str, Decision] = {}
         if isinstance(what, Property):
             self._decisions[what.name] = self.world.decision(what)
+        self._leaving = None
+        assumed = assumption(system)
+        if assumed is not None:
+            self._leaving = self.world.decision(_no_longer(assumed))
         self._alike = SymmetryCheck(self.world) if system.symmetry else None
 
     def canonical(self, row: Row) -> Row:
@@ -135,7 +141,7 @@ class ShortRuns:
                 for decision in self._decisions.values()
             ],
             bounds=Bounds(depth=steps + 1, states=states),
-            options=Options(),
+            options=Options(prune=self._leaving),
             meter=campaign.meter,
             symmetry=None if alike is None else alike.symmetry,
         )
@@ -165,6 +171,15 @@ class ShortRuns:
         if hit is None:
             return None
         return hit if is_alike(hit.path[-1][1].detail.failure, self.what) else None
+
+
+def _no_longer(assumed: Property) -> Property:
+    """Return what is true where something that is assumed is false."""
+
+    def is_false(view: View) -> bool:
+        return not assumed.judge(view).holds
+
+    return Property("no longer assumed", PropertyKind.SAFETY, is_false, "predicate")
 
 
 @final

@@ -82,6 +82,7 @@ class Fewest:
             not isinstance(system.network, Datagrams)
             or system.faults.possible()
             or system.observers
+            or system.assume is not None
             or system.prologue
             or self._runs.anywhere
         ):

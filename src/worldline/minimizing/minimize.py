@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, final
 
@@ -89,6 +89,11 @@ def _minimized(
     target = target_of(original, options.same)
     runner = CandidateRunner(original.system, start.snapshot, target)
     run = runner.of_schedule(original.schedule)
+    if run is None and original.system.assume is not None:
+        # It leaves what is assumed itself, so others may.
+        original = replace(original, system=original.system.replace(assume=None))
+        runner = CandidateRunner(original.system, start.snapshot, target)
+        run = runner.of_schedule(original.schedule)
     if run is None:
         raise InternalError(
             f"{path} was reproduced with the real nodes, and not from what their "
@@ -109,7 +114,7 @@ def _minimized(
         campaign.close()
     files = ResultFiles(original, path, options)
     row = files.smallest(campaign.runner, campaign.best)
-    after = Aftermath(campaign, target, row.name, any_counts=options.same == ANY)
+    after = Aftermath(campaign, row.name, any_counts=options.same == ANY)
     if bound in (None, "events"):
         bound = bound_that_ended(after.look) or bound
     others = files.others(campaign.runner, after.others.values())
@@ -184,18 +189,19 @@ def _shrink(
     if options.contents:
         stages = (stages[0], (_contents(original),), *stages[1:])
     stages = (*stages, *searches.stages, (_Levels(proofs),), *searches.further)
-    shrink(campaign, stages)
-    proofs.least = searches.least(campaign)
     best = None
     while best is not campaign.best:
+        # What is said of a run is about one that all passes have seen.
+        shrink(campaign, stages)
         best = campaign.best
-        levels = level_of(campaign)
+        proofs.least = searches.least(campaign)
         if best is not campaign.best:
-            shrink(campaign, stages)
             continue
-        if levels and searches.is_closed_world(campaign):
-            levels.append(CLOSED_WORLD)
-        proofs.note(campaign, levels)
+        levels = level_of(campaign)
+        if best is campaign.best:
+            if levels and searches.is_closed_world(campaign):
+                levels.append(CLOSED_WORLD)
+            proofs.note(campaign, levels)
 
 
 def _contents(original: Original) -> Contents:

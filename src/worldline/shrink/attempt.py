@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
+from worldline.engine.decisions import Decision
 from worldline.model.events import Choices
 from worldline.model.kinds import Kind
 from worldline.shrink.matching import Matching
@@ -56,6 +57,8 @@ class Attempt:
         What is to happen after the steps that were executed `before`.
     most
         Deliveries, after which it is given up.
+    assumed
+        What is true of each state from which it goes on; None if nothing is assumed.
 
     Attributes
     ----------
@@ -71,12 +74,14 @@ class Attempt:
         wanted: Sequence[Wanted],
         before: Sequence[ShrunkStep],
         most: int | None,
+        assumed: Decision | None,
     ) -> None:
         self._world = world
         self._target = target
         self._matching = matching
         self._wanted = wanted
         self._most = most
+        self._assumed = assumed
         self._from = len(before)
         self.steps: list[ShrunkStep] = [*before]
         self._moved = {place: place for place in range(len(before))}
@@ -94,10 +99,12 @@ class Attempt:
         self._transit = transit
         if self._target.is_met():
             return True
+        if self._is_over():
+            return False
         for step in self._wanted:
             if self._do(step):
                 return True
-            if self._world.failure is not None or self._is_too_long():
+            if self._is_over():
                 return False
         return False
 
@@ -129,8 +136,13 @@ class Attempt:
             return False
         return self._happen(world.known(event), (), None, place)
 
-    def _is_too_long(self) -> bool:
-        return self._most is not None and self._deliveries > self._most
+    def _is_over(self) -> bool:
+        """Say whether nothing is to follow."""
+        if self._world.failure is not None:
+            return True
+        if self._most is not None and self._deliveries > self._most:
+            return True
+        return self._assumed is not None and not self._world.holds(self._assumed)
 
     def _sending(self, step: ShrunkStep) -> Sending | None:
         if step.sending is None:
@@ -163,7 +175,7 @@ class Attempt:
                 first = world.delivery(Parcel(to, envelope))
                 if self._happen(first, (), sending, None):
                     return True
-                if world.failure is not None or self._is_too_long():
+                if self._is_over():
                     return False
         known = world.delivery(Parcel(to, mailing[1]))
         return self._happen(known, choices, mailing[0], place)

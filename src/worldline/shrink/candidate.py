@@ -14,6 +14,7 @@ from typing import NamedTuple, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.shrink.attempt import BEFORE, Attempt, note
@@ -83,8 +84,12 @@ class CandidateRunner:
 
     Attributes
     ----------
+    target
+        Asked about the present state of its world.
     executed
         Events that have been executed so far, for whatever.
+    assumed
+        What the system assumes of each state from which a run goes on; None if nothing.
     """
 
     def __init__(
@@ -94,8 +99,10 @@ class CandidateRunner:
         self.world.restore(snapshot)
         self.executed = 0
         self._snapshot = snapshot
-        self._target = target
+        self.target = target
         target.begin(self.world)
+        assumed = assumption(system)
+        self.assumed = None if assumed is None else self.world.decision(assumed)
         transit = Transit(system)
         number = 0
         for index in range(len(system.ids)):
@@ -106,7 +113,7 @@ class CandidateRunner:
 
     def of_system(self, system: System) -> CandidateRunner:
         """Return one for another system with the same nodes, which begins likewise."""
-        other = CandidateRunner(system, self._snapshot, copy.copy(self._target))
+        other = CandidateRunner(system, self._snapshot, copy.copy(self.target))
         other.executed = self.executed
         return other
 
@@ -168,7 +175,13 @@ class CandidateRunner:
             before = base.steps[: begin.place]
             most = base.size.deliveries if most is None else most
         attempt = Attempt(
-            self.world, self._target, matching, wanted[begin.place :], before, most
+            self.world,
+            self.target,
+            matching,
+            wanted[begin.place :],
+            before,
+            most,
+            self.assumed,
         )
         is_met = attempt.go(begin.moment, begin.transit.copy())
         self.executed += attempt.cost
@@ -233,6 +246,13 @@ class CandidateRunner:
             assert happened is not None, step
             done.append((step.known.event, happened.outcome))
         return done, None if world.failure is not None else world.snapshot()
+
+
+def assumption(system: System) -> Property | None:
+    """Return what a system assumes of each state from which a run goes on."""
+    if system.assume is None:
+        return None
+    return Property("assume", PropertyKind.SAFETY, system.assume, "predicate")
 
 
 def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
