@@ -238,7 +238,7 @@ def _after(report: dict[str, Any], name: str) -> Size:
 def main(trace: str, out: str, *given: str) -> None:
     """Minimise a trace and print the report."""
     import worldline as wl
-    from worldline.shrink.campaign import ShrinkProgress
+    from worldline.shrink.progress import ShrinkProgress
     from worldline.trace.format import read_header
 
     pace: list[Size] = []

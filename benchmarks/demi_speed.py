@@ -127,8 +127,9 @@ def measure(path: str) -> None:
 def _shrunk(original: Any, target: ShrinkTarget) -> tuple[int, int, int, float]:
     """Return deliveries at the beginning, schedules, events and CPU seconds."""
     from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-    from worldline.shrink.campaign import Campaign, shrink
+    from worldline.shrink.campaign import Campaign
     from worldline.shrink.candidate import CandidateRunner
+    from worldline.shrink.stages import shrink
     from worldline.shrink.standard import STANDARD
 
     began = time.process_time()

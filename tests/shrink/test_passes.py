@@ -9,7 +9,7 @@ import pytest
 import worldline as wl
 from worldline.engine.bounds import BoundHit, Bounds, Meter
 from worldline.model.kinds import Kind
-from worldline.shrink.campaign import Campaign, ShrinkPass, shrink
+from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner
 from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST, Matching
@@ -26,6 +26,7 @@ from worldline.shrink.passes.removals import (
     internals,
 )
 from worldline.shrink.passes.states import Detours, NoOps
+from worldline.shrink.stages import ShrinkPass, shrink
 from worldline.shrink.standard import STANDARD
 from worldline.shrink.target import PropertyTarget
 from worldline.worlds.direct import DirectWorld
@@ -110,7 +111,7 @@ def after(
 ) -> list[str]:
     """What is left of a run after one pass, in words."""
     made = campaign(events, reordering=reordering)
-    made.run(applied.name, applied.apply)
+    applied.apply(made)
     return words(made)
 
 

@@ -10,11 +10,12 @@ from tests.shrink.test_passes import LIGHT, B, C, call, campaign, take, tell, wo
 
 from worldline.engine.bounds import BoundHit
 from worldline.shrink import crews
-from worldline.shrink.campaign import Campaign, ShrinkPass
+from worldline.shrink.campaign import Campaign
 from worldline.shrink.chunks import each_step, without
 from worldline.shrink.matching import EXACT
 from worldline.shrink.passes.removals import Removal
 from worldline.shrink.passes.several import Several
+from worldline.shrink.stages import ShrinkPass
 
 LONG = [tell(B, C, "x"), take(C, B, "x"), call(C, "toggle"), *LIGHT]
 

@@ -14,7 +14,7 @@ from worldline.runs.report import (
     PropertyReport,
     property_lines,
 )
-from worldline.shrink.campaign import PassReport
+from worldline.shrink.progress import PassReport
 
 
 @final

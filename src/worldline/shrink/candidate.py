@@ -243,27 +243,6 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
     return min(len(steps), len(others))
 
 
-def is_taken(
-    executed: Sequence[ShrunkStep], best: ShrunkRun, *, sideways: bool
-) -> bool:
-    """Say whether an executed run takes the place of the best one.
-
-    Parameters
-    ----------
-    sideways
-        Whether one that is as large does, if it is another.
-    """
-    size = size_of(executed)
-    if size < best.size:
-        return True
-    if size.length != best.size.length or not sideways:
-        return False
-    return any(
-        one.known is not other.known
-        for one, other in zip(executed, best.steps, strict=True)
-    )
-
-
 def _last_shared(wanted: Sequence[Wanted], base: ShrunkRun) -> Mark:
     """Return the last mark of a run before a candidate begins to differ from it."""
     shared = 0

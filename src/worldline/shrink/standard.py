@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from worldline.shrink.campaign import ShrinkPass
 from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.passes.clusters import Clusters
@@ -20,6 +19,7 @@ from worldline.shrink.passes.removals import (
     single_externals,
 )
 from worldline.shrink.passes.states import Detours, NoOps
+from worldline.shrink.stages import ShrinkPass
 
 CHEAP: tuple[ShrinkPass, ...] = (
     CausalPast(),

@@ -77,7 +77,7 @@ class Mutations:
             changes.change(wanted)
         most = campaign.best.size.deliveries + slack
         matching = changes.rng.choice(_MATCHINGS)
-        executed = campaign.probe(wanted, matching, present, most)
+        executed = campaign.run(wanted, matching, present, most)
         if executed is None or _is_same(executed, present.steps):
             return None
         best = campaign.best.size

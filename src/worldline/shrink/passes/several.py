@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, final
 
 from worldline.engine.bounds import BoundHit, bound_that_ended
-from worldline.shrink.campaign import Campaign, ShrinkPass
+from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import ShrunkRun
 from worldline.shrink.crossing import Crossing
 from worldline.shrink.spread import Spread
+from worldline.shrink.stages import ShrinkPass
 from worldline.shrink.steps import ShrunkStep, size_of
 
 
