@@ -22,7 +22,7 @@ from worldline.model.system import System
 from worldline.search.engines import choose
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.matching import EXACT
-from worldline.shrink.target import is_alike
+from worldline.shrink.target import is_same
 from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
@@ -164,7 +164,7 @@ class ShortRuns:
         hit = search.failures.get(self.what.kind)
         if hit is None:
             return None
-        return hit if is_alike(hit.path[-1][1].detail.failure, self.what) else None
+        return hit if is_same(hit.path[-1][1].detail.failure, self.what) else None
 
 
 @final

@@ -9,11 +9,7 @@ from typing import Any, final
 from worldline.minimizing.aftermath import NeededStep
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import (
-    BaseReport,
-    PropertyReport,
-    property_lines,
-)
+from worldline.runs.report import BaseReport, PropertyReport, property_lines
 from worldline.shrink.progress import PassReport
 
 

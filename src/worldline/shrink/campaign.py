@@ -98,16 +98,6 @@ class Campaign:
         """End the processes that were begun; from now on there are no others."""
         self._crews.give_up()
 
-    @property
-    def events_left(self) -> int | None:
-        """How many events may be executed yet; None without a limit."""
-        return None if self._most is None else self._most - self.runner.executed
-
-    @property
-    def processes(self) -> int:
-        """How many processes are worth it by now: nothing may depend on it."""
-        return self._crews.worth(self.runner)
-
     def attempt(self, wanted: Sequence[ShrunkStep], matching: Matching) -> bool:
         """Run a candidate; say whether it is smaller than the best run, which it becomes.
 
@@ -174,13 +164,26 @@ class Campaign:
         self.runner, self.best = runner, runner.marked(executed, None)
         return True
 
-    def run(
-        self, wanted: Sequence[Wanted], matching: Matching, base: ShrunkRun, most: int
-    ) -> tuple[ShrunkStep, ...] | None:
-        """Run a candidate of any run, and leave the best one; see `CandidateRunner.run`."""
+    def executed_of(
+        self,
+        wanted: Sequence[Wanted],
+        matching: Matching,
+        base: ShrunkRun,
+        *,
+        most: int | None = None,
+    ) -> tuple[tuple[ShrunkStep, ...], bool]:
+        """Run a candidate of any run, and leave the best one as it is.
+
+        Parameters and result are those of `CandidateRunner.executed_of`.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
         self.check()
         self.schedules += 1
-        return self.runner.run(wanted, matching, base, most=most)
+        return self.runner.executed_of(wanted, matching, base, most=most)
 
     def _first_of(
         self, candidates: Iterable[Candidate], crew: Crew | None

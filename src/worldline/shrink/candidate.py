@@ -22,10 +22,7 @@ from worldline.shrink.steps import ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Transit
 from worldline.shrink.wishes import Wanted
-from worldline.worlds.remembered import (
-    Parcel,
-    RememberedState,
-)
+from worldline.worlds.remembered import Parcel, RememberedState
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
 

@@ -204,10 +204,9 @@ class Crew:
     def close(self) -> None:
         """End the processes."""
         for pid in self.pids:
+            # They hold nothing that has to be put away.
             with contextlib.suppress(ProcessLookupError):
-                os.kill(
-                    pid, signal.SIGKILL
-                )  # they hold nothing that has to be put away
+                os.kill(pid, signal.SIGKILL)
         for pid in self.pids:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)

@@ -69,9 +69,7 @@ class Backtracks:
         for wanted in queue:
             if runner.executed >= ends:
                 return False
-            campaign.check()
-            campaign.schedules += 1
-            steps, is_met = runner.executed_of(wanted, LAST, run)
+            steps, is_met = campaign.executed_of(wanted, LAST, run)
             if is_met and size_of(steps) < run.size:
                 return campaign.attempt(wanted, LAST)
             if queue.is_new(steps):
