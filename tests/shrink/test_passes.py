@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -176,6 +178,13 @@ def test_what_stands_in_front_is_delivered_first_where_messages_keep_their_order
     assert flushed is not None
     assert [step.known.event for step in flushed] == run
     assert made.runner.run(wanted, EXACT._replace(flushes=False), made.best) is None
+
+
+def test_the_docs_have_a_table_of_all_passes_and_no_other():
+    text = Path("docs/minimizing.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \|", text.partition("| pass |")[2], re.MULTILINE)
+    told = {name for row in rows for name in row.split(", ")}
+    assert told == {each.name for stage in STANDARD for each in stage} | {"shorter end"}
 
 
 @pytest.mark.parametrize("matching", [EXACT, LAST])

@@ -33,6 +33,8 @@ from worldline.worlds.world import World
 
 DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
+UNDECLARED = frozenset({"exception", DIVERGENCE, "unhandled", DEADLOCK})
+"""What a run can end in that no property declares."""
 
 _DELIVERIES = frozenset({"deliver", "timer", "call"})
 
