@@ -51,10 +51,8 @@ class Kind:
         Its place in canonical order: that of registration.
     origin
         Who brings it about.
-    runs_handler
-        Whether it may run one.
-    is_delivery
-        Whether it counts as a delivery in the size of a run (DEMi, table 1).
+    runs_handler, is_delivery
+        Whether it may run one, and counts as a delivery (DEMi, table 1).
     budgets
         The fault budgets that it draws on, by their names in `Faults`: none if it is
         free; if there are two, the second where its payload is not empty.
