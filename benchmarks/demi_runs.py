@@ -238,7 +238,8 @@ def _after(report: dict[str, Any], name: str) -> Size:
 def main(trace: str, out: str, *given: str) -> None:
     """Minimise a trace and print the report."""
     import worldline as wl
-    from worldline.shrink.campaign import ShrinkProgress
+    from worldline.model.kinds import KINDS
+    from worldline.shrink.progress import ShrinkProgress
     from worldline.trace.format import read_header
 
     pace: list[Size] = []
@@ -256,7 +257,7 @@ def main(trace: str, out: str, *given: str) -> None:
     calls = [step for step in run.run if step.kind == "call"] if run else []
     before = [step for step in run.steps if step.phase == "prologue"] if run else []
     more = {
-        "startup": sum(step.kind in ("deliver", "timer", "call") for step in before),
+        "startup": sum(KINDS[step.kind].is_delivery for step in before),
         "pace": pace,
         "keeps_order": keeps_order,
         "calls": Counter(step.name for step in calls),

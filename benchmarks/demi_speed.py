@@ -100,19 +100,20 @@ def measure(path: str) -> None:
     """Minimise a run for some events, several times; print what that took as JSON."""
     from worldline.loading.loader import load
     from worldline.minimizing.original import original_of
+    from worldline.minimizing.sameness import PROPERTY, target_of
     from worldline.trace.format import read
 
     trace = read(path)
     assert trace.header.target is not None
     system = load(trace.header.target, trace.header.parameters)
     original = original_of(trace, system, Path(path), reorder=False)
-    asked = Asked(original.target)
+    asked = Asked(target_of(original, PROPERTY))
     counts: set[tuple[int, ...]] = {_shrunk(original, asked)[:3]}
     seconds: dict[str, float] = {}
     targets: dict[str, Callable[[], ShrinkTarget]] = {
         "unchecked": lambda: Foretold(asked.answers),
-        "the property": lambda: original.target,
-        "every property": lambda: EveryProperty(original.target, system),
+        "the property": lambda: target_of(original, PROPERTY),
+        "every property": lambda: EveryProperty(target_of(original, PROPERTY), system),
     }
     for name, target in targets.items():
         *count, seconds[name] = _shrunk(original, target())
@@ -127,8 +128,9 @@ def measure(path: str) -> None:
 def _shrunk(original: Any, target: ShrinkTarget) -> tuple[int, int, int, float]:
     """Return deliveries at the beginning, schedules, events and CPU seconds."""
     from worldline.engine.bounds import Bounds, Meter, bound_that_ended
-    from worldline.shrink.campaign import Campaign, shrink
+    from worldline.shrink.campaign import Campaign
     from worldline.shrink.candidate import CandidateRunner
+    from worldline.shrink.stages import shrink
     from worldline.shrink.standard import STANDARD
 
     began = time.process_time()

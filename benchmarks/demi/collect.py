@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from worldline.model.kinds import Kind
+from worldline.model.kinds import KINDS, Kind
 from worldline.trace.format import read
 
 HERE = Path(__file__).resolve().parent
@@ -28,8 +28,6 @@ CORPUS = HERE / "corpus.json"
 TRIED = Path("worldline-out/demi-tried.json")
 ENOUGH = 10
 """Runs of each case."""
-
-DELIVERIES = frozenset(kind.value for kind in (Kind.DELIVER, Kind.TIMER, Kind.CALL))
 
 LENGTHS = {
     "raft-45": (1080, 4320),
@@ -97,7 +95,7 @@ def attempt(case: str, seed: int) -> Try:
         return Try(seed, 0, 0, seconds)
     kinds = [step.kind for step in read(out).steps]
     out.unlink()
-    deliveries = sum(kind in DELIVERIES for kind in kinds)
+    deliveries = sum(KINDS[kind].is_delivery for kind in kinds)
     calls = kinds.count(Kind.CALL.value)
     return Try(seed, deliveries, len(kinds) - deliveries + calls, seconds)
 

@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from worldline.search.walks.fuzz import fuzz
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
-    from worldline.shrink.campaign import PassReport, ShrinkProgress
+    from worldline.shrink.progress import PassReport, ShrinkProgress
     from worldline.trace import records
     from worldline.worlds.world import NotEnabled
 
@@ -139,7 +139,7 @@ _LAZY = {
     "worldline.minimizing.aftermath": ("NeededStep",),
     "worldline.minimizing.minimize": ("minimize",),
     "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
-    "worldline.shrink.campaign": ("PassReport", "ShrinkProgress"),
+    "worldline.shrink.progress": ("PassReport", "ShrinkProgress"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),

@@ -29,7 +29,8 @@ from benchmarks.demi_runs import (
 )
 from benchmarks.pace import Curve, corners, svg
 
-from benchmarks import demi_find, demi_tables
+import worldline as wl
+from benchmarks import demi_find, demi_speed, demi_tables
 
 ROW = Row(
     case="raft-46",
@@ -232,3 +233,17 @@ def test_a_search_that_was_too_short_says_nothing_of_five_minutes(
             demi_find.table().split("|")[-2].strip()
         )
     assert lasts == {(30, None): "–", (300, None): "**no**", (30, "x"): "yes"}
+
+
+def test_the_speed_is_measured_of_the_same_minimisation_each_time(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    out = tmp_path / "run.wl"
+    wl.walk("zoo:brokentree", parameters={"bugs": "bt2"}, seed=1, out=out)
+    monkeypatch.setattr(demi_speed, "EVENTS", 300)
+    demi_speed.measure(str(out))
+    said = json.loads(capsys.readouterr().out)
+    assert said["events"] >= 300
+    assert {*demi_speed.GOALS} < {*said["seconds"]}

@@ -19,7 +19,6 @@ from worldline.model.properties import PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner
-from worldline.shrink.steps import DELIVERIES
 from worldline.trace.format import read
 
 
@@ -38,7 +37,7 @@ def fewest(system: wl.System, most: int) -> int | None:
                 return deliveries
             for event, _, after in oracle.successors(state):
                 assert not isinstance(after, Failure)
-                (later if event.kind in DELIVERIES else level).append(after)
+                (later if event.kind.is_delivery else level).append(after)
         level = later
     return None
 

@@ -99,7 +99,7 @@ def texts(shrunk: Campaign) -> list[str]:
 
 def test_a_race_is_turned_round_where_that_makes_an_event_needless():
     shrunk = campaign(RUN)
-    shrunk.run("backtracks", Backtracks(10_000).apply)
+    Backtracks(10_000).apply(shrunk)
     assert texts(shrunk) == ["name", "form"]
     assert shrunk.best.size.deliveries == 4
 
@@ -107,14 +107,14 @@ def test_a_race_is_turned_round_where_that_makes_an_event_needless():
 @pytest.mark.parametrize("matching", LADDER)
 def test_removals_alone_do_not_find_that(matching: Matching):
     shrunk = campaign(RUN)
-    shrunk.run("all", Removal("all", each_step, matching).apply)
-    shrunk.run("pairs", PairRemoval(matching).apply)
+    Removal("all", each_step, matching).apply(shrunk)
+    PairRemoval(matching).apply(shrunk)
     assert shrunk.best.size.deliveries == len(RUN)
 
 
 def test_it_ends_when_as_many_events_as_it_may_have_brought_nothing():
     shrunk = campaign(RUN)
     before = shrunk.runner.executed
-    shrunk.run("backtracks", Backtracks(1).apply)
+    Backtracks(1).apply(shrunk)
     assert shrunk.best.size.deliveries == len(RUN)
     assert shrunk.runner.executed - before <= 2 * len(RUN)

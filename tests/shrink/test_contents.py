@@ -54,7 +54,7 @@ def shrunk(
     run = runner.of_schedule(made)
     assert run is not None
     campaign = Campaign(runner, run, Meter(Bounds()))
-    campaign.run("contents", Contents(**kept).apply)
+    Contents(**kept).apply(campaign)
     return [step.known.event.payload for step in campaign.best.steps]
 
 

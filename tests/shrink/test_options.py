@@ -68,7 +68,7 @@ def lightened(
     )
     assert run is not None
     campaign = Campaign(runner, run, Meter(Bounds()))
-    campaign.run("options", SimplerOptions().apply)
+    SimplerOptions().apply(campaign)
     return [
         taken(step.known.event.payload, step.choices) or step.choices
         for step in campaign.best.steps

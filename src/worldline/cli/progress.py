@@ -13,7 +13,7 @@ from worldline.model.printable import one_line
 if TYPE_CHECKING:
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.search.report import Progress
-    from worldline.shrink.campaign import ShrinkProgress
+    from worldline.shrink.progress import ShrinkProgress
 
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ def shrink_line(progress: ShrinkProgress) -> str:
 
     Examples
     --------
-    >>> from worldline.shrink.campaign import ShrinkProgress
+    >>> from worldline.shrink.progress import ShrinkProgress
     >>> shrink_line(
     ...     ShrinkProgress(
     ...         deliveries=40, externals=9, schedules=1200, events=90_000, seconds=2.0

@@ -9,8 +9,9 @@ from worldline.minimizing.fewest import Fewest, closed
 from worldline.minimizing.options import Effort
 from worldline.minimizing.original import Original
 from worldline.model.system import System
-from worldline.shrink.campaign import Campaign, ShrinkPass
+from worldline.shrink.campaign import Campaign
 from worldline.shrink.passes.backtracks import Backtracks
+from worldline.shrink.stages import ShrinkPass
 
 _FURTHER = 20
 """How many times as many states a search visits with high effort."""

@@ -24,7 +24,7 @@ from worldline.search.engines import choose
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import assumption
 from worldline.shrink.matching import EXACT
-from worldline.shrink.target import is_alike
+from worldline.shrink.target import is_same
 from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
@@ -170,7 +170,7 @@ class ShortRuns:
         hit = search.failures.get(self.what.kind)
         if hit is None:
             return None
-        return hit if is_alike(hit.path[-1][1].detail.failure, self.what) else None
+        return hit if is_same(hit.path[-1][1].detail.failure, self.what) else None
 
 
 def _no_longer(assumed: Property) -> Property:

@@ -27,10 +27,12 @@ from worldline.options.declaring import verb
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.search.engines import threads_of
-from worldline.shrink.campaign import Campaign, ShrinkProgress, Stages, shrink
+from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.shrink.level import CLOSED_WORLD, level_of
 from worldline.shrink.passes.contents import Contents
+from worldline.shrink.progress import ShrinkProgress
+from worldline.shrink.stages import Stages, shrink
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
 

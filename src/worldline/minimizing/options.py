@@ -21,7 +21,7 @@ from worldline.options.values import (
 )
 
 if TYPE_CHECKING:
-    from worldline.shrink.campaign import ShrinkProgress
+    from worldline.shrink.progress import ShrinkProgress
 
 Effort: TypeAlias = Literal["normal", "high"]
 

@@ -9,12 +9,8 @@ from typing import Any, final
 from worldline.minimizing.aftermath import NeededStep
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import (
-    BaseReport,
-    PropertyReport,
-    property_lines,
-)
-from worldline.shrink.campaign import PassReport
+from worldline.runs.report import BaseReport, PropertyReport, property_lines
+from worldline.shrink.progress import PassReport
 
 
 @final

@@ -26,7 +26,7 @@ from worldline.search.engines import threads_of
 from worldline.search.walks.fuzz import fuzz
 from worldline.search.walks.report import WalkReport
 from worldline.search.walks.walk import walk
-from worldline.shrink.campaign import ShrinkProgress
+from worldline.shrink.progress import ShrinkProgress
 from worldline.shrink.spread import Spread
 from worldline.trace.records import DRAWN, Trace
 

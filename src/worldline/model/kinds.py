@@ -51,8 +51,8 @@ class Kind:
         Its place in canonical order: that of registration.
     origin
         Who brings it about.
-    runs_handler
-        Whether it may run one.
+    runs_handler, is_delivery
+        Whether it may run one, and counts as a delivery (DEMi, table 1).
     budgets
         The fault budgets that it draws on, by their names in `Faults`: none if it is
         free; if there are two, the second where its payload is not empty.
@@ -106,6 +106,7 @@ class Kind:
     origin: Origin = field(repr=False)
     weight: WeightClass = field(repr=False)
     runs_handler: bool = field(default=False, repr=False)
+    is_delivery: bool = field(default=False, repr=False)
     budgets: tuple[str, ...] = field(default=(), repr=False)
     arrives: bool = field(default=False, repr=False)
     is_about_message: bool = field(default=False, repr=False)
@@ -272,6 +273,7 @@ for _kind in (
         origin=Origin.INTERNAL,
         weight="arrival",
         runs_handler=True,
+        is_delivery=True,
         arrives=True,
         is_about_message=True,
         takes_message=True,
@@ -304,6 +306,7 @@ for _kind in (
         value="timer",
         origin=Origin.INTERNAL,
         runs_handler=True,
+        is_delivery=True,
         weight="timer",
         mark="o",
         meaning="timer",
@@ -313,6 +316,7 @@ for _kind in (
         origin=Origin.APPLICATION,
         weight="application",
         runs_handler=True,
+        is_delivery=True,
         mark="C",
         meaning="call",
     ),

@@ -26,13 +26,19 @@ from worldline.model.verdicts import Verdict
 from worldline.runs.record import (
     DEADLOCK,
     DIVERGENCE,
+    UNDECLARED,
     Ending,
     all_done,
     declared,
     record,
 )
 from worldline.runs.recorder import header_of
-from worldline.runs.report import BaseReport, PropertyReport, property_lines
+from worldline.runs.report import (
+    BaseReport,
+    PropertyReport,
+    property_lines,
+    refuse_to_hold,
+)
 from worldline.runs.schedule import Events
 from worldline.show.phrases import event_phrase
 from worldline.trace.json_checks import Malformed
@@ -48,9 +54,6 @@ choices`, as a trace has them; what is missing is empty."""
 
 ENGINE = "follow"
 """What stands in a trace as that which made its run."""
-
-UNDECLARED = ("exception", DIVERGENCE, "unhandled", DEADLOCK)
-"""What a run can end in that no property declares."""
 
 _EMPTY: dict[str, Json] = {
     "step": 0,
@@ -113,17 +116,8 @@ class Followed(BaseReport):
     asked: int
 
     def expect_holds(self) -> None:
-        """Refuse to say that it holds.
-
-        Raises
-        ------
-        UsageError
-            Always: one run proves nothing of others.
-        """
-        raise UsageError(
-            "one run never shows that a property holds",
-            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
-        )
+        """Refuse to say that it holds: always a `UsageError`."""
+        refuse_to_hold()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""

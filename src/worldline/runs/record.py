@@ -33,8 +33,8 @@ from worldline.worlds.world import World
 
 DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
-
-_DELIVERIES = frozenset({"deliver", "timer", "call"})
+UNDECLARED = frozenset({"exception", DIVERGENCE, "unhandled", DEADLOCK})
+"""What a run can end in that no property declares."""
 
 
 @final
@@ -153,7 +153,7 @@ def end_of(
         kind=ending.kind,
         explanation=explanation,
         steps=len(kinds),
-        deliveries=sum(kind in _DELIVERIES for kind in kinds),
+        deliveries=sum(KINDS[kind].is_delivery for kind in kinds),
         externals=sum(KINDS[kind].is_external for kind in kinds),
         cycle=ending.cycle,
         critical=ending.critical,

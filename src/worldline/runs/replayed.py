@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
-from worldline.model.errors import UsageError
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import BaseReport, PropertyFailed
+from worldline.runs.report import BaseReport, PropertyFailed, refuse_to_hold
 from worldline.show.phrases import shown_phrase
 
 
@@ -104,17 +103,8 @@ class Replayed(BaseReport):
         return 1 if self.verdict is Verdict.VIOLATED else 0
 
     def expect_holds(self) -> None:
-        """Refuse to say that it holds.
-
-        Raises
-        ------
-        UsageError
-            Always: one run proves nothing of others.
-        """
-        raise UsageError(
-            "one run never shows that a property holds",
-            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
-        )
+        """Refuse to say that it holds: always a `UsageError`."""
+        refuse_to_hold()
 
     def expect_no_violation(self) -> None:
         """Raise `PropertyFailed` if the run violates something, or went otherwise."""

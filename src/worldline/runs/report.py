@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NoReturn, final
 
 from worldline.model.arguments import named
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line, printable
 from worldline.model.verdicts import Verdict
 from worldline.runs.loading import command
+from worldline.runs.record import UNDECLARED
 from worldline.show.steps import run_lines
 from worldline.trace.records import Trace, to_json
 
@@ -28,10 +29,6 @@ BASE = (
 """The keys with which the JSON of every verb begins."""
 
 
-_FOR_NOTHING = frozenset({"exception", "divergence", "unhandled", "deadlock"})
-"""What may be violated that nobody has to declare."""
-
-
 def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
     """Refuse the name of a property that a report says nothing about.
 
@@ -42,7 +39,7 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
     """
     __tracebackhide__ = True
     names = [report.name for report in properties]
-    if name not in names and name not in _FOR_NOTHING:
+    if name not in names and name not in UNDECLARED:
         said: Any = name
         if isinstance(said, str):
             what = f"there is no property {name!r}"
@@ -52,6 +49,20 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
             what,
             remedy=f"its properties are {', '.join(names)}" if names else "",
         )
+
+
+def refuse_to_hold() -> NoReturn:
+    """Refuse to say of a single run that something holds.
+
+    Raises
+    ------
+    UsageError
+        Always: one run proves nothing of others.
+    """
+    raise UsageError(
+        "one run never shows that a property holds",
+        remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
+    )
 
 
 class PropertyFailed(WorldlineError, AssertionError):

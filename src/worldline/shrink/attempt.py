@@ -9,7 +9,7 @@ from worldline.engine.decisions import Decision
 from worldline.model.events import Choices
 from worldline.model.kinds import Kind
 from worldline.shrink.matching import Matching
-from worldline.shrink.steps import DELIVERIES, Sending, ShrunkStep
+from worldline.shrink.steps import Sending, ShrunkStep
 from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Mailing, Transit
 from worldline.shrink.wishes import Wanted, Wish, granted_event, granted_mailing
@@ -86,7 +86,7 @@ class Attempt:
         self.steps: list[ShrunkStep] = [*before]
         self._moved = {place: place for place in range(len(before))}
         self._moved[BEFORE] = BEFORE
-        self._deliveries = sum(step.known.event.kind in DELIVERIES for step in before)
+        self._deliveries = sum(step.known.event.kind.is_delivery for step in before)
 
     @property
     def cost(self) -> int:
@@ -199,7 +199,7 @@ class Attempt:
             sending = self._oldest(known)
         taken = run.outcome.choices
         self.steps.append(ShrunkStep(known, taken, sending, place))
-        if known.event.kind in DELIVERIES:
+        if known.event.kind.is_delivery:
             self._deliveries += 1
         if wanted is not None and wanted >= 0:
             self._moved[wanted] = place

@@ -7,11 +7,8 @@ result. Time and Ctrl-C only end it earlier.
 from __future__ import annotations
 
 import contextlib
-import itertools
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias, final
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import final
 
 from worldline.engine.bounds import BoundHit, Meter
 from worldline.model.errors import InternalError
@@ -20,67 +17,11 @@ from worldline.shrink.crew import Crew, CrewFull, Trial, try_group
 from worldline.shrink.crews import Crews
 from worldline.shrink.crossing import CannotCross
 from worldline.shrink.matching import Matching
+from worldline.shrink.progress import PassReport, ShrinkProgress
+from worldline.shrink.proposals import Proposals, TriedKey
 from worldline.shrink.round import Round
 from worldline.shrink.steps import ShrunkStep, size_of
 from worldline.shrink.wishes import Wanted
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PassReport:
-    """What one pass came to.
-
-    Attributes
-    ----------
-    name
-        The pass.
-    externals, deliveries
-        The size of the best run after it.
-    schedules, events
-        Candidates that it ran, and the events that were executed for them.
-    seconds
-        How long it took.
-    """
-
-    name: str
-    externals: int
-    deliveries: int
-    schedules: int
-    events: int
-    seconds: float
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShrinkProgress:
-    """How far a minimisation has come.
-
-    Attributes
-    ----------
-    deliveries, externals
-        The size of the smallest run so far.
-    schedules, events
-        Candidates that were run, and the events that were executed.
-    """
-
-    deliveries: int
-    externals: int
-    schedules: int
-    events: int
-    seconds: float
-
-
-TriedKey: TypeAlias = tuple[Matching, tuple[int, ...]]
-"""A way to match, and places in the best run."""
-
-
-class _Asked(NamedTuple):
-    """A candidate that is being run, and its number among those that were proposed."""
-
-    number: int
-    candidate: Candidate
-    key: TriedKey | None
-
 
 _NEWEST = 1 / 16
 """The share of the newest candidate in what one costs of late."""
@@ -157,44 +98,23 @@ class Campaign:
         """End the processes that were begun; from now on there are no others."""
         self._crews.give_up()
 
-    @property
-    def events_left(self) -> int | None:
-        """How many events may be executed yet; None without a limit."""
-        return None if self._most is None else self._most - self.runner.executed
-
-    @property
-    def processes(self) -> int:
-        """How many processes are worth it by now: nothing may depend on it."""
-        return self._crews.worth(self.runner)
-
-    def attempt(
-        self,
-        wanted: Sequence[ShrunkStep],
-        matching: Matching,
-        *,
-        sideways: bool = False,
-    ) -> bool:
+    def attempt(self, wanted: Sequence[ShrunkStep], matching: Matching) -> bool:
         """Run a candidate; say whether it is smaller than the best run, which it becomes.
 
         Parameters
         ----------
         wanted
             Steps of the best run, in any order, or new ones.
-        sideways
-            Whether a run that is as large takes its place as well.
 
         Raises
         ------
         BoundHit
             If a limit is reached.
         """
-        one = [Candidate(wanted, matching)]
-        return self._first_of(one, None, sideways=sideways) == 0
+        return self._first_of([Candidate(wanted, matching)], None) == 0
 
-    def first_of(
-        self, candidates: Iterable[Candidate], *, sideways: bool = False
-    ) -> int | None:
-        """Run candidates; return the number of the first that became the best run.
+    def first_of(self, candidates: Iterable[Candidate]) -> int | None:
+        """Run candidates up to the first smaller one, which becomes the best run.
 
         Parameters
         ----------
@@ -202,24 +122,20 @@ class Campaign:
             Made of the present best run, each for itself: more of them may be taken than
             are run, so to take one may change nothing that the others are made of. The
             first in their order counts, whichever is finished first.
-        sideways
-            Whether a run that is as large as the best takes its place as well.
 
         Returns
         -------
         int | None
-            From 0; candidates after it count as never run. None if none is smaller.
+            Its number, from 0; candidates after it count as never run. None if none is
+            smaller.
 
         Raises
         ------
         BoundHit
             If a limit is reached.
         """
-        return self._first_of(
-            candidates,
-            self._crews.now(self.runner, self.best, self._events),
-            sideways=sideways,
-        )
+        crew = self._crews.now(self.runner, self.best, self._events)
+        return self._first_of(candidates, crew)
 
     def attempt_with(
         self, runner: CandidateRunner, wanted: Sequence[ShrunkStep], matching: Matching
@@ -248,65 +164,60 @@ class Campaign:
         self.runner, self.best = runner, runner.marked(executed, None)
         return True
 
-    def probe(
-        self, wanted: Sequence[Wanted], matching: Matching, base: ShrunkRun, most: int
-    ) -> tuple[ShrunkStep, ...] | None:
-        """Run a candidate of any run that takes no place; as `CandidateRunner.run`."""
+    def executed_of(
+        self,
+        wanted: Sequence[Wanted],
+        matching: Matching,
+        base: ShrunkRun,
+        *,
+        most: int | None = None,
+    ) -> tuple[tuple[ShrunkStep, ...], bool]:
+        """Run a candidate of any run, and leave the best one as it is.
+
+        Parameters and result are those of `CandidateRunner.executed_of`.
+
+        Raises
+        ------
+        BoundHit
+            If a limit is reached.
+        """
         self.check()
         self.schedules += 1
-        return self.runner.run(wanted, matching, base, most=most)
+        return self.runner.executed_of(wanted, matching, base, most=most)
 
     def _first_of(
-        self, candidates: Iterable[Candidate], crew: Crew | None, *, sideways: bool
+        self, candidates: Iterable[Candidate], crew: Crew | None
     ) -> int | None:
-        asked: deque[_Asked] = deque()
-        fresh: Iterator[Candidate] = self._fresh(candidates, asked)
+        proposals = Proposals(candidates, self.best.steps, self._tried)
         if crew is not None:
             try:
-                shared = Round(crew, self.runner, self.best, fresh, sideways=sideways)
-                return self._first_taken(shared.trials(), asked)
-            except (CannotCross, CrewFull) as error:
-                self._crews.close() if isinstance(
-                    error, CrewFull
-                ) else self._crews.give_up()
-                fresh = itertools.chain([one.candidate for one in asked], fresh)
-        trials = try_group(self.runner, fresh, self.best, sideways=sideways)
-        return self._first_taken(trials, asked)
+                shared = Round(crew, self.runner, self.best, proposals.fresh())
+                return self._first_smaller(shared.trials(), proposals)
+            except CrewFull:
+                self._crews.close()
+            except CannotCross:
+                self._crews.give_up()
+        trials = try_group(self.runner, proposals.fresh(), self.best)
+        return self._first_smaller(trials, proposals)
 
-    def _fresh(
-        self, candidates: Iterable[Candidate], asked: deque[_Asked]
-    ) -> Iterator[Candidate]:
-        """Yield candidates that the best run was not tried with, and note them."""
-        steps = self.best.steps
-        noted: set[TriedKey] = set()
-        for number, candidate in enumerate(candidates):
-            wanted, key = candidate.wanted, None
-            if all(s.place >= 0 and steps[s.place] is s for s in wanted):
-                key = candidate.matching, tuple(step.place for step in wanted)
-                if key in self._tried or key in noted:
-                    continue
-                noted.add(key)
-            asked.append(_Asked(number, candidate, key))
-            yield candidate
-
-    def _first_taken(
-        self, trials: Generator[Trial], asked: deque[_Asked]
+    def _first_smaller(
+        self, trials: Generator[Trial], proposals: Proposals
     ) -> int | None:
-        """Count trials up to the first that is taken, whose run becomes the best."""
+        """Count trials up to the first smaller run, which becomes the best."""
         with contextlib.closing(trials):
             for trial in trials:
-                number, candidate, key = asked.popleft()
+                proposal = proposals.next_told()
                 self.check()
                 self.schedules += 1
                 self.runner.executed += trial.events
                 self._events += (trial.events - self._events) * _NEWEST
-                if trial.is_taken:
-                    executed = trial.executed or self._executed(candidate)
+                if trial.is_smaller:
+                    executed = trial.executed or self._executed(proposal.candidate)
                     self.best = self.runner.marked(executed, self.best)
                     self._tell()
-                    return number
-                if key is not None:
-                    self._tried.add(key)
+                    return proposal.number
+                if proposal.key is not None:
+                    self._tried.add(proposal.key)
         return None
 
     def _executed(self, candidate: Candidate) -> tuple[ShrunkStep, ...]:
@@ -340,61 +251,3 @@ class Campaign:
                     seconds=self.meter.seconds,
                 )
             )
-
-    def run(self, name: str, apply: Callable[[Campaign], None]) -> bool:
-        """Run one pass; say whether the best run is smaller now."""
-        size, schedules = self.best.size, self.schedules
-        executed, began = self.runner.executed, self.meter.seconds
-        try:
-            apply(self)
-        finally:
-            self.reports.append(
-                PassReport(
-                    name,
-                    self.best.size.externals,
-                    self.best.size.deliveries,
-                    self.schedules - schedules,
-                    self.runner.executed - executed,
-                    self.meter.seconds - began,
-                )
-            )
-        return self.best.size < size
-
-
-class ShrinkPass(Protocol):
-    """Proposes candidates of one sort.
-
-    Attributes
-    ----------
-    name
-        In reports.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    def apply(self, campaign: Campaign) -> None:
-        """Propose candidates until none of them is smaller."""
-
-
-Stages: TypeAlias = Sequence[Sequence[ShrinkPass]]
-"""Passes, the cheap ones first."""
-
-
-def shrink(campaign: Campaign, stages: Stages) -> None:
-    """Run passes until none makes the run smaller.
-
-    After each success of a dear stage the cheaper ones have their turn again.
-
-    Raises
-    ------
-    BoundHit
-        If a limit is reached; the best run so far is the campaign's.
-    """
-    number = 0
-    while number < len(stages):
-        size = campaign.best.size
-        for each in stages[number]:
-            if campaign.run(each.name, each.apply) and number:
-                break
-        number = 0 if campaign.best.size < size else number + 1

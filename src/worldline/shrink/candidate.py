@@ -23,10 +23,7 @@ from worldline.shrink.steps import ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Transit
 from worldline.shrink.wishes import Wanted
-from worldline.worlds.remembered import (
-    Parcel,
-    RememberedState,
-)
+from worldline.worlds.remembered import Parcel, RememberedState
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
 
@@ -261,27 +258,6 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
         if one.known is not other.known or one.choices != other.choices:
             return place
     return min(len(steps), len(others))
-
-
-def is_taken(
-    executed: Sequence[ShrunkStep], best: ShrunkRun, *, sideways: bool
-) -> bool:
-    """Say whether an executed run takes the place of the best one.
-
-    Parameters
-    ----------
-    sideways
-        Whether one that is as large does, if it is another.
-    """
-    size = size_of(executed)
-    if size < best.size:
-        return True
-    if size.length != best.size.length or not sideways:
-        return False
-    return any(
-        one.known is not other.known
-        for one, other in zip(executed, best.steps, strict=True)
-    )
 
 
 def _last_shared(wanted: Sequence[Wanted], base: ShrunkRun) -> Mark:

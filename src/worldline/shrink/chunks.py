@@ -42,21 +42,17 @@ def leave_out(
     bunches_of: Bunches,
     matching: Matching,
     *,
-    finest: int = 1,
-    share: int = 0,
+    share: int | None = None,
 ) -> None:
     """Leave out chunks of bunches, from all of them down to single ones.
 
     Parameters
     ----------
-    finest
-        The size of the smallest chunks.
     share
-        If positive, chunks are no smaller than this part of all bunches: 16 for a
-        sixteenth.
+        Chunks are no smaller than this part of all bunches: 16 for a sixteenth.
     """
     size = len(bunches_of(campaign.best.steps))
-    least = max(finest, size // share) if share else finest
+    least = 1 if share is None else max(1, size // share)
     while size >= least:
         _leave_out_chunks(campaign, bunches_of, matching, size)
         if size == 1:

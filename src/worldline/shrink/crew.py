@@ -21,10 +21,10 @@ from typing import NamedTuple, NoReturn, final
 
 from worldline.engine.room import resident
 from worldline.model.usercode.divergence import watched
-from worldline.shrink.candidate import Candidate, CandidateRunner, ShrunkRun, is_taken
+from worldline.shrink.candidate import Candidate, CandidateRunner, ShrunkRun
 from worldline.shrink.crossing import Crossing
 from worldline.shrink.forking import be_alone, fork
-from worldline.shrink.steps import ShrunkStep
+from worldline.shrink.steps import ShrunkStep, size_of
 
 MOST_IN_GROUP = 16
 """Candidates that are run by one process without a look at the others."""
@@ -55,14 +55,14 @@ class Trial(NamedTuple):
     ----------
     events
         How many were executed for it.
-    is_taken
-        Whether it takes the place of the best run.
+    is_smaller
+        Whether what was executed is a smaller run than the best one.
     executed
-        What was executed then; None where it was another process.
+        That run; None where it was another process.
     """
 
     events: int
-    is_taken: bool
+    is_smaller: bool
     executed: tuple[ShrunkStep, ...] | None = None
 
 
@@ -75,10 +75,8 @@ def try_group(
     runner: CandidateRunner,
     candidates: Iterable[Candidate],
     best: ShrunkRun,
-    *,
-    sideways: bool,
 ) -> Generator[Trial]:
-    """Run candidates up to the first that is taken; `runner.executed` stays as it was."""
+    """Run candidates up to the first smaller one; `runner.executed` stays as it was."""
     for wanted, matching in candidates:
         before = runner.executed
         try:
@@ -86,10 +84,10 @@ def try_group(
             events = runner.executed - before
         finally:
             runner.executed = before
-        if executed is not None and is_taken(executed, best, sideways=sideways):
-            yield Trial(events, is_taken=True, executed=executed)
+        if executed is not None and size_of(executed) < best.size:
+            yield Trial(events, is_smaller=True, executed=executed)
             return
-        yield Trial(events, is_taken=False)
+        yield Trial(events, is_smaller=False)
 
 
 @final
@@ -135,7 +133,7 @@ class Crew:
 
     # ------------------------------------------------------------------ this process
 
-    def begin(self, best: ShrunkRun, *, sideways: bool) -> None:
+    def begin(self, best: ShrunkRun) -> None:
         """Begin a round: what is offered from now on is made of this run.
 
         Raises
@@ -147,8 +145,7 @@ class Crew:
         """
         self._round += 1
         self._memory[: _ROUND.size] = _ROUND.pack(self._round)
-        spelt = bytes([sideways]) + self._crossing.spell_run(best)
-        self._run = self._write(spelt)
+        self._run = self._write(self._crossing.spell_run(best))
 
     def offer(
         self, group: int, candidates: Sequence[Candidate], best: ShrunkRun
@@ -182,12 +179,12 @@ class Crew:
                 raw = os.read(self._results, _RESULT.size)
             except BlockingIOError:
                 return
-            number, group, taken, *events = _RESULT.unpack(raw)
+            number, group, smaller, *events = _RESULT.unpack(raw)
             if number == self._round:
                 yield (
                     group,
                     [
-                        Trial(count, is_taken=at == taken)
+                        Trial(count, is_smaller=at == smaller)
                         for at, count in enumerate(events)
                         if count >= 0
                     ],
@@ -207,10 +204,9 @@ class Crew:
     def close(self) -> None:
         """End the processes."""
         for pid in self.pids:
+            # They hold nothing that has to be put away.
             with contextlib.suppress(ProcessLookupError):
-                os.kill(
-                    pid, signal.SIGKILL
-                )  # they hold nothing that has to be put away
+                os.kill(pid, signal.SIGKILL)
         for pid in self.pids:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
@@ -244,7 +240,7 @@ class Crew:
 
     def _work(self, runner: CandidateRunner) -> None:
         best: ShrunkRun | None = None
-        number, sideways = -1, False
+        number = -1
         while True:
             select.select([self._claims], [], [])
             try:
@@ -258,25 +254,22 @@ class Crew:
                 continue
             if best is None or claim.round != number:
                 spelt = self._read(claim.run_at, claim.run_size)
-                steps, places = self._crossing.read_run(spelt[1:])
+                steps, places = self._crossing.read_run(spelt)
                 best, number = runner.marked(steps, best, places), claim.round
-                sideways = bool(spelt[0])
-            self._answer(runner, claim, best, sideways=sideways)
+            self._answer(runner, claim, best)
 
-    def _answer(
-        self, runner: CandidateRunner, claim: Claim, best: ShrunkRun, *, sideways: bool
-    ) -> None:
+    def _answer(self, runner: CandidateRunner, claim: Claim, best: ShrunkRun) -> None:
         spelt = self._read(claim.group_at, claim.group_size)
         candidates = self._crossing.read(spelt, best.steps)
-        events, taken = [-1] * MOST_IN_GROUP, -1
-        trials = try_group(runner, candidates, best, sideways=sideways)
+        events, smaller = [-1] * MOST_IN_GROUP, -1
+        trials = try_group(runner, candidates, best)
         for at, trial in enumerate(trials):
             events[at] = trial.events
-            if trial.is_taken:
-                taken = at
+            if trial.is_smaller:
+                smaller = at
             if not self._is_now(claim):
                 return
-        result = _RESULT.pack(claim.round, claim.group, taken, *events)
+        result = _RESULT.pack(claim.round, claim.group, smaller, *events)
         os.write(self._answers, result)
 
     def _is_now(self, claim: Claim) -> bool:

@@ -55,7 +55,8 @@ class Crews:
         events
             Of a candidate, as it was of late.
         """
-        if self.worth(runner) == 1 or events < WORTH_TELLING:
+        is_early = runner.executed < WORTH_CREW
+        if self.most == 1 or is_early or events < WORTH_TELLING:
             return None
         if runner is not self._runner:  # the crew knows nothing of another system
             self.close()
@@ -68,10 +69,6 @@ class Crews:
             if ceiling is not None and self._crew.resident() > ceiling:
                 self.give_up()
         return self._crew
-
-    def worth(self, runner: CandidateRunner) -> int:
-        """Return how many processes are worth it by now."""
-        return self.most if runner.executed >= WORTH_CREW else 1
 
     def close(self) -> None:
         """End the crew; another one may be forked."""

@@ -33,8 +33,6 @@ class Round:
         Runs them, together with this process.
     candidates
         Taken as they are needed, some of them in vain.
-    sideways
-        Whether a run that is as large as the best one takes its place.
 
     Raises
     ------
@@ -48,21 +46,18 @@ class Round:
         runner: CandidateRunner,
         best: ShrunkRun,
         candidates: Iterable[Candidate],
-        *,
-        sideways: bool,
     ) -> None:
         self._crew = crew
         self._runner = runner
         self._best = best
         self._left = iter(candidates)
-        self._sideways = sideways
         self._groups: list[list[Candidate]] = []
         self._done: dict[int, list[Trial]] = {}
         self._seconds, self._events, self._tried = 0.0, 0, 0
-        crew.begin(best, sideways=sideways)
+        crew.begin(best)
 
     def trials(self) -> Generator[Trial]:
-        """Yield what comes of each candidate, up to the first that is taken."""
+        """Yield what comes of each candidate, up to the first smaller one."""
         try:
             for number in itertools.count():
                 self._offer(number)
@@ -111,7 +106,7 @@ class Round:
     def _run(self, number: int) -> None:
         began = time.monotonic()
         group = self._groups[number]
-        trials = try_group(self._runner, group, self._best, sideways=self._sideways)
+        trials = try_group(self._runner, group, self._best)
         done = self._done[number] = list(trials)
         self._seconds = time.monotonic() - began
         self._tried += len(done)

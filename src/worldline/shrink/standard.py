@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from worldline.shrink.campaign import ShrinkPass
 from worldline.shrink.chunks import each_step
 from worldline.shrink.matching import ANY_LAST, EXACT, LAST
 from worldline.shrink.passes.clusters import Clusters
@@ -12,22 +11,21 @@ from worldline.shrink.passes.options import SimplerOptions
 from worldline.shrink.passes.provenance import CausalPast
 from worldline.shrink.passes.removals import (
     Ladder,
-    Nodes,
     PairRemoval,
     Removal,
     externals,
     internals,
     single_externals,
 )
-from worldline.shrink.passes.states import Detours, NoOps
+from worldline.shrink.passes.states import Detours
+from worldline.shrink.stages import ShrinkPass
 
 CHEAP: tuple[ShrinkPass, ...] = (
     CausalPast(),
     Removal("externals", externals, EXACT),
-    Ladder("coarse ladder", share=16),
+    Ladder(),
     Clusters(),
     Detours(),
-    NoOps(),
     Removal("single externals", single_externals, LAST),
     Removal("internals", internals, LAST),
     Removal("any last", each_step, ANY_LAST),
@@ -37,8 +35,7 @@ CHEAP: tuple[ShrinkPass, ...] = (
 
 STANDARD: tuple[tuple[ShrinkPass, ...], ...] = (
     CHEAP,
-    (Nodes(), Mutations()),
-    (Ladder("ladder"),),
+    (Mutations(),),
     (PairRemoval(), Earlier()),
 )
 """All passes; each group has its turn when those before it find nothing more."""

@@ -15,9 +15,6 @@ Sending: TypeAlias = tuple[int, int]
 
 Before the run nobody sends: then the place is -1."""
 
-DELIVERIES = frozenset({Kind.DELIVER, Kind.TIMER, Kind.CALL})
-"""Kinds of events that count as deliveries (DEMi, table 1)."""
-
 
 @final
 class ShrunkStep:
@@ -85,7 +82,7 @@ def size_of(steps: Iterable[ShrunkStep]) -> Size:
     steps = tuple(steps)
     kinds = [step.known.event.kind for step in steps]
     return Size(
-        sum(kind in DELIVERIES for kind in kinds),
+        sum(kind.is_delivery for kind in kinds),
         sum(kind.is_external for kind in kinds),
         len(kinds),
         sum(

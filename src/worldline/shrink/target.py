@@ -54,7 +54,7 @@ class FailureTarget:
 
     def is_met(self) -> bool:
         failure = self._world.failure
-        return failure is not None and is_alike(failure, self._wanted)
+        return failure is not None and is_same(failure, self._wanted)
 
 
 @final
@@ -77,7 +77,7 @@ class DeadlockTarget:
         return not can_go_on and not world.holds(self._decision)
 
 
-def is_alike(one: Failure, other: Failure) -> bool:
+def is_same(one: Failure, other: Failure) -> bool:
     """Say whether two failures are the same: of one kind, class and function."""
     return _identity(one) == _identity(other)
 

@@ -27,7 +27,7 @@ from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import ShrunkRun
 from worldline.shrink.chunks import without
 from worldline.shrink.matching import LAST
-from worldline.shrink.steps import DELIVERIES, ShrunkStep, size_of
+from worldline.shrink.steps import ShrunkStep, size_of
 
 WantedSteps: TypeAlias = tuple[ShrunkStep, ...]
 
@@ -69,9 +69,7 @@ class Backtracks:
         for wanted in queue:
             if runner.executed >= ends:
                 return False
-            campaign.check()
-            campaign.schedules += 1
-            steps, is_met = runner.executed_of(wanted, LAST, run)
+            steps, is_met = campaign.executed_of(wanted, LAST, run)
             if is_met and size_of(steps) < run.size:
                 return campaign.attempt(wanted, LAST)
             if queue.is_new(steps):
@@ -145,7 +143,7 @@ def _turned(
     world.go_back(run.marks[0].moment)
     for place, step in enumerate(steps):
         index = step.known.index
-        if index >= 0 and step.known.event.kind in DELIVERIES:
+        if index >= 0 and step.known.event.kind.is_delivery:
             for event in world.enabled_at(index):
                 turned = _with_first(campaign, steps, place, event)
                 if turned is not None:
@@ -160,7 +158,7 @@ def _with_first(
 ) -> WantedSteps | None:
     """Return a run in which an event comes before the one at a place of its node."""
     own = steps[place].known.event
-    if event == own or event.kind not in DELIVERIES:
+    if event == own or not event.kind.is_delivery:
         return None
     known = campaign.runner.world.known(event)
     for later in range(place + 1, len(steps)):

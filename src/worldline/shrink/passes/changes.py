@@ -51,7 +51,7 @@ class RandomChanges:
         self._changes += [self._repeat] * (100 - len(self._changes))
 
     def change(self, wanted: list[Wanted]) -> None:
-        """RandomChange something."""
+        """Change something, or nothing if there are not two steps."""
         if len(wanted) < 2:
             return
         place = self.rng.randrange(len(wanted))

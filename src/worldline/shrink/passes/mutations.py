@@ -77,8 +77,8 @@ class Mutations:
             changes.change(wanted)
         most = campaign.best.size.deliveries + slack
         matching = changes.rng.choice(_MATCHINGS)
-        executed = campaign.probe(wanted, matching, present, most)
-        if executed is None or _is_same(executed, present.steps):
+        executed, is_met = campaign.executed_of(wanted, matching, present, most=most)
+        if not is_met or _is_same(executed, present.steps):
             return None
         best = campaign.best.size
         largest = Size(most + 1, 0, 0) if slack else best

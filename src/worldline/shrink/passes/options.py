@@ -20,7 +20,7 @@ ChoicePlace: TypeAlias = tuple[int, int]
 """The place of a step, and which of its choices it is."""
 
 _MOST_IN_TURN = 16
-"""SimplerOptions that are tried one by one; of more, some in between are left out."""
+"""Options that are tried one by one; of more, some in between are left out."""
 
 
 @final

@@ -15,6 +15,8 @@ from worldline.shrink.steps import ShrunkStep
 DUALS = {Kind.RESTART: Kind.CRASH, Kind.HEAL: Kind.PARTITION}
 """What undoes what: the two are left out together first."""
 
+_LADDER_SHARE = 16
+
 
 def externals(steps: Sequence[ShrunkStep]) -> list[Bunch]:
     """Return what the environment injects; a crash with its restart, and so on."""
@@ -46,51 +48,30 @@ def internals(steps: Sequence[ShrunkStep]) -> list[Bunch]:
 
 @final
 class Removal:
-    """Leaves out chunks of some of the events.
+    """Leaves out chunks of some of the events, down to single ones."""
 
-    Parameters
-    ----------
-    share
-        Chunks are no smaller than this part of the events; 0 for down to one.
-    """
-
-    def __init__(
-        self, name: str, bunches: Bunches, matching: Matching, share: int = 0
-    ) -> None:
+    def __init__(self, name: str, bunches: Bunches, matching: Matching) -> None:
         self.name = name
         self._bunches = bunches
         self._matching = matching
-        self._share = share
 
     def apply(self, campaign: Campaign) -> None:
-        leave_out(campaign, self._bunches, self._matching, share=self._share)
+        leave_out(campaign, self._bunches, self._matching)
 
 
 @final
 class Ladder:
-    """Leaves out chunks of all events, on each rung of the ladder of matching."""
+    """Leaves out chunks of all events, on each rung of the ladder of matching.
 
-    def __init__(self, name: str, share: int = 0) -> None:
-        self.name = name
-        self._share = share
+    The smallest chunks are a sixteenth of the run: of the rest, smaller ones on every
+    rung take long and are worth nothing.
+    """
+
+    name = "ladder"
 
     def apply(self, campaign: Campaign) -> None:
         for matching in LADDER:
-            leave_out(campaign, each_step, matching, share=self._share)
-
-
-@final
-class Nodes:
-    """Leaves out all that happens at a node."""
-
-    name = "nodes"
-
-    def apply(self, campaign: Campaign) -> None:
-        for index in range(len(campaign.runner.world.system.ids)):
-            steps = campaign.best.steps
-            others = [step for step in steps if step.known.index != index]
-            if len(others) < len(steps):
-                campaign.first_of(Candidate(others, matching) for matching in LADDER)
+            leave_out(campaign, each_step, matching, share=_LADDER_SHARE)
 
 
 @final
