@@ -26,7 +26,8 @@ class Spread(Generic[T]):
     """Does some numbered work, each piece in a process of its own.
 
     Ctrl-C ends what is being done, which then has a result as it always has; what has
-    not begun is left out. A piece whose process dies is done again here.
+    not begun is left out. A piece whose process dies is done again here, unless that was
+    after Ctrl-C.
 
     Parameters
     ----------
@@ -60,7 +61,10 @@ class Spread(Generic[T]):
                     self._done(number, self._work(number))
                     continue
                 self._begin(range(number, min(count, number + self._processes)))
-                self._done(number, self._result(number))
+                raw = self._raw(number)
+                if not raw and self.interrupted:
+                    return
+                self._done(number, self._result(number, raw))
         finally:
             for pid, pipe in self._begun.values():
                 with contextlib.suppress(ProcessLookupError):
@@ -70,6 +74,8 @@ class Spread(Generic[T]):
 
     def stop(self) -> None:
         """Begin nothing more, and have what is being done come to an end."""
+        if self.interrupted:
+            return  # a second Ctrl-C would end it without a result
         self.interrupted = True
         for pid, _ in self._begun.values():
             with contextlib.suppress(ProcessLookupError):
@@ -79,13 +85,18 @@ class Spread(Generic[T]):
         for number in numbers:
             if number not in self._begun and not self.interrupted:
                 reads, writes = os.pipe()
-                pid = fork()
-                if not pid:
-                    self._serve(number, writes)
+                # Until it can heed it: what came earlier would end it without a result.
+                before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+                try:
+                    pid = fork()
+                    if not pid:
+                        self._serve(number, writes)
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 os.close(writes)
                 self._begun[number] = pid, reads
 
-    def _result(self, number: int) -> T:
+    def _raw(self, number: int) -> bytes:
         pid, pipe = self._begun[number]
         raw = b""
         while chunk := self._read(pipe):
@@ -93,6 +104,9 @@ class Spread(Generic[T]):
         os.waitpid(pid, 0)
         os.close(pipe)
         del self._begun[number]
+        return raw
+
+    def _result(self, number: int, raw: bytes) -> T:
         try:
             result: T = pickle.loads(raw)
         except (EOFError, pickle.UnpicklingError):
@@ -117,6 +131,7 @@ class Spread(Generic[T]):
             be_alone()
             if keys is not None:
                 signal.signal(signal.SIGUSR1, keys)  # Ctrl-C, as `stop` passes it on
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
             with watched():
                 raw = pickle.dumps(self._work(number), pickle.HIGHEST_PROTOCOL)
             with open(pipe, "wb") as file:
