@@ -201,6 +201,7 @@ def test_what_has_not_begun_is_left_out_after_ctrl_c():
 
     def work(number: int) -> int:
         if number == 0:
+            time.sleep(0.2)  # the other has begun by then
             os.kill(parent, signal.SIGINT)
         return number
 

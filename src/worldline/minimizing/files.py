@@ -245,9 +245,9 @@ def untaken(place: Path, kept: Iterable[Path]) -> Path:
         Files that stay as they are, there already or not.
     """
     taken = {file.resolve() for file in kept}
-    for number in itertools.count(1):
-        more = f"-{number}" if number > 1 else ""
-        one = place.with_name(f"{place.stem}{more}{place.suffix}")
+    one = place
+    for number in itertools.count(2):
         if one.resolve() not in taken and not holds_other(one):
             break
+        one = place.with_name(f"{place.stem}-{number}{place.suffix}")
     return one
