@@ -217,6 +217,7 @@ def test_ctrl_c_is_passed_on_once_since_a_second_one_would_lose_the_result():
 
     def work(number: int) -> int:
         if number == 0:
+            time.sleep(0.2)
             os.kill(parent, signal.SIGINT)
             return 0
         came = 0
@@ -227,7 +228,7 @@ def test_ctrl_c_is_passed_on_once_since_a_second_one_would_lose_the_result():
             came += 1
 
         signal.signal(signal.SIGUSR1, count)
-        end = time.monotonic() + 0.3
+        end = time.monotonic() + 0.6
         while time.monotonic() < end:
             time.sleep(0.01)
         signal.signal(signal.SIGUSR1, before)
@@ -249,9 +250,10 @@ def test_what_died_after_ctrl_c_is_not_done_again():
     def work(number: int) -> int:
         assert os.getpid() != here
         if number == 0:
+            time.sleep(0.2)
             os.kill(here, signal.SIGINT)
             return 0
-        time.sleep(0.2)
+        time.sleep(0.5)
         os._exit(1)
 
     told: list[int] = []

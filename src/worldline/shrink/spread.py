@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 20
 
+_KEYS = [signal.SIGINT, *([signal.SIGUSR1] if CAN_FORK else [])]
+"""What ends a piece of work: Ctrl-C, and what it is to the processes that do some."""
+
 
 @final
 class Spread(Generic[T]):
@@ -61,6 +64,8 @@ class Spread(Generic[T]):
                     self._done(number, self._work(number))
                     continue
                 self._begin(range(number, min(count, number + self._processes)))
+                if number not in self._begun:
+                    return
                 raw = self._raw(number)
                 if not raw and self.interrupted:
                     return
@@ -84,17 +89,25 @@ class Spread(Generic[T]):
     def _begin(self, numbers: range) -> None:
         for number in numbers:
             if number not in self._begun and not self.interrupted:
-                reads, writes = os.pipe()
-                # Until it can heed it: what came earlier would end it without a result.
-                before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+                # One that was forked after Ctrl-C would take the next one, by which
+                # `stop` passes it on, for the second, and end without a result.
+                before = signal.pthread_sigmask(signal.SIG_BLOCK, _KEYS)
                 try:
-                    pid = fork()
-                    if not pid:
-                        self._serve(number, writes)
+                    with interrupts.heard():
+                        pass
+                    self._fork(number)
+                except KeyboardInterrupt:
+                    self.stop()
                 finally:
                     signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                os.close(writes)
-                self._begun[number] = pid, reads
+
+    def _fork(self, number: int) -> None:
+        reads, writes = os.pipe()
+        pid = fork()
+        if not pid:
+            self._serve(number, writes)
+        os.close(writes)
+        self._begun[number] = pid, reads
 
     def _raw(self, number: int) -> bytes:
         pid, pipe = self._begun[number]
@@ -131,7 +144,7 @@ class Spread(Generic[T]):
             be_alone()
             if keys is not None:
                 signal.signal(signal.SIGUSR1, keys)  # Ctrl-C, as `stop` passes it on
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _KEYS)
             with watched():
                 raw = pickle.dumps(self._work(number), pickle.HIGHEST_PROTOCOL)
             with open(pipe, "wb") as file:
