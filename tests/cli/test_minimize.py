@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,16 @@ def test_what_a_file_names_is_not_loaded_because_of_that(counter: Path):
 def test_a_file_that_is_no_trace_is_refused(tmp_path: Path):
     (tmp_path / "run.wl").write_text("no trace", "utf-8")
     assert run("minimize", str(tmp_path / "run.wl"), "zoo:toy").status == 2
+
+
+def test_what_is_no_trace_is_not_replaced_though_nobody_named_it(counter: Path):
+    Path("run-min.wl").write_text("mine", "utf-8")
+    said = refusal(run("minimize", "run.wl", "counter.py"))
+    assert "run-min.wl is there already, and is no trace" in said
+    assert Path("run-min.wl").read_text("utf-8") == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_where_the_result_goes_is_refused_and_not_waited_for(counter: Path):
+    os.mkfifo("run-min.wl")
+    assert "is no trace" in refusal(run("minimize", "run.wl", "counter.py"))

@@ -40,6 +40,7 @@ def recorded(command: str, folder: Path) -> Path:
 def judged(report: wl.MinimizeReport) -> None:
     """Fail unless the run of a report is what it is said to be."""
     assert report.trace is not None
+    assert report.original is not None
     trace, header = read(report.trace), read(report.original).header
     assert header.target is not None
     system = load(header.target, header.parameters)

@@ -12,7 +12,9 @@ import pytest
 from tests.cli.command import COUNTER, refusal, run
 
 import worldline as wl
+from worldline.loading.loader import load
 from worldline.minimizing.regression import test_text as text_of
+from worldline.minimizing.regression import write_test
 from worldline.trace.format import read
 
 FALSE = "msg.value) if FIXED else msg.value"
@@ -127,6 +129,24 @@ def test_what_is_there_already_is_not_overwritten():
     assert Path("mine.py").read_text("utf-8") == "assert True\n"
     assert not Path("run-min.wl").exists()
     assert refusal(run("minimize", "run.wl", "src/counter.py", "--pytest", "src"))
+
+
+@pytest.mark.parametrize("out", [["--out", "./one"], []])
+def test_a_test_does_not_take_the_place_of_the_result(out: list[str]):
+    run("walk", "src/counter.py", "--out", "run.wl", "--seed", "2")
+    place = "one" if out else "run-min.wl"
+    words = ["run.wl", "src/counter.py", *out, "--pytest", place]
+    said = refusal(run("minimize", *words))
+    assert said.startswith("the test would take the place of the smaller run")
+    assert not Path(place).exists()
+
+
+def test_a_file_that_came_up_meanwhile_is_not_overwritten():
+    run("walk", "src/counter.py", "--out", "run.wl", "--seed", "2")
+    Path("mine.py").write_text("assert True\n", "utf-8")
+    system = load("src/counter.py", {})
+    with pytest.raises(wl.UsageError, match="there already, and is not overwritten"):
+        write_test(read("run.wl"), system, Path("mine.py"), "")
 
 
 def test_a_test_that_cannot_be_written_loses_no_result():
@@ -280,7 +300,6 @@ def test_the_start_is_written_where_it_says_something():
 def test_a_long_row_is_broken_before_its_payload():
     run("walk", "src/counter.py", "--out", "run.wl", "--seed", "2")
     trace = read("run.wl")
-    from worldline.loading.loader import load
 
     text = text_of(trace, load("src/counter.py", {}), Path("test.py"), "made")
     widest = max(len(line) for line in text.splitlines())

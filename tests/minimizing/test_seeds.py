@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import worldline as wl
+from worldline.minimizing import seeds
 from worldline.model.errors import UsageError
 from worldline.model.usercode.interrupts import held
 from worldline.shrink.spread import Spread
-from worldline.trace.format import read
+from worldline.trace.format import read, write
+from worldline.trace.json_text import Json
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +54,7 @@ def test_the_smallest_result_of_several_seeds_is_the_result(
     sizes = [one.final.deliveries for one in report.runs if one.final is not None]
     assert report.final.deliveries == min(sizes) < sizes[0]
     assert f"another run, in {report.original}" in str(report)
+    assert report.original is not None
     assert wl.replay(report.original).reproduced
     assert report.trace == recorded.with_name("short.wl")
     assert wl.replay(report.trace).reproduced
@@ -68,6 +75,7 @@ def test_other_runs_are_drawn_as_the_first_was(
     recorded: Path, report: wl.MinimizeReport
 ):
     drawn = read(recorded).header.options["drawn"]
+    assert report.original is not None
     assert read(report.original).header.options["drawn"] == drawn
     assert read(report.original).header.seed == report.seed != 3
 
@@ -91,6 +99,61 @@ def test_a_run_from_a_state_has_no_other_seeds(recorded: Path, tmp_path: Path):
     )
     with pytest.raises(UsageError, match="of which random runs it is one"):
         wl.minimize(out, seeds=2)
+
+
+@pytest.fixture
+def copied(recorded: Path, tmp_path: Path) -> Path:
+    """The trace, alone in a folder."""
+    return Path(shutil.copy(recorded, tmp_path / "run.wl"))
+
+
+def test_the_run_of_another_seed_takes_the_place_of_nothing(
+    copied: Path, report: wl.MinimizeReport
+):
+    place = copied.with_name(f"run-seed{report.seed}.wl")
+    place.write_text("mine", "utf-8")
+    other = minimized(copied, copied.with_name(f"run-seed{report.seed}-2.wl"), 1)
+    assert place.read_text("utf-8") == "mine"
+    assert other.original == copied.with_name(f"run-seed{report.seed}-3.wl")
+    assert other.trace is not None
+    assert len(read(other.trace).run) < len(read(other.original).run)
+
+
+def test_a_run_of_another_seed_that_cannot_be_written_loses_no_result(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(seeds, "why_unwritten", lambda run, file: f"no room for {file}")
+    report = minimized(copied, copied.with_name("short.wl"), 1)
+    assert report.original is None
+    assert "another run, in no file" in str(report)
+    assert "no room for" in report.notes[-1]
+    assert report.to_json()["original"] is None
+    assert wl.replay(copied.with_name("short.wl")).reproduced
+
+
+def drawn_as(recorded: Path, changes: dict[str, Json]) -> None:
+    """Let a trace say that its run was drawn otherwise."""
+    trace = read(recorded)
+    drawn = trace.header.options["drawn"]
+    assert isinstance(drawn, dict)
+    options = {**trace.header.options, "drawn": {**drawn, **changes}}
+    write(replace(trace, header=replace(trace.header, options=options)), recorded)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_seed_that_fails_loses_no_other(copied: Path, threads: int):
+    drawn_as(copied, {"max_steps": "many"})
+    report = minimized(copied, copied.with_name("short.wl"), threads)
+    assert "seed 4  failed: max_steps='many' is not a whole number" in str(report)
+    assert "from 1 failing runs" in str(report)
+    assert report.trace is not None
+
+
+@pytest.mark.parametrize("verb", ["os:system", [], {}, None])
+def test_a_trace_drawn_by_no_verb_is_refused(copied: Path, verb: Json):
+    drawn_as(copied, {"verb": verb})
+    with pytest.raises(UsageError, match="which is no verb"):
+        minimized(copied, copied.with_name("short.wl"), 1)
 
 
 def test_a_seed_that_meets_nothing_says_so():
@@ -138,6 +201,7 @@ def test_what_has_not_begun_is_left_out_after_ctrl_c():
 
     def work(number: int) -> int:
         if number == 0:
+            time.sleep(0.2)  # the other has begun by then
             os.kill(parent, signal.SIGINT)
         return number
 
@@ -145,3 +209,88 @@ def test_what_has_not_begun_is_left_out_after_ctrl_c():
         each: Spread[int] = Spread(work, 2, lambda number, result: told.append(number))
         each.run(5)
     assert told == [0, 1]
+
+
+def test_ctrl_c_is_passed_on_once_since_a_second_one_would_lose_the_result():
+    times: list[int] = []
+    parent = os.getpid()
+
+    def work(number: int) -> int:
+        if number == 0:
+            time.sleep(0.2)
+            os.kill(parent, signal.SIGINT)
+            return 0
+        came = 0
+        before = signal.getsignal(signal.SIGUSR1)
+
+        def count(*_: object) -> None:
+            nonlocal came
+            came += 1
+
+        signal.signal(signal.SIGUSR1, count)
+        end = time.monotonic() + 0.6
+        while time.monotonic() < end:
+            time.sleep(0.01)
+        signal.signal(signal.SIGUSR1, before)
+        return came
+
+    def done(number: int, came: int) -> None:
+        each.stop()
+        times.append(came)
+
+    with held():
+        each: Spread[int] = Spread(work, 2, done)
+        each.run(2)
+    assert times[1] <= 1
+
+
+def test_what_died_after_ctrl_c_is_not_done_again():
+    here = os.getpid()
+
+    def work(number: int) -> int:
+        assert os.getpid() != here
+        if number == 0:
+            time.sleep(0.2)
+            os.kill(here, signal.SIGINT)
+            return 0
+        time.sleep(0.5)
+        os._exit(1)
+
+    told: list[int] = []
+    with held():
+        each: Spread[int] = Spread(work, 2, lambda number, result: told.append(number))
+        each.run(3)
+    assert told == [0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_processes_end_with_the_one_that_began_them(tmp_path: Path):
+    pid = os.fork()
+    if not pid:
+        work = partial(_sleep_in, tmp_path, os.getpid())
+        Spread(work, 2, lambda number, result: None).run(2)
+        os._exit(0)
+    while len([*tmp_path.iterdir()]) < 2:
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    children = [int(file.name) for file in tmp_path.iterdir()]
+    end = time.monotonic() + 10
+    while any(map(_is_there, children)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(_is_there, children))
+
+
+def _sleep_in(folder: Path, parent: int, number: int) -> None:
+    if os.getpid() == parent:
+        os._exit(0)
+    (folder / str(os.getpid())).touch()
+    time.sleep(60)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    except FileNotFoundError:
+        return False
+    return state[0] != "Z"

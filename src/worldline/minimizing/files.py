@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterable
@@ -26,6 +27,7 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.trace.records import Trace
+from worldline.trace.unpacking import holds_other
 
 
 def refuse_no_result(
@@ -38,11 +40,8 @@ def refuse_no_result(
     UsageError
         If the result would take the place of the original, or no test can be made.
     """
-    if options.traces and _out(path, options).resolve() == path.resolve():
-        raise UsageError(
-            f"the smaller run would take the place of {path}",
-            remedy="name another file",
-        )
+    if options.traces:
+        _refuse_place(_out(path, options), path, is_chosen=options.out is not None)
     if options.pytest is None:
         return
     if not options.traces:
@@ -61,7 +60,26 @@ def refuse_no_result(
             "a run of another workload is one that a test could not load",
             remedy="leave --pytest or --contents out",
         )
-    refuse_no_test(system, recorded, Path(options.pytest))
+    test = Path(options.pytest)
+    if test.resolve() == _out(path, options).resolve():
+        raise UsageError(
+            f"the test would take the place of the smaller run, {test}",
+            remedy="name another file",
+        )
+    refuse_no_test(system, recorded, test)
+
+
+def _refuse_place(out: Path, path: Path, *, is_chosen: bool) -> None:
+    if out.resolve() == path.resolve():
+        raise UsageError(
+            f"the smaller run would take the place of {path}",
+            remedy="name another file",
+        )
+    if not is_chosen and holds_other(out):
+        raise UsageError(
+            f"{out} is there already, and is no trace",
+            remedy="say where the smaller run goes: --out FILE",
+        )
 
 
 def _out(path: Path, options: MinimizeOptions) -> Path:
@@ -104,11 +122,13 @@ class ResultFiles:
     ) -> tuple[PropertyReport, ...]:
         """Confirm runs that violate something else, and write a trace of each."""
         rows = []
+        kept = kept_places(self._path, self._options)
         for one in met:
             run = Witnessed(
                 start=self._original.start, expected=one.expected, end=one.end
             )
-            evidence = self._evidence(runner, named(self._out, one.name))
+            kept.append(untaken(named(self._out, one.name), kept))
+            evidence = self._evidence(runner, kept[-1])
             try:
                 rows.append(evidence.violated(run, *_ending(one.what)))
             except Nondeterminism as error:
@@ -208,3 +228,26 @@ def named(out: Path, what: str) -> Path:
     """
     stem = re.sub(r"[^\w.-]+", "-", what).strip("-")
     return out.with_name(f"{out.stem}-{stem}{out.suffix}")
+
+
+def kept_places(path: Path, options: MinimizeOptions) -> list[Path]:
+    """Return the files that no other one may replace: the original, and what is named."""
+    test = [] if options.pytest is None else [Path(options.pytest)]
+    return [path, _out(path, options), *test]
+
+
+def untaken(place: Path, kept: Iterable[Path]) -> Path:
+    """Return a place like one that nobody has named: it must not take that of others.
+
+    Parameters
+    ----------
+    kept
+        Files that stay as they are, there already or not.
+    """
+    taken = {file.resolve() for file in kept}
+    one = place
+    for number in itertools.count(2):
+        if one.resolve() not in taken and not holds_other(one):
+            break
+        one = place.with_name(f"{place.stem}-{number}{place.suffix}")
+    return one

@@ -61,6 +61,10 @@ def refuse_no_test(system: System, recorded: Trace, place: Path) -> None:
             "the run begins in a state, which a test file cannot hold",
             remedy="leave --pytest out, and replay the trace in a test: wl.replay(...)",
         )
+    _refuse_taken(place)
+
+
+def _refuse_taken(place: Path) -> None:
     if os.path.lexists(place) and not _is_empty(place):
         raise UsageError(
             f"{place} is there already, and is not overwritten",
@@ -83,8 +87,9 @@ def write_test(run: Trace, system: System, place: Path, command: str) -> None:
     Raises
     ------
     UsageError
-        If it cannot be written there.
+        If it cannot be written there, or something is there by now.
     """
+    _refuse_taken(place)
     store(place, test_text(run, system, place, command).encode(), "a test")
 
 

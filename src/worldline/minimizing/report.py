@@ -39,13 +39,18 @@ class SeedRun:
     ----------
     initial, final
         The sizes of the run and of what became of it; None if the seed met no violation.
+    error
+        Why nothing became of this seed, if that is not so because it met nothing.
     """
 
     seed: int
     initial: RunSize | None
     final: RunSize | None
+    error: str | None = None
 
     def __str__(self) -> str:
+        if self.error is not None:
+            return f"seed {self.seed}  failed: {self.error}"
         if self.initial is None or self.final is None:
             return f"seed {self.seed}  met no such violation"
         return f"seed {self.seed}  {_sizes(self.initial, self.final)}"
@@ -66,7 +71,8 @@ class MinimizeReport(BaseReport):
     Attributes
     ----------
     original
-        The file that was minimised.
+        The file that was minimised; None where that is a run of another seed, which could
+        not be written.
     initial, final
         The sizes of the two runs.
     passes
@@ -107,7 +113,7 @@ class MinimizeReport(BaseReport):
     """
 
     verdict: Verdict
-    original: Path
+    original: Path | None
     initial: RunSize
     final: RunSize
     passes: tuple[PassReport, ...]
@@ -135,7 +141,7 @@ class MinimizeReport(BaseReport):
         return {
             **self.base_json(),
             "system": self.system,
-            "original": str(self.original),
+            "original": None if self.original is None else str(self.original),
             "initial": asdict(self.initial),
             "externals": self.final.externals,
             "deliveries": self.final.deliveries,
@@ -210,7 +216,8 @@ class MinimizeReport(BaseReport):
         failing = sum(one.initial is not None for one in self.runs)
         which = "that of the trace"
         if self.seed != self.runs[0].seed:
-            which = f"that of seed {self.seed}, another run, in {self.original}"
+            where = "no file" if self.original is None else self.original
+            which = f"that of seed {self.seed}, another run, in {where}"
         head = f"  from {failing} failing runs; the smallest became of {which}"
         return [head, *(f"    {one}" for one in self.runs)]
 

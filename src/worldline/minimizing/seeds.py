@@ -5,7 +5,6 @@ The others come about as the run of the trace did, with the seeds that follow it
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +13,18 @@ from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.room import MIB
-from worldline.minimizing.files import beside, named, tested
+from worldline.minimizing.files import (
+    beside,
+    kept_places,
+    named,
+    tested,
+    untaken,
+)
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.report import MinimizeReport, SeedRun
-from worldline.model.errors import UsageError
+from worldline.model.errors import ModelError, UsageError
 from worldline.model.system import System
-from worldline.runs.evidence import with_file
+from worldline.runs.evidence import why_unwritten, with_file
 from worldline.runs.loading import as_recorded
 from worldline.runs.record import declared
 from worldline.search.engines import threads_of
@@ -28,6 +33,7 @@ from worldline.search.walks.report import WalkReport
 from worldline.search.walks.walk import walk
 from worldline.shrink.progress import ShrinkProgress
 from worldline.shrink.spread import Spread
+from worldline.trace.format import read
 from worldline.trace.records import DRAWN, Trace
 
 STEPS = 500_000
@@ -42,11 +48,12 @@ Minimized: TypeAlias = Callable[[Path, MinimizeOptions], MinimizeReport]
 
 
 class _OfSeed(NamedTuple):
-    """What came of one seed: no report if it met nothing."""
+    """What came of one seed: no report if it met nothing, or because of an error."""
 
     seed: int
     report: MinimizeReport | None
     interrupted: bool
+    error: str | None = None
 
 
 @final
@@ -79,7 +86,7 @@ class FailingRuns:
                 remedy="leave seeds out, or give a trace that walk or fuzz has written, "
                 "from the start of a system and with a scheduler that has a name",
             )
-        if drawn.get("verb") not in _VERBS:
+        if drawn.get("verb") not in [*_VERBS]:  # it can be anything
             raise UsageError(
                 f"{self.path} was drawn by {drawn.get('verb')!r}, which is no verb",
                 remedy=f"one of {', '.join(_VERBS)} is meant",
@@ -95,17 +102,20 @@ class FailingRuns:
 
             def work(number: int) -> _OfSeed:
                 given = self._each(meter, Path(folder) / f"{number}-min.wl")
-                file = self.path
-                if number:
-                    file = Path(folder) / f"{number}.wl"
-                    drawn = self._draw(self._seed + number, file, given)
+                if not number:
+                    return _of(self._seed, minimized(self.path, given))
+                seed, file = self._seed + number, Path(folder) / f"{number}.wl"
+                try:
+                    drawn = self._draw(seed, file, given)
                     row = drawn.violated
+                    ended = drawn.bound == INTERRUPTED
                     if row is None or row.name != self._name or row.trace != file:
-                        ended = drawn.bound == INTERRUPTED
-                        return _OfSeed(self._seed + number, None, ended)
-                report = minimized(file, given)
-                ended = report.bound == INTERRUPTED
-                return _OfSeed(self._seed + number, report, ended)
+                        why = None if row is None else row.unwritten
+                        return _OfSeed(seed, None, ended, why)
+                    return _of(seed, minimized(file, given))
+                except (UsageError, ModelError) as error:
+                    # What became of the run of the trace must not get lost.
+                    return _OfSeed(seed, None, interrupted=False, error=error.what)
 
             def done(number: int, result: _OfSeed) -> None:
                 results.append(result)
@@ -116,6 +126,8 @@ class FailingRuns:
             processes = min(threads_of(options.threads), options.seeds)
             spread = Spread(work, processes, done)
             spread.run(options.seeds)
+            if spread.interrupted and not any(one.report for one in results):
+                raise KeyboardInterrupt
             return self._reported(results, meter, Path(folder))
 
     @property
@@ -196,29 +208,38 @@ class FailingRuns:
         )
         row, run = best.properties[0], best.properties[0].run
         assert run is not None
-        path = self.path
+        path = None if number else self.path
         row = replace(row, trace=None, replay=None)
-        others = tuple(replace(one, trace=None, replay=None) for one in best.others)
+        others = [
+            replace(one, trace=None, replay=None)
+            for one in best.others
+            if one.run is not None
+        ]
         test, notes = None, list(best.notes)
         if self.options.traces:
             out = self.options.out
-            if number:
-                path = path.with_name(
-                    f"{path.stem}-seed{results[number].seed}{path.suffix}"
-                )
-                shutil.copyfile(folder / f"{number}.wl", path)
             file = beside(self.path) if out is None else Path(out)
+            kept = kept_places(self.path, self.options)
+            if number:
+                seed = results[number].seed
+                name = f"{self.path.stem}-seed{seed}{self.path.suffix}"
+                path = untaken(self.path.with_name(name), kept)
+                kept.append(path)
+                if unwritten := why_unwritten(read(folder / f"{number}.wl"), path):
+                    notes.append(f"the run of seed {seed}: {unwritten}")
+                    path = None
             origin = self.system.origin
             target = None if origin is None else origin.target
             row = with_file(row, run, file, target)
-            others = tuple(
-                with_file(one, one.run, named(file, one.name), target)
-                for one in others
-                if one.run is not None
-            )
+            for at, one in enumerate(others):
+                assert one.run is not None
+                kept.append(untaken(named(file, one.name), kept))
+                others[at] = with_file(one, one.run, kept[-1], target)
             if self.options.pytest is not None:
                 test = Path(self.options.pytest)
-                said = tested(row, as_recorded(run.header, self.system), path, test)
+                said = tested(
+                    row, as_recorded(run.header, self.system), path or self.path, test
+                )
                 test, notes = None if said else test, [*notes, *said]
         bounds = [one.report.bound for one in reports if one.report is not None]
         return replace(
@@ -231,10 +252,14 @@ class FailingRuns:
             schedules=sum(one.report.schedules for one in reports if one.report),
             events=sum(one.report.events for one in reports if one.report),
             runs=tuple(_row(one) for one in results),
-            others=others,
+            others=tuple(others),
             test=test,
             notes=tuple(notes),
         )
+
+
+def _of(seed: int, report: MinimizeReport) -> _OfSeed:
+    return _OfSeed(seed, report, report.bound == INTERRUPTED)
 
 
 def _size(report: MinimizeReport) -> tuple[int, int]:
@@ -243,7 +268,7 @@ def _size(report: MinimizeReport) -> tuple[int, int]:
 
 def _row(result: _OfSeed) -> SeedRun:
     if result.report is None:
-        return SeedRun(seed=result.seed, initial=None, final=None)
+        return SeedRun(seed=result.seed, initial=None, final=None, error=result.error)
     return SeedRun(
         seed=result.seed, initial=result.report.initial, final=result.report.final
     )

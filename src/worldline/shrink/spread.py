@@ -20,13 +20,17 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 20
 
+_KEYS = [signal.SIGINT, *([signal.SIGUSR1] if CAN_FORK else [])]
+"""What ends a piece of work: Ctrl-C, and what it is to the processes that do some."""
+
 
 @final
 class Spread(Generic[T]):
     """Does some numbered work, each piece in a process of its own.
 
     Ctrl-C ends what is being done, which then has a result as it always has; what has
-    not begun is left out. A piece whose process dies is done again here.
+    not begun is left out. A piece whose process dies is done again here, unless that was
+    after Ctrl-C.
 
     Parameters
     ----------
@@ -60,7 +64,12 @@ class Spread(Generic[T]):
                     self._done(number, self._work(number))
                     continue
                 self._begin(range(number, min(count, number + self._processes)))
-                self._done(number, self._result(number))
+                if number not in self._begun:
+                    return
+                raw = self._raw(number)
+                if not raw and self.interrupted:
+                    return
+                self._done(number, self._result(number, raw))
         finally:
             for pid, pipe in self._begun.values():
                 with contextlib.suppress(ProcessLookupError):
@@ -70,6 +79,8 @@ class Spread(Generic[T]):
 
     def stop(self) -> None:
         """Begin nothing more, and have what is being done come to an end."""
+        if self.interrupted:
+            return  # a second Ctrl-C would end it without a result
         self.interrupted = True
         for pid, _ in self._begun.values():
             with contextlib.suppress(ProcessLookupError):
@@ -78,14 +89,27 @@ class Spread(Generic[T]):
     def _begin(self, numbers: range) -> None:
         for number in numbers:
             if number not in self._begun and not self.interrupted:
-                reads, writes = os.pipe()
-                pid = fork()
-                if not pid:
-                    self._serve(number, writes)
-                os.close(writes)
-                self._begun[number] = pid, reads
+                # One that was forked after Ctrl-C would take the next one, by which
+                # `stop` passes it on, for the second, and end without a result.
+                before = signal.pthread_sigmask(signal.SIG_BLOCK, _KEYS)
+                try:
+                    with interrupts.heard():
+                        pass
+                    self._fork(number)
+                except KeyboardInterrupt:
+                    self.stop()
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def _result(self, number: int) -> T:
+    def _fork(self, number: int) -> None:
+        reads, writes = os.pipe()
+        pid = fork()
+        if not pid:
+            self._serve(number, writes)
+        os.close(writes)
+        self._begun[number] = pid, reads
+
+    def _raw(self, number: int) -> bytes:
         pid, pipe = self._begun[number]
         raw = b""
         while chunk := self._read(pipe):
@@ -93,6 +117,9 @@ class Spread(Generic[T]):
         os.waitpid(pid, 0)
         os.close(pipe)
         del self._begun[number]
+        return raw
+
+    def _result(self, number: int, raw: bytes) -> T:
         try:
             result: T = pickle.loads(raw)
         except (EOFError, pickle.UnpicklingError):
@@ -117,6 +144,7 @@ class Spread(Generic[T]):
             be_alone()
             if keys is not None:
                 signal.signal(signal.SIGUSR1, keys)  # Ctrl-C, as `stop` passes it on
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _KEYS)
             with watched():
                 raw = pickle.dumps(self._work(number), pickle.HIGHEST_PROTOCOL)
             with open(pipe, "wb") as file:

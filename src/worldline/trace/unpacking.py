@@ -33,6 +33,19 @@ _VALUES_PER_MIB = 1 << 16
 _MOST_IN_LINE = _LONGEST_LINE // _MIB * _VALUES_PER_MIB
 
 
+def holds_other(place: Path) -> bool:
+    """Say whether something is at a place that is no trace, and no empty file either."""
+    if place.is_dir() or place.is_fifo() or place.is_socket():
+        return True
+    try:
+        if not place.is_file() or not place.stat().st_size:
+            return False
+        with place.open("rb") as file:
+            return file.read(len(_MAGIC)) != _MAGIC
+    except OSError:
+        return True
+
+
 def lines(place: Path, *, kept: bool) -> Iterator[tuple[bytes, bool]]:
     """Yield each line of a file, and whether its newline is there.
 
