@@ -86,21 +86,7 @@ def _minimized(
     original: Original, path: Path, options: MinimizeOptions
 ) -> MinimizeReport:
     meter = Meter(Bounds(seconds=options.max_seconds, memory_mb=options.max_memory))
-    start = original.start
-    assert start.snapshot is not None
-    target = target_of(original, options.same)
-    runner = CandidateRunner(original.system, start.snapshot, target)
-    run = runner.of_schedule(original.schedule)
-    if run is None and original.system.assume is not None:
-        # It leaves what is assumed itself, so others may.
-        original = replace(original, system=original.system.replace(assume=None))
-        runner = CandidateRunner(original.system, start.snapshot, target)
-        run = runner.of_schedule(original.schedule)
-    if run is None:
-        raise InternalError(
-            f"{path} was reproduced with the real nodes, and not from what their "
-            "handlers did before: they may depend on an ignored field"
-        )
+    original, runner, run = _executed(original, path, options)
     campaign = Campaign(
         runner,
         run,
@@ -145,6 +131,35 @@ def _minimized(
         slipped=_slipped(original, row),
         needed=after.needed,
         others=others,
+    )
+
+
+def _executed(
+    original: Original, path: Path, options: MinimizeOptions
+) -> tuple[Original, CandidateRunner, ShrunkRun]:
+    """Execute the original as candidates are; return who runs them, and what it was.
+
+    Raises
+    ------
+    InternalError
+        If it violates nothing then, though it was reproduced with the real nodes.
+    """
+    snapshot = original.start.snapshot
+    assert snapshot is not None
+    target = target_of(original, options.same)
+    originals = [original]
+    if original.system.assume is not None:
+        # A run that leaves what is assumed itself may be made shorter by others that do.
+        free = original.system.replace(assume=None)
+        originals.append(replace(original, system=free))
+    for one in originals:
+        runner = CandidateRunner(one.system, snapshot, target)
+        run = runner.of_schedule(one.schedule)
+        if run is not None:
+            return one, runner, run
+    raise InternalError(
+        f"{path} was reproduced with the real nodes, and not from what their "
+        "handlers did before: they may depend on an ignored field"
     )
 
 
