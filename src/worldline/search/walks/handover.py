@@ -33,7 +33,7 @@ a step there takes about as long as half a miss to one, by measurement (`docs/de
 """
 
 STAY = 2_000
-"""Steps in the direct world before the tables are tried again; twice as many then."""
+"""Steps elsewhere before the tables are tried again; twice as many then."""
 
 
 @final
@@ -84,8 +84,8 @@ class Pace:
 
     Attributes
     ----------
-    steps, moved
-        Steps over tables, and in the direct world.
+    steps, remembered, direct
+        Steps over tables, in the remembering world, and in the direct one.
     """
 
     def __init__(self, counted: Counted) -> None:
@@ -93,16 +93,17 @@ class Pace:
         self._may_move = True
         self._has_tables = True
         self._stay = STAY
-        self._direct = 0  # steps still to be taken in the direct world
+        self._away = 0  # steps still to be taken elsewhere
         self._misses = counted.misses  # when the window began
         self._begin = 0  # and the steps then
         self.steps = 0
-        self.moved = 0
+        self.remembered = 0
+        self.direct = 0
 
     @property
-    def is_direct(self) -> bool:
-        """Whether walks go on in the direct world now."""
-        return self._direct > 0 or not self._has_tables
+    def is_elsewhere(self) -> bool:
+        """Whether walks go on in another world now."""
+        return self._away > 0 or not self._has_tables
 
     @property
     def has_tables(self) -> bool:
@@ -112,7 +113,7 @@ class Pace:
     def begin_anew(self, counted: Counted) -> None:
         """Go on over other tables, which are empty."""
         counted.misses = self._misses = self._counted.misses
-        self._counted, self._begin, self._direct = counted, self.steps, 0
+        self._counted, self._begin, self._away = counted, self.steps, 0
 
     def leave_tables(self) -> None:
         """Walk in the direct world from now on: there is no more room for tables."""
@@ -139,14 +140,17 @@ class Pace:
         lacks = misses > (self.steps - self._begin) * MISSES_PER_STEP
         self._misses, self._begin = self._counted.misses, self.steps
         if lacks:
-            self._direct = self._stay
+            self._away = self._stay
             self._stay *= 2
         return lacks
 
     def went_on(self, steps: int) -> None:
-        """Take note of steps in the direct world."""
-        self.moved += steps
-        self._direct = max(0, self._direct - max(1, steps))
+        """Take note of steps in the world that walks were moved to."""
+        if self._has_tables:
+            self.remembered += steps
+        else:
+            self.direct += steps
+        self._away = max(0, self._away - max(1, steps))
         self._misses = self._counted.misses
 
     @contextlib.contextmanager
@@ -183,7 +187,7 @@ class Tabled(Protocol):
 
 @final
 class Moving:
-    """Walks over tables, and in the direct world where that is better.
+    """Walks over tables, and in another world where that is better.
 
     Parameters
     ----------
@@ -263,7 +267,7 @@ class Moving:
     ) -> Iterator[Ended]:
         first = numbers.start
         while first < numbers.stop:
-            if self._pace.is_direct:
+            if self._pace.is_elsewhere:
                 begun = start(first)
                 yield self._go_on(begun, begun, first, 0)
                 first += 1
