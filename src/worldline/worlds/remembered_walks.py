@@ -64,6 +64,7 @@ class RememberedWalks:
         self._look, self._ran = look, ran
         self._checks, self._goal, self._watches = checks, goal, watches or []
         self.reached: dict[int, Reached] = {}
+        self._before = 0  # the work before all was forgotten
         self._scheduler, self._most_steps = scheduler, most_steps
         self._begin_anew()
 
@@ -86,6 +87,11 @@ class RememberedWalks:
         self._good = None if self._goal is None else world.decision(self._goal)
         self.use(self._scheduler, self._most_steps)
 
+    @property
+    def work(self) -> int:
+        """How often a handler was run, or properties were judged, so far."""
+        return self._before + self._world.remembered + self._judge.judged
+
     def go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
         """Return how a walk ends that has come to a row in so many steps.
 
@@ -104,6 +110,7 @@ class RememberedWalks:
         if self._turns.needs_the_beginning:
             row, steps = start, 0
         if self._world.remembered > MOST_RUNS:
+            self._before = self.work
             self._begin_anew()
         self._world.restore(self._tabulated.decode(row))
         self._offering.forget()

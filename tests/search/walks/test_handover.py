@@ -175,6 +175,23 @@ def test_where_there_is_no_room_for_tables_the_steps_are_direct(
     assert (here.remembered, here.direct) == (0, 5)
 
 
+def test_where_as_much_is_worked_out_elsewhere_walks_stay_over_tables(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    counted, here = pace(monkeypatch)
+    counted.misses = 10
+    assert here.gives_up(1)
+    here.went_on(100, 150)
+    counted.misses = 20
+    assert not here.gives_up(7)
+    counted.misses = 30
+    assert here.gives_up(6)
+    # What it was like in an earlier stay does not matter.
+    here.went_on(200, 0)
+    counted.misses = 40
+    assert here.gives_up(19)
+
+
 def test_walks_that_end_at_once_do_not_stay_for_ever(monkeypatch: pytest.MonkeyPatch):
     counted, here = pace(monkeypatch)
     counted.misses = 10
