@@ -9,6 +9,7 @@ from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
 from worldline.model.semantics.execute import Result
+from worldline.model.system import System
 from worldline.worlds.tabulated import TabulatedWorld
 
 
@@ -48,7 +49,7 @@ def _happened(world: TabulatedWorld) -> tuple[set[str], set[str], set[str]]:
             continue
         event: Event = entry.event
         spent.add(event.kind.budget(event.payload) or "")
-        label = label_of(world, event)
+        label = label_of(world.system, event)
         if label is None:
             continue
         met.add(label)
@@ -64,11 +65,11 @@ def _handled(outcomes: Any) -> bool:
     return any(leaf.detail.result is not Result.UNHANDLED for leaf in outcomes)
 
 
-def label_of(world: TabulatedWorld, event: Event) -> str | None:
+def label_of(system: System, event: Event) -> str | None:
     """Return how a handler is called in reports, by one of its events."""
     if event.node is None:
         return None
-    kind = world.system.types[world.system.index[event.node]]
+    kind = system.types[system.index[event.node]]
     if event.kind is Kind.TRANSPORT_ERROR:
         path = kind.error_part()
         return None if path is None else f"{_at(kind, path)} transport_error"

@@ -41,12 +41,15 @@ class RememberedRun:
         What the handler asked of the state beyond its node, and was told.
     touched
         The columns that it changes beside the local one and those of observers.
+    is_taken
+        Whether it has happened, and is not only known; noted by who walks.
     """
 
     __slots__ = (
         "answers",
         "changes",
         "folds",
+        "is_taken",
         "local",
         "outcome",
         "parcels",
@@ -66,6 +69,7 @@ class RememberedRun:
     ) -> None:
         self.local = local
         self.waits = waits
+        self.is_taken = False
         self.changes = changes
         self.folds = folds
         self.parcels = parcels

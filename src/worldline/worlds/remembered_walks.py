@@ -8,7 +8,7 @@ event is chosen; the rest happens in place. Random numbers are drawn as over tab
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import final
+from typing import TypeAlias, final
 
 from worldline.engine.decisions import Decision
 from worldline.engine.schedulers.protocol import Scheduler, Traits, below
@@ -21,11 +21,13 @@ from worldline.model.kinds import Kind
 from worldline.model.properties import Property
 from worldline.model.usercode.divergence import Suspected
 from worldline.worlds.offering import Offering
-from worldline.worlds.remembered import RememberedEvent
+from worldline.worlds.remembered import RememberedEvent, RememberedRun
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.verdict_classes import ALL_HOLD, VerdictClasses
 from worldline.worlds.walks import CannotTell, arguments_drawn
+
+Ran: TypeAlias = Callable[[RememberingWorld, RememberedEvent, RememberedRun], None]
 
 MOST_RUNS = 100_000
 """Executions of handlers that are remembered; then all are forgotten."""
@@ -33,7 +35,13 @@ MOST_RUNS = 100_000
 
 @final
 class RememberedWalks:
-    """Walks on where handlers are run once; see `DirectWalks` for the parameters."""
+    """Walks on where handlers are run once; see `DirectWalks` for other parameters.
+
+    Parameters
+    ----------
+    ran
+        Told of what is about to happen, once for each execution that is remembered.
+    """
 
     def __init__(
         self,
@@ -47,14 +55,16 @@ class RememberedWalks:
         goal: Property | None = None,
         watches: list[Property] | None = None,
         look: Callable[[], None] | None = None,
+        ran: Ran | None = None,
     ) -> None:
         self._tabulated = world
         self._system = world.system
         self._seed = seed
         self._traits = traits
-        self._look = look
+        self._look, self._ran = look, ran
         self._checks, self._goal, self._watches = checks, goal, watches or []
         self.reached: dict[int, Reached] = {}
+        self._before = 0  # the work before all was forgotten
         self._scheduler, self._most_steps = scheduler, most_steps
         self._begin_anew()
 
@@ -77,6 +87,11 @@ class RememberedWalks:
         self._good = None if self._goal is None else world.decision(self._goal)
         self.use(self._scheduler, self._most_steps)
 
+    @property
+    def work(self) -> int:
+        """How often a handler was run, or properties were judged, so far."""
+        return self._before + self._world.remembered + self._judge.judged
+
     def go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
         """Return how a walk ends that has come to a row in so many steps.
 
@@ -95,6 +110,7 @@ class RememberedWalks:
         if self._turns.needs_the_beginning:
             row, steps = start, 0
         if self._world.remembered > MOST_RUNS:
+            self._before = self.work
             self._begin_anew()
         self._world.restore(self._tabulated.decode(row))
         self._offering.forget()
@@ -127,6 +143,10 @@ class RememberedWalks:
             if run.outcome.choices or _is_drawn(chosen.event):
                 word = random_at(self._seed, number, steps * WORDS + 1)
                 run = world.run_of(chosen, self._drawn(chosen, word))
+            if not run.is_taken:
+                run.is_taken = True
+                if self._ran is not None:
+                    self._ran(world, chosen, run)
             world.apply(chosen, run)
             if world.failure is not None:
                 raise CannotTell

@@ -227,6 +227,11 @@ class RememberingWorld:
         self.remembered += 1
         return run
 
+    def hashes(self, known: RememberedEvent, run: RememberedRun) -> tuple[int, int]:
+        """Return those of the local state now, and of the one that a run leaves."""
+        mixes = self._tables.mixes[known.column]
+        return mixes[self.row[known.column]], mixes[run.local]
+
     def options(self, known: RememberedEvent) -> list[tuple[Choices, int]]:
         """Return all combinations of choices of an event, each with its weight."""
         index = max(known.index, 0)

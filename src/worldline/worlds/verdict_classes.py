@@ -27,6 +27,11 @@ class VerdictClasses:
     ----------
     world
         Whose states they are.
+
+    Attributes
+    ----------
+    judged
+        How many states were judged, since their classes were not met before.
     """
 
     def __init__(self, world: RememberingWorld, properties: list[Property]) -> None:
@@ -36,6 +41,7 @@ class VerdictClasses:
         self._classes: list[tuple[int, dict[int, int]]] = [(at, {}) for at in kept]
         self._numbers: dict[Any, int] = {}
         self._asked = 0
+        self.judged = 0
         self._verdicts: dict[tuple[int, ...], int] = {}
 
     def first_false(self) -> int:
@@ -50,6 +56,7 @@ class VerdictClasses:
         return self._judge() if verdict is None else verdict
 
     def _judge(self) -> int:
+        self.judged += 1
         present = self._world.present
         present.reads_cells, verdict = False, ALL_HOLD
         for number, decision in enumerate(self._decisions):

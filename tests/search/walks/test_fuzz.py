@@ -174,11 +174,14 @@ def test_a_draw_that_is_damaged_in_a_trace_is_told(options: Any):
         wl.fuzz(stores(no_two_sevens), from_="damaged.wl", walks=1)
 
 
-def test_with_real_nodes_the_same_arguments_are_drawn(monkeypatch: pytest.MonkeyPatch):
+def test_in_the_remembering_world_the_same_arguments_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+):
     over_tables = wl.fuzz(stores(no_two_sevens), traces=False, seed=4)
     monkeypatch.setattr(moving, "WINDOW", 1)
     monkeypatch.setattr(moving, "MISSES_PER_STEP", 0)
     moved = wl.fuzz(stores(no_two_sevens), traces=False, seed=4)
-    assert moved.direct_steps > 0
+    assert moved.remembered_steps > 0
     assert (moved.walks, moved.steps) == (over_tables.walks, over_tables.steps)
     assert moved.violated == over_tables.violated
+    assert moved.coverage == over_tables.coverage

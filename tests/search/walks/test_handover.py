@@ -1,4 +1,4 @@
-"""Walks that are moved to the direct world: when that happens, and that it is no matter."""
+"""Walks that are moved to another world: when that happens, and that it is no matter."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_moving_changes_no_result(
     default = wl.walk(build(), **options)
     force(monkeypatch, NEVER)
     over_tables = wl.walk(build(), **options)
-    assert over_tables.direct_steps == 0
+    assert over_tables.remembered_steps == 0
     assert facts(over_tables) == facts(default)
     for window in (AT_ONCE, 40):
         force(monkeypatch, window)
@@ -78,7 +78,7 @@ def test_moving_changes_no_result(
         assert facts(moved) == facts(over_tables)
         if window == AT_ONCE:
             # What fails in its first step is found out over tables.
-            assert moved.direct_steps > 0 or name == "rash"
+            assert moved.remembered_steps > 0 or name == "rash"
 
 
 def test_the_rate_of_hits_is_reported():
@@ -87,6 +87,7 @@ def test_the_rate_of_hits_is_reported():
     assert 0.0 < report.hit_rate < 1.0
     assert report.misses > 0
     assert report.to_json()["hit_rate"] == round(report.hit_rate, 6)
+    assert report.to_json()["remembered_steps"] == 0
     assert report.to_json()["direct_steps"] == 0
     assert f"hit rate {report.hit_rate:.1%}" in str(report)
 
@@ -102,10 +103,15 @@ def test_no_rate_is_told_where_nobody_walked():
     assert (report.hit_rate, "hit rate" in str(report)) == (None, False)
 
 
-def test_steps_in_the_direct_world_are_told(monkeypatch: pytest.MonkeyPatch):
+def test_steps_in_the_remembering_world_are_told(monkeypatch: pytest.MonkeyPatch):
     force(monkeypatch, AT_ONCE)
     report = wl.walk(randtree.system(size=2), depth=5, traces=False)
-    assert f"{report.direct_steps:,} steps in the direct world" in str(report)
+    assert report.remembered_steps > 0
+    assert f", {report.remembered_steps:,} steps in the remembering world" in str(
+        report
+    )
+    assert report.to_json()["remembered_steps"] == report.remembered_steps
+    assert "direct world" not in str(report)
 
 
 # ---------------------------------------------------------------------- what is counted
@@ -132,7 +138,7 @@ def test_too_few_steps_for_many_misses_move_walks(monkeypatch: pytest.MonkeyPatc
     assert not here.gives_up(1)
     counted.misses = 10
     assert here.gives_up(18)
-    assert here.is_direct
+    assert here.is_elsewhere
 
 
 def test_many_steps_for_many_misses_do_not(monkeypatch: pytest.MonkeyPatch):
@@ -152,11 +158,38 @@ def test_the_tables_are_tried_again_later_and_later(monkeypatch: pytest.MonkeyPa
         counted.misses += 10
         assert here.gives_up(1)
         here.went_on(stay - 1)
-        assert here.is_direct
+        assert here.is_elsewhere
         here.went_on(1)
-        assert not here.is_direct
+        assert not here.is_elsewhere
         assert not here.gives_up(0)
-    assert (here.steps, here.moved) == (3, 700)
+    assert (here.steps, here.remembered, here.direct) == (3, 700, 0)
+
+
+def test_where_there_is_no_room_for_tables_the_steps_are_direct(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    _, here = pace(monkeypatch)
+    here.leave_tables()
+    assert here.is_elsewhere
+    here.went_on(5)
+    assert (here.remembered, here.direct) == (0, 5)
+
+
+def test_where_as_much_is_worked_out_elsewhere_walks_stay_over_tables(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    counted, here = pace(monkeypatch)
+    counted.misses = 10
+    assert here.gives_up(1)
+    here.went_on(100, 150)
+    counted.misses = 20
+    assert not here.gives_up(7)
+    counted.misses = 30
+    assert here.gives_up(6)
+    # What it was like in an earlier stay does not matter.
+    here.went_on(200, 0)
+    counted.misses = 40
+    assert here.gives_up(19)
 
 
 def test_walks_that_end_at_once_do_not_stay_for_ever(monkeypatch: pytest.MonkeyPatch):
@@ -165,7 +198,7 @@ def test_walks_that_end_at_once_do_not_stay_for_ever(monkeypatch: pytest.MonkeyP
     assert here.gives_up(0)
     for _ in range(100):
         here.went_on(0)
-    assert not here.is_direct
+    assert not here.is_elsewhere
 
 
 def test_walks_stay_over_tables_where_they_are_told_to(

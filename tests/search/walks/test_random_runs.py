@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from worldline.search.walks import handover as moving
 from worldline.search.walks import random_runs, walk_search
 from worldline.search.walks.portfolio import USUAL_STEPS, turns
 from worldline.trace.format import read
+from worldline.worlds import remembered_walks
+from worldline.zoo import randtree
 
 UNKNOWN, VIOLATED = wl.Verdict.UNKNOWN, wl.Verdict.VIOLATED
 A, B = wl.ids("a", "b")
@@ -83,8 +86,10 @@ def dicers(*properties: wl.Property, fails: str = "", **options: Any) -> wl.Syst
 def facts(report: wl.WalkReport) -> dict[str, Any]:
     """What is the same on any machine, with any engine, on any number of threads."""
     found = report.to_json()
-    for key in ("seconds", "engine", "misses", "hit_rate", "direct_steps"):
+    for key in ("seconds", "engine", "misses", "hit_rate"):
         del found[key]
+    for world in ("remembered", "direct"):
+        del found[f"{world}_steps"]
     return found
 
 
@@ -284,14 +289,33 @@ def test_another_seed_makes_other_runs():
     assert reports[0].steps != reports[1].steps
 
 
-def test_runs_in_the_direct_world_are_the_same(monkeypatch: pytest.MonkeyPatch):
+def test_runs_in_the_remembering_world_are_the_same(monkeypatch: pytest.MonkeyPatch):
     options: dict[str, Any] = {"walks": 60, "traces": False, "seed": 5}
     over_tables = wl.walk(dicers(nobody_has_seventeen, somebody_has_twelve), **options)
     monkeypatch.setattr(moving, "WINDOW", 1)
     monkeypatch.setattr(moving, "MISSES_PER_STEP", 0)
     moved = wl.walk(dicers(nobody_has_seventeen, somebody_has_twelve), **options)
-    assert moved.direct_steps > 0
-    assert {**facts(moved), "coverage": 0} == {**facts(over_tables), "coverage": 0}
+    assert moved.remembered_steps > 0
+    assert facts(moved) == facts(over_tables)
+
+
+@pytest.mark.parametrize("most", [1, 100_000])
+def test_what_runs_in_the_remembering_world_is_covered(
+    most: int, monkeypatch: pytest.MonkeyPatch
+):
+    system = functools.partial(randtree.system, size=3, resets=1)
+    options: dict[str, Any] = {"walks": 30, "max_steps": 30, "properties": ["no_loops"]}
+    over_tables = wl.walk(system(), **options)
+    assert over_tables.remembered_steps == 0
+    monkeypatch.setattr(moving, "WINDOW", 1)
+    monkeypatch.setattr(moving, "MISSES_PER_STEP", 0)
+    monkeypatch.setattr(remembered_walks, "MOST_RUNS", most)
+    moved = wl.walk(system(), **options)
+    assert moved.remembered_steps > 0
+    assert moved.coverage == over_tables.coverage
+    assert moved.coverage is not None
+    assert moved.coverage.never_ran != ()
+    assert moved.coverage.faults == ("reset",)
 
 
 def test_where_tables_have_no_room_left_runs_go_on_without(

@@ -112,7 +112,8 @@ class Search(WalkSearch[LivePlan]):
             report,
             misses=pace.misses,
             hit_rate=pace.hit_rate,
-            direct_steps=pace.moved,
+            remembered_steps=pace.remembered,
+            direct_steps=pace.direct,
         )
 
     def run(self) -> None:

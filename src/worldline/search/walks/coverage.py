@@ -11,13 +11,15 @@ from worldline.engine.tables import Ask, Fork, Leaf, Row
 from worldline.model.events import Event
 from worldline.model.semantics.execute import Result
 from worldline.search.vacuity import declared_labels, label_of
+from worldline.worlds.remembered import RememberedEvent, RememberedRun
+from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """Coverage of the steps over tables; those in the direct world are not counted.
+    """Coverage of the steps over tables and in the remembering world, not the direct one.
 
     Attributes
     ----------
@@ -26,7 +28,7 @@ class Coverage:
     handlers
         By handler, in how many different states of its node it ran.
     never_ran
-        Handlers that did not run; empty if some steps were in the direct world.
+        Handlers that did not run; empty if some steps were not counted.
     faults
         The kinds of faults that happened.
     """
@@ -73,7 +75,10 @@ class Covering:
     def add(
         self, world: TabulatedWorld, roots: Iterable[Row], taken: Iterable[Leaf]
     ) -> None:
-        """Add initial states, and the outcomes that were taken over a world's tables."""
+        """Add initial states, and the outcomes that were taken over a world's tables.
+
+        What happens elsewhere is added by `ran`.
+        """
         layout, mixes = world.system.layout, world.tables.mixes
         for row in roots:
             for node in range(len(world.system.ids)):
@@ -94,22 +99,37 @@ class Covering:
                 hashes = world.tables.mixes[entry.column]
                 self._local |= {hashes[leaf.local] for leaf in happened}
                 self._local.add(hashes[before])
-                label = label_of(world, event)
+                label = label_of(world.system, event)
                 ran = [leaf.detail.result is not Result.UNHANDLED for leaf in happened]
                 if label is not None and any(ran):
                     self._handlers[label].add(hashes[before])
 
-    def coverage(self, world: TabulatedWorld, *, moved: bool) -> Coverage:
+    def ran(
+        self, world: RememberingWorld, known: RememberedEvent, run: RememberedRun
+    ) -> None:
+        """Add what an event does now in the remembering world."""
+        event = known.event
+        if event.kind.is_fault:
+            self._faults.add(event.kind.value)
+        if known.index < 0:
+            return
+        before, after = world.hashes(known, run)
+        self._local |= {before, after}
+        label = label_of(world.system, event)
+        if label is not None and run.outcome.result is not Result.UNHANDLED:
+            self._handlers[label].add(before)
+
+    def coverage(self, world: TabulatedWorld, *, is_whole: bool) -> Coverage:
         """Return it.
 
         Parameters
         ----------
-        moved
-            Whether there were steps in the direct world, which are not counted here:
-            then nobody knows what never ran.
+        is_whole
+            Whether there were no steps in the direct world, which are not counted here:
+            otherwise nobody knows what never ran.
         """
         labels = sorted(self._handlers)
-        idle = () if moved else declared_labels(world)
+        idle = declared_labels(world) if is_whole else ()
         return Coverage(
             local_states=len(self._local),
             handlers={label: len(self._handlers[label]) for label in labels},

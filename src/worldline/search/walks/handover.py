@@ -26,14 +26,15 @@ WINDOW = 5_000
 """Misses after which it is judged how often the tables had what a walk needed."""
 
 MISSES_PER_STEP = 0.5
-"""More misses than this for each step are too many: then walks are moved.
+"""More misses than this a step may be too many: then walks are moved.
 
-Over tables every handler is run that could be, in the remembering world the chosen one:
-a step there takes about as long as half a miss to one, by measurement (`docs/design.md`).
+A step in the remembering world where nothing has to be worked out takes half as long as a
+miss, by measurement (`docs/design.md`). Where handlers are run or properties judged more
+often than at every other step, misses must be as frequent as that.
 """
 
 STAY = 2_000
-"""Steps in the direct world before the tables are tried again; twice as many then."""
+"""Steps elsewhere before the tables are tried again; twice as many then."""
 
 
 @final
@@ -84,8 +85,8 @@ class Pace:
 
     Attributes
     ----------
-    steps, moved
-        Steps over tables, and in the direct world.
+    steps, remembered, direct
+        Steps over tables, in the remembering world, and in the direct one.
     """
 
     def __init__(self, counted: Counted) -> None:
@@ -93,16 +94,18 @@ class Pace:
         self._may_move = True
         self._has_tables = True
         self._stay = STAY
-        self._direct = 0  # steps still to be taken in the direct world
+        self._away = 0  # steps still to be taken elsewhere
         self._misses = counted.misses  # when the window began
         self._begin = 0  # and the steps then
+        self._work, self._stayed = 0, 0  # in the last stay elsewhere
         self.steps = 0
-        self.moved = 0
+        self.remembered = 0
+        self.direct = 0
 
     @property
-    def is_direct(self) -> bool:
-        """Whether walks go on in the direct world now."""
-        return self._direct > 0 or not self._has_tables
+    def is_elsewhere(self) -> bool:
+        """Whether walks go on in another world now."""
+        return self._away > 0 or not self._has_tables
 
     @property
     def has_tables(self) -> bool:
@@ -112,7 +115,7 @@ class Pace:
     def begin_anew(self, counted: Counted) -> None:
         """Go on over other tables, which are empty."""
         counted.misses = self._misses = self._counted.misses
-        self._counted, self._begin, self._direct = counted, self.steps, 0
+        self._counted, self._begin, self._away = counted, self.steps, 0
 
     def leave_tables(self) -> None:
         """Walk in the direct world from now on: there is no more room for tables."""
@@ -136,17 +139,21 @@ class Pace:
         misses = self._counted.misses - self._misses
         if misses < WINDOW or not self._may_move:
             return False
-        lacks = misses > (self.steps - self._begin) * MISSES_PER_STEP
+        most = max(MISSES_PER_STEP, self._work / max(1, self._stayed))
+        lacks = misses > (self.steps - self._begin) * most
         self._misses, self._begin = self._counted.misses, self.steps
         if lacks:
-            self._direct = self._stay
+            self._away = self._stay
             self._stay *= 2
+            self._work, self._stayed = 0, 0
         return lacks
 
-    def went_on(self, steps: int) -> None:
-        """Take note of steps in the direct world."""
-        self.moved += steps
-        self._direct = max(0, self._direct - max(1, steps))
+    def went_on(self, steps: int, work: int = 0) -> None:
+        """Take note of steps in the world that walks were moved to, and of their work."""
+        self._work, self._stayed = self._work + work, self._stayed + steps
+        self.remembered += steps * self._has_tables
+        self.direct += steps * (not self._has_tables)
+        self._away = max(0, self._away - max(1, steps))
         self._misses = self._counted.misses
 
     @contextlib.contextmanager
@@ -183,7 +190,7 @@ class Tabled(Protocol):
 
 @final
 class Moving:
-    """Walks over tables, and in the direct world where that is better.
+    """Walks over tables, and in another world where that is better.
 
     Parameters
     ----------
@@ -221,9 +228,9 @@ class Moving:
     def reached(self) -> dict[int, Reached]:
         """Where each watched predicate was true first, by its number, if it was."""
         reached = self._tabled.reached
-        for elsewhere in (self._remembered, self._direct):
-            for number, other in elsewhere.reached.items():
-                reached[number] = min(other, reached.get(number, other))
+        others = *self._remembered.reached.items(), *self._direct.reached.items()
+        for number, other in others:
+            reached[number] = min(other, reached.get(number, other))
         return reached
 
     def taken(self, walks: int) -> list[Leaf]:
@@ -263,7 +270,7 @@ class Moving:
     ) -> Iterator[Ended]:
         first = numbers.start
         while first < numbers.stop:
-            if self._pace.is_direct:
+            if self._pace.is_elsewhere:
                 begun = start(first)
                 yield self._go_on(begun, begun, first, 0)
                 first += 1
@@ -281,13 +288,14 @@ class Moving:
 
     def _go_on(self, start: Row, row: Row, number: int, steps: int) -> Ended:
         elsewhere = self._remembered if self._pace.has_tables else self._direct
+        before = self._remembered.work
         try:
             ended = elsewhere.go_on(start, row, number, steps)
         except CannotTell:
             with self._pace.over_tables():
                 (ended,) = self._single().walk(start, range(number, number + 1))
             return ended
-        self._pace.went_on(ended.steps - steps)
+        self._pace.went_on(ended.steps - steps, self._remembered.work - before)
         return ended
 
     def _single(self) -> Tabled:

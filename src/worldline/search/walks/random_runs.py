@@ -70,8 +70,8 @@ class RandomRuns(WalkSearch[RunsPlan]):
         self._runs = Runs()
         self._cut = Cut(system, None, None)
         self._turns = self._all_turns()
-        self._walker = self._new_walker()
         self._covering = Covering()
+        self._walker = self._new_walker()
         self._reached: dict[int, Reached] = {}
         self._tabled = 0  # steps over tables when these were empty
         self._unaudited: dict[str, None] = {}  # notes, in order; tables may share some
@@ -112,7 +112,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
             self._runs,
             self._plan.wanted,
             writer,
-            self._covering.coverage(self._world, moved=self._pace.moved > 0),
+            self._covering.coverage(self._world, is_whole=not self._pace.direct),
             self._reached,
             self._nearest,
             seconds=self._meter.seconds,
@@ -182,6 +182,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
             pace=self._pace,
             meter=self._meter,
             tables_meter=self._tables_meter,
+            ran=self._covering.ran,
         )
 
     def _explore_to(self, starts: list[Start], goal: StateCheck) -> Exploration:

@@ -98,8 +98,10 @@ class WalkReport(BaseReport):
         How often the tables lacked something on a walk, those of probes included; and
         the share of steps over tables, at least, that found there all they needed, None
         without any. Both depend on the engine.
+    remembered_steps
+        Steps that were taken in the remembering world, since the tables lacked too much.
     direct_steps
-        Steps that were taken in the direct world, because the tables lacked too much.
+        Steps that were taken in the direct world, since there was no room for tables.
     """
 
     verdict: Verdict
@@ -121,6 +123,7 @@ class WalkReport(BaseReport):
     live_traces: tuple[Path, ...] = ()
     misses: int = 0
     hit_rate: float | None = None
+    remembered_steps: int = 0
     direct_steps: int = 0
 
     def expect_no_violation(self) -> None:
@@ -175,6 +178,7 @@ class WalkReport(BaseReport):
             "live": self.live,
             "hit_rate": None if self.hit_rate is None else round(self.hit_rate, 6),
             "misses": self.misses,
+            "remembered_steps": self.remembered_steps,
             "direct_steps": self.direct_steps,
             "live_trace": live,
             "live_traces": [str(file) for file in self.live_traces],
@@ -221,5 +225,6 @@ class WalkReport(BaseReport):
         text = "" if self.hit_rate is None else f", {self.misses:,} misses"
         if self.hit_rate:
             text = f", hit rate {self.hit_rate:.1%}"
-        moved = f", {self.direct_steps:,} steps in the direct world"
-        return text + moved * bool(self.direct_steps)
+        worlds = ("remembering", self.remembered_steps), ("direct", self.direct_steps)
+        moved = [f", {n:,} steps in the {world} world" for world, n in worlds if n]
+        return text + "".join(moved)

@@ -101,7 +101,8 @@ def answer(
         notes=(*notes, *writer.notes),
         misses=pace.misses,
         hit_rate=pace.hit_rate,
-        direct_steps=pace.moved,
+        remembered_steps=pace.remembered,
+        direct_steps=pace.direct,
     )
 
 

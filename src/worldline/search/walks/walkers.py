@@ -17,7 +17,7 @@ from worldline.search.walks.handover import Counted, Moving, Pace
 from worldline.search.walks.plan import LivePlan
 from worldline.search.walks.probe import Walker
 from worldline.search.walks.weights import describer
-from worldline.worlds.remembered_walks import RememberedWalks
+from worldline.worlds.remembered_walks import Ran, RememberedWalks
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.walks import DirectWalks
 
@@ -123,6 +123,7 @@ def walker(
     goal: Property | None = None,
     watches: list[Property] | None = None,
     tables_meter: Meter | None = None,
+    ran: Ran | None = None,
 ) -> Moving:
     """Return who walks over tables, and elsewhere where that is better.
 
@@ -136,6 +137,8 @@ def walker(
         Who fills the tables.
     tables_meter
         Watches over what is done over tables, if not `meter` does.
+    ran
+        As in `RememberedWalks`.
     """
     describe = describer(world.system, weigh)
     options = WalkSettings(
@@ -163,7 +166,7 @@ def walker(
     tabled = _over_tables(world, engine, counted, options)
     unbounded = dataclasses.replace(options, meter=None, gives_up=None, watches=())
     retracing = ReferenceWalks(world.tables, counted, unbounded)
-    remembered = RememberedWalks(world, **elsewhere)
+    remembered = RememberedWalks(world, **elsewhere, ran=ran)
     direct = DirectWalks(world, **elsewhere)
     return Moving(tabled, retracing, remembered, direct, pace)
 
