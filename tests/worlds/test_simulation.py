@@ -21,7 +21,7 @@ RUN_S = 40.0
 
 def can_be_simulated(system: wl.System) -> bool:
     holds_for_ever = Capability.HOLDS_FOR_EVER in system.network.capabilities
-    return not (holds_for_ever or system.ignore_noops or system.prologue)
+    return not (holds_for_ever or system.prologue)
 
 
 def bad_weather(system: wl.System) -> list[WeatherEvent]:

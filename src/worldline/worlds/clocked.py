@@ -35,6 +35,7 @@ from worldline.model.view import View
 from worldline.worlds.chance import Chance
 from worldline.worlds.collecting import CollectingDoor
 from worldline.worlds.direct import LiveReader
+from worldline.worlds.door import Query
 from worldline.worlds.world import Snapshot
 
 UnderWay = Callable[[], Iterator[tuple[int, Envelope]]]
@@ -79,15 +80,14 @@ class ClockedDoor(CollectingDoor):
         return carrier(network, part, type(message)).buffer is not None
 
     def is_full(self, dst: NodeId, taken: int) -> bool:
-        world = self._world
-        mailbox = world.mailbox(world.system.index[dst])
-        return mailbox.holds(self.me) + taken >= (world.system.network.buffer or 0)
+        to = self._world.system.index[dst]
+        return bool(self._world.look_up(self.index, ("full", to, taken)))
 
     def is_set(self, timer: PendingTimer) -> bool:
-        return timer in self._world.hidden[self.index].timers
+        return bool(self._world.look_up(self.index, ("pending", timer)))
 
     def first_number(self) -> int:
-        return self._world.hidden[self.index].counter
+        return self._world.look_up(self.index, ("sequence",))
 
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
         if payload is not None:
@@ -212,6 +212,15 @@ class ClockedWorld:
         if system.observers:
             self._observe(event, door.outcome(result))
         return result
+
+    def look_up(self, index: int, query: Query) -> int:
+        """Return the answer of the present state to a query of a node's handler."""
+        system, what = self.system, query[0]
+        if what == "full":
+            under_way = self.mailbox(query[1]).holds(system.ids[index]) + query[2]
+            return int(under_way >= (system.network.buffer or 0))
+        hidden = self.hidden[index]
+        return hidden.counter if what == "sequence" else int(query[1] in hidden.timers)
 
     def context(self, index: int) -> Any:
         """Return the context of a node, for its guards; it is another one's next."""

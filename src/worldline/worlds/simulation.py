@@ -13,6 +13,7 @@ events of a simulation in the order of a logical clock, predicates after each.
 
 from __future__ import annotations
 
+import functools
 import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +37,7 @@ from worldline.model.system import System
 from worldline.model.workload import Invocation
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld, SetDelay
+from worldline.worlds.dry_run import DryRuns, is_noop
 from worldline.worlds.latency import Latency
 from worldline.worlds.weather import WeatherEvent, event_of
 
@@ -114,6 +116,7 @@ class Simulation:
         self._finished: dict[int, list[int]] = {}
         self._abilities: dict[tuple[str, type], tuple[bool, bool, bool]] = {}
         self._connects = Capability.DISCONNECT in system.network.capabilities
+        self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self._delay, self._loss = 1.0, conditions.loss
         self._result: Result | Failure = Result.HANDLED
         self.world = ClockedWorld(system, self._chance, self._under_way)
@@ -157,6 +160,8 @@ class Simulation:
             self._note(one.time, -1, one)
         system = self._system
         for index in range(len(system.ids)):
+            if not self._conditions.rate:
+                break
             for number in range(len(system.scripts[index])):
                 self._note(self._next_call(index), index, number)
             for call, _ in system.whenevers[index]:
@@ -300,11 +305,19 @@ class Simulation:
             if self._is_under_way(index, envelope):
                 self._wait(entry)
             return None
-        if system.unhandled == "wait" and event.kind is Kind.DELIVER:
-            if self._must_wait(index, event):
+        if event.kind is Kind.DELIVER:
+            if system.unhandled == "wait" and self._must_wait(index, event):
                 self._wait(entry)
                 return None
+            if self._dry_runs is not None and self._is_noop(index, event):
+                return None  # it arrives, and that is no event
         return event
+
+    def _is_noop(self, index: int, event: Event) -> bool:
+        world, node = self.world, self.world.nodes[index]
+        environment = functools.partial(world.look_up, index)
+        assert self._dry_runs is not None
+        return is_noop(self._dry_runs, index, node, event, environment)
 
     def _arrival(self, index: int, envelope: Envelope) -> Event | None:
         """Return what becomes of a message that arrives; None if nothing does yet."""
