@@ -11,9 +11,10 @@ from tests.worlds.test_schedules import ZOO
 import worldline as wl
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, permits
+from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.latency import latency_of
-from worldline.worlds.simulation import Conditions, Simulation
+from worldline.worlds.simulation import Simulation
 from worldline.worlds.weather import WeatherEvent
 
 RUN_S = 40.0

@@ -74,7 +74,8 @@ class Amount(NamedTuple):
         is_number = isinstance(given, int | float) and not isinstance(given, bool)
         if not (is_number and 0 <= given <= self.most):
             raise UsageError(
-                f"{name} is {named(given)}", remedy=f"give a number from 0 to {self.most:g}"
+                f"{name} is {named(given)}",
+                remedy=f"give a number from 0 to {self.most:g}",
             )
 
 

@@ -46,7 +46,7 @@ from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.dry_run import DryRuns, is_noop
 from worldline.worlds.kept import fresh
-from worldline.worlds.world import NotEnabled, Snapshot
+from worldline.worlds.world import NotEnabled, Readable, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
@@ -340,7 +340,7 @@ class LiveReader:
 
     __slots__ = ("_world",)
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: Readable) -> None:
         self._world = world
 
     def read(self, read: ColumnRead) -> Any:

@@ -81,7 +81,9 @@ def event_of(one: WeatherEvent, world: ClockedWorld) -> Event | None:
 
 
 def cut_of(
-    side: frozenset[NodeId], cuts: tuple[frozenset[NodeId], ...], all_: frozenset[NodeId]
+    side: frozenset[NodeId],
+    cuts: tuple[frozenset[NodeId], ...],
+    all_: frozenset[NodeId],
 ) -> int | None:
     """Return which cut has these nodes on one side; None if none has."""
     sides = (side, all_ - side)

@@ -86,10 +86,10 @@ class SimulateReport(BaseReport):
         said = ": no violation met, which proves nothing"
         if self.at is not None:
             said = f"; violated at {self.at:.6g} s"
+        events = f"{self.events:,} events ({self.events_per_second:,.0f}/s)"
+        sent = f"{self.messages:,} messages ({self.lost:,} lost)"
         lines += [
-            f"  {runs} of {self.virtual_seconds:,.6g} virtual seconds together, "
-            f"{self.events:,} events ({self.events_per_second:,.0f}/s), "
-            f"{self.messages:,} messages ({self.lost:,} lost){said}",
-            f"  {self.seconds:.2f} s, {self.peak_memory:,.0f} MiB, seed {self.seed}",
+            f"  {runs} of {self.virtual_seconds:,.6g} virtual seconds, {events}, {sent}",
+            f"  {self.seconds:.2f} s, {self.peak_memory:,.0f} MiB, seed {self.seed}{said}",
         ]
         return "\n".join([*lines, *self.note_lines()])

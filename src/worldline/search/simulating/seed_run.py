@@ -13,7 +13,8 @@ from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.runs.evidence import Witnessed
 from worldline.runs.start import Start
-from worldline.worlds.simulation import Conditions, Simulation
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
 
 FAILED = -1
@@ -115,9 +116,7 @@ class JudgedRun:
         Raises if the time or memory of the process is used up.
     """
 
-    def __init__(
-        self, question: Question, seed: int, look: Callable[[], None]
-    ) -> None:
+    def __init__(self, question: Question, seed: int, look: Callable[[], None]) -> None:
         self.tally = SeedTally(seed)
         self._question = question
         self._look = look
@@ -137,7 +136,7 @@ class JudgedRun:
         ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         tally.virtual = simulation.now
-        tally.sent, tally.lost = simulation.sent, simulation.lost
+        tally.sent, tally.lost = simulation.transit.sent, simulation.transit.lost
         return tally
 
     def _run(self, recording: Recording | None) -> None:

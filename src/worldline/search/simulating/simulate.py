@@ -42,8 +42,8 @@ from worldline.search.simulating.weather_file import (
     weather_of,
 )
 from worldline.shrink.spread import Spread
+from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
-from worldline.worlds.simulation import Conditions
 
 _CHUNK = 32
 """Seeds that one process runs, at most, before it says what came of them."""
