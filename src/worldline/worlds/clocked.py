@@ -260,10 +260,10 @@ class ClockedWorld:
 
 
 def _is_free(system: System) -> bool:
-    """Say whether any message may arrive next, and no sender has to know."""
+    """Say whether each message arrives in its time, and nobody has to know of others."""
     network = system.network
     ordered = Capability.ORDERED in network.capabilities
-    return isinstance(network, Datagrams) and not ordered
+    return isinstance(network, Datagrams) and not ordered and not system.ignore_noops
 
 
 @final

@@ -28,11 +28,11 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.model.workload import Invocation
-from worldline.worlds.agenda import Agenda, Entry
+from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import SetDelay
 from worldline.worlds.conditions import Conditions
-from worldline.worlds.transit import Transit
+from worldline.worlds.courier import Courier
 from worldline.worlds.weather import WeatherEvent, event_of
 
 _BREAK = frozenset(
@@ -59,7 +59,7 @@ class Simulation:
     ----------
     world
         The state after the last event.
-    transit
+    courier
         The messages that are under way.
     """
 
@@ -68,8 +68,8 @@ class Simulation:
         self._conditions = conditions
         self._chance = chance = Chance(seed, system.ids)
         self._agenda = agenda = Agenda()
-        self.transit = Transit(system, conditions, chance, agenda)
-        self.world = self.transit.world
+        self.courier = Courier(system, conditions, chance, agenda)
+        self.world = self.courier.world
         self._called = array("Q", bytes(8 * len(system.ids)))
         self._finished: dict[int, list[int]] = {}
         self._connects = Capability.DISCONNECT in system.network.capabilities
@@ -123,14 +123,14 @@ class Simulation:
         if world.door.timers:
             self._set_timers(index)
         if world.door.sends:
-            self.transit.send(index)
+            self.courier.send(index)
         if kind is Kind.HEAL:
-            self.transit.heal()
+            self.courier.heal()
         if kind in _STOP:
             for script in self._finished.pop(index, ()):
                 agenda.note(self._next_call(index), index, script)
         if self._connects and kind in _BREAK:
-            self.transit.look_for_errors()
+            self.courier.look_for_errors()
         if index in agenda.waiting:
             agenda.again(agenda.waiting.pop(index))
 
@@ -158,17 +158,17 @@ class Simulation:
 
     # ------------------- what entries come to at their time; None if nothing, or later
 
-    def _start(self, entry: Entry) -> Event | None:
+    def _start(self, entry: AgendaEntry) -> Event | None:
         event: Event = entry[3]
         return event
 
-    def _message(self, entry: Entry) -> Event | None:
-        return self.transit.arrive(entry)
+    def _message(self, entry: AgendaEntry) -> Event | None:
+        return self.courier.arrive(entry)
 
-    def _error(self, entry: Entry) -> Event | None:
-        return self.transit.error(entry)
+    def _error(self, entry: AgendaEntry) -> Event | None:
+        return self.courier.error(entry)
 
-    def _timer(self, entry: Entry) -> Event | None:
+    def _timer(self, entry: AgendaEntry) -> Event | None:
         _, _, index, timer, delay = entry
         timers = self.world.hidden[index].timers
         if timers.get(timer) is not delay:
@@ -182,7 +182,7 @@ class Simulation:
             payload=timer.payload,
         )
 
-    def _script(self, entry: Entry) -> Event | None:
+    def _script(self, entry: AgendaEntry) -> Event | None:
         """Return the next call of a script."""
         _, _, index, script, _ = entry
         call = self.world.hidden[index].next_call(script)
@@ -196,7 +196,7 @@ class Simulation:
             self._agenda.note(self._next_call(index), index, script)
         return event
 
-    def _repeated(self, entry: Entry) -> Event | None:
+    def _repeated(self, entry: AgendaEntry) -> Event | None:
         """Return a call that may be made at any time, if it may now."""
         _, _, index, call, _ = entry
         self._agenda.note(self._next_call(index), index, call)
@@ -207,20 +207,20 @@ class Simulation:
             return None
         node = self._system.ids[index]
         event = Event(Kind.CALL, node, name=call.name, payload=call.arguments)
-        return None if self.transit.must_wait(index, event) else event
+        return None if self.courier.must_wait(index, event) else event
 
-    def _weather(self, entry: Entry) -> Event | None:
+    def _weather(self, entry: AgendaEntry) -> Event | None:
         one: WeatherEvent = entry[3]
         if one.every is not None:
             self._agenda.note(self.now + one.every, -1, one)
         if one.what == "loss":
-            self.transit.loss = one.amount
+            self.courier.loss = one.amount
         if one.what == "delay":
-            self.transit.delay = one.amount
+            self.courier.delay = one.amount
         return event_of(one, self.world)
 
 
-_SORTS: dict[type, Callable[[Simulation, Entry], Event | None]] = {
+_SORTS: dict[type, Callable[[Simulation, AgendaEntry], Event | None]] = {
     PendingTimer: Simulation._timer,
     OpenEnvelope: Simulation._message,
     Envelope: Simulation._message,

@@ -136,7 +136,7 @@ class JudgedRun:
         ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         tally.virtual = simulation.now
-        tally.sent, tally.lost = simulation.transit.sent, simulation.transit.lost
+        tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
     def _run(self, recording: Recording | None) -> None:

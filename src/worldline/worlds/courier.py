@@ -23,7 +23,7 @@ from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.transitions import arrivals
 from worldline.model.system import System
-from worldline.worlds.agenda import Agenda, Entry
+from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld
 from worldline.worlds.conditions import Conditions
@@ -34,7 +34,7 @@ _ARRIVES, _LOST, _DOUBLED = range(3)
 
 
 @final
-class Transit:
+class Courier:
     """The messages that are under way.
 
     Attributes
@@ -56,7 +56,7 @@ class Transit:
         self._chance = chance
         self._agenda = agenda
         self._counts = array("Q", bytes(8 * len(system.ids)))
-        self._held: list[Entry] = []
+        self._held: list[AgendaEntry] = []
         self._last: dict[tuple[int, int], float] = {}
         self._abilities: dict[tuple[str, type], tuple[bool, bool, bool]] = {}
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
@@ -89,7 +89,7 @@ class Transit:
             if world.keeps_mail:
                 world.post(to, envelope)
 
-    def arrive(self, entry: Entry) -> Event | None:
+    def arrive(self, entry: AgendaEntry) -> Event | None:
         """Return what a message comes to at its time; None if it waits, or is no more."""
         _, _, index, envelope, fate = entry
         cut, node = self._partition.cut, self._system.ids[index]
@@ -115,7 +115,7 @@ class Transit:
         self._agenda.again(self._held)
         self._held = []
 
-    def error(self, entry: Entry) -> Event | None:
+    def error(self, entry: AgendaEntry) -> Event | None:
         """Return the error of a broken connection, if a node has still to hear of it."""
         index, peer = entry[2], entry[3]
         for event in self._offered(index):
@@ -168,7 +168,7 @@ class Transit:
         budget, partition = self._budget, self._partition
         return arrivals(self._system, index, hidden, inbox, budget, partition)
 
-    def _befall(self, entry: Entry) -> Event | None:
+    def _befall(self, entry: AgendaEntry) -> Event | None:
         """Let a message be lost or doubled, once it is its turn to arrive."""
         _, _, index, envelope, fate = entry
         kind = Kind.DROP if fate is _LOST else Kind.DUPLICATE
