@@ -143,6 +143,7 @@ class ClockedWorld:
         self.failure: Failure | None = None
         self.touched: set[int] = set()
         self.view = View(system, LiveReader(self))
+        self._first = system.layout.first
         self._under_way = under_way
         self._mail: list[Mailbox] | None = None
         self._contexts: dict[NodeType, Any] = {
@@ -205,8 +206,8 @@ class ClockedWorld:
             return result
         settle_fields(node.__dict__)
         if event.node is not None:
-            self.touched.add(system.layout.local(index))
-            self.touched.add(system.layout.hidden(index))
+            local = self._first + 3 * index
+            self.touched.update((local, local + 1))  # fields and hidden state
         if door.next_number is not None:
             self.hidden[index].counter = door.next_number
         if system.observers:
@@ -242,7 +243,7 @@ class ClockedWorld:
         return tuple(frozen)
 
     def _apply(self, event: Event) -> None:
-        first = self.system.layout.first
+        first = self._first
         for column, operation in changes(self.system, event):
             # In a network of which nothing is kept, the agenda is all there is.
             if column >= first and (column - first) % 3 == 2 and self._mail is None:

@@ -172,6 +172,8 @@ class JudgedRun:
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Ask what may have changed; say whether a safety property is false."""
         world = self.simulation.world
+        if not asked:
+            return False
         self._standing.look_again(world.touched)
         world.touched.clear()
         for number, answer in asked:
