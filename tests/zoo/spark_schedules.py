@@ -10,7 +10,7 @@ import worldline as wl
 from worldline.model.prologue import Pattern
 from worldline.zoo import spark_master, spark_scheduler
 from worldline.zoo._spark import messages
-from worldline.zoo._spark.cluster import DRIVER, MASTER, WORKERS
+from worldline.zoo._spark.cluster import DRIVER, MASTER, workers_of
 from worldline.zoo._spark.driver import Driver
 from worldline.zoo._spark.master import Master
 
@@ -39,7 +39,7 @@ class Case:
     startup: int
 
 
-FIRST = WORKERS[0]
+(FIRST,) = workers_of(1)
 
 CASES = {
     # An executor starts on the host that has the data of half the waiting tasks.

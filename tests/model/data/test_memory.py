@@ -9,6 +9,7 @@ import worldline as wl
 from worldline.model.data.memory import Memory
 from worldline.model.data.values import freeze, thaw
 from worldline.model.histories.histories import Linearizer, Read, register
+from worldline.model.message import Envelope
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +51,24 @@ def test_ids_of_another_system_are_other_keys() -> None:
     assert Memory[str](9).put(old, "itself") == "itself"
 
 
+def test_each_id_of_a_key_counts_also_behind_one_that_two_systems_share() -> None:
+    (hub,), (old,), (new,) = wl.ids("hub"), wl.ids("a"), wl.ids("a")
+    for make in (
+        lambda node: (hub, node),
+        lambda node: (1, (hub, (node,))),
+        lambda node: (hub, Envelope(node, "", None, None)),
+        lambda node: (hub, frozenset({hub, node})),
+    ):
+        memory: Memory[str] = Memory(9)
+        memory.put(make(old), "old")
+        assert memory.get(make(old)) == "old"
+        assert memory.get(make(new)) is None
+        memory.put(make(new), "new")
+        assert len(memory) == 1
+        assert memory.get(make(new)) == "new"
+        assert memory.get(make(old)) is None
+
+
 def test_what_is_thawed_has_the_ids_that_were_frozen() -> None:
     for _ in range(3):
         first, second = wl.ids("first", "second")
@@ -57,6 +76,15 @@ def test_what_is_thawed_has_the_ids_that_were_frozen() -> None:
         assert one.owner[0] is first
         assert two.owner[0] is second
         assert freeze(one)[1][1] is first
+
+
+def test_what_is_thawed_has_these_ids_also_if_the_first_is_of_all_systems() -> None:
+    (hub,) = wl.ids("hub")
+    for _ in range(3):
+        (node,) = wl.ids("node")
+        claim = freeze(Claim((hub, node)))
+        assert thaw(claim).owner[1] is node
+        assert freeze(thaw(claim))[1][2] is node
 
 
 def test_a_history_has_the_ids_of_its_own_system() -> None:
@@ -68,6 +96,29 @@ def test_a_history_has_the_ids_of_its_own_system() -> None:
             history = linearizer.fold(history, ((), ((node, Read()),)))
         assert [deeds[0] for deeds in history] == list(nodes)
         assert all(deeds[0] is node for deeds, node in zip(history, nodes, strict=True))
+
+
+class Greatest:
+    """An object that keeps the greatest id that it was ever told."""
+
+    initial = None
+
+    def apply(self, state: Any, operation: Any, /) -> tuple[Any, Any]:
+        kept = operation if state is None else max(state, operation)
+        return kept, kept
+
+
+def test_a_history_is_judged_by_the_order_of_its_own_system() -> None:
+    (client,) = wl.ids("client")
+    linearizer = Linearizer(Greatest())
+    for names in ("ab", "ba"):
+        made = dict(zip(names, wl.ids(*names), strict=True))
+        a, b = made["a"], made["b"]
+        history: Any = ()
+        for told, kept in ((a, a), (b, max(a, b))):
+            history = linearizer.fold(history, ((), ((client, told),)))
+            history = linearizer.fold(history, (((client, kept),), ()))
+        assert linearizer.decide(history)
 
 
 def test_values_that_cannot_change_are_shared_and_others_are_not() -> None:

@@ -20,6 +20,25 @@ _spans: dict[int, dict[NodeId, tuple[int, int]]] = {}
 """By thread: for each node that is alike others now, their least and greatest index."""
 
 
+class _Namesakes:
+    """What tells whether two ids were compared that are equal by name alone.
+
+    Attributes
+    ----------
+    met
+        Another object after each time.
+    """
+
+    __slots__ = ("met",)
+
+    def __init__(self) -> None:
+        self.met = object()
+
+
+namesakes = _Namesakes()
+"""Of all threads: who sees `met` change may have done nothing, but never the reverse."""
+
+
 @final
 class NodeId:
     """The address of one node.
@@ -46,7 +65,10 @@ class NodeId:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return isinstance(other, NodeId) and self.name == other.name
+        if not isinstance(other, NodeId) or self.name != other.name:
+            return False
+        namesakes.met = object()
+        return True
 
     def __hash__(self) -> int:
         return self._hash

@@ -207,12 +207,10 @@ class Linearizer:
         self._spec = spec
         self._name = name
         self._generation = generation
-        self._known: dict[History, Configurations] = {}
-        self._older: dict[History, Configurations] = {}
-        self._responses: dict[tuple[Any, ...], Configurations] = {}
-        self._explained: dict[
-            tuple[Any, ...], dict[Configuration, tuple[Configuration, ...]]
-        ] = {}
+        self._known: Memory[Configurations] = Memory(generation)
+        self._older: Memory[Configurations] = Memory(generation)
+        self._responses: Memory[Configurations] = Memory(generation)
+        self._explained: Memory[Memory[tuple[Configuration, ...]]] = Memory(generation)
         self._deeds: Memory[ClientRecord] = Memory(generation)
 
     def fold(self, history: History, projected: tuple[Pairs, Pairs]) -> History:
@@ -297,8 +295,8 @@ class Linearizer:
 
     def _remember(self, history: History, configurations: Configurations) -> None:
         if len(self._known) >= self._generation:
-            self._older, self._known = self._known, {}
-        self._known[history] = configurations
+            self._older, self._known = self._known, Memory(self._generation)
+        self._known.put(history, configurations)
 
     def _respond(
         self, before: Configurations, waiting: Pairs, client: Client, result: Any
@@ -308,16 +306,18 @@ class Linearizer:
         after = self._responses.get(key)
         if after is None:
             if len(self._responses) >= self._generation:
-                self._responses.clear()
-                self._explained.clear()
+                self._explained = Memory(self._generation)
             # One configuration is part of many sets of them.
-            each = self._explained.setdefault(key[1:], {})
+            each = self._explained.get(key[1:])
+            if each is None:
+                each = self._explained.put(key[1:], Memory(self._generation))
             responded: set[Configuration] = set()
             for one in before:
-                if one not in each:
-                    each[one] = tuple(self._explain(one, *key[1:]))
-                responded.update(each[one])
-            after = self._responses[key] = frozenset(responded)
+                reached = each.get(one)
+                if reached is None:
+                    reached = each.put(one, tuple(self._explain(one, *key[1:])))
+                responded.update(reached)
+            after = self._responses.put(key, frozenset(responded))
         return after
 
     def _explain(

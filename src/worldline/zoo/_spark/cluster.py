@@ -7,23 +7,22 @@ from collections.abc import Iterable
 import worldline as wl
 
 MASTER, DRIVER, OTHER_DRIVER = wl.ids("master", "driver", "driver2")
-WORKERS = wl.ids(*[f"w{number}" for number in range(1, 61)])
 
 NETWORK = wl.datagrams(loss=False, duplication=False, reordering=False)
 """Between two nodes messages stay in order, and none is lost."""
 
 
 def workers_of(count: int) -> tuple[wl.NodeId, ...]:
-    """Return the ids of workers.
+    """Make the ids of workers.
 
     Raises
     ------
     ValueError
-        If these are more than there are names for.
+        If there is to be none.
     """
-    if not 0 < count <= len(WORKERS):
-        raise ValueError(f"workers={count}: say a number from 1 to {len(WORKERS)}")
-    return WORKERS[:count]
+    if count < 1:
+        raise ValueError(f"workers={count}: a cluster has at least one")
+    return wl.ids(*[f"w{number}" for number in range(1, count + 1)])
 
 
 def check_bugs(bugs: Iterable[str], switches: tuple[str, ...]) -> None:
