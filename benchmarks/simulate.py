@@ -5,7 +5,7 @@ drawn at random. Processor seconds, not wall seconds; the memory is the peak of 
 of its own for each size.
 
     python benchmarks/simulate.py                   1,000, 10,000 and 100,000 nodes
-    python benchmarks/simulate.py 1000000           others
+    python benchmarks/simulate.py --each 2 1000000  others, with so many events a node
     python benchmarks/simulate.py --judged 10000    two local properties, one of all nodes
 """
 
@@ -87,7 +87,7 @@ def system(nodes: int, *, judged: bool) -> wl.System:
     )
 
 
-def measure(nodes: int, *, judged: bool) -> str:
+def measure(nodes: int, each: int, *, judged: bool) -> str:
     """Run a system, and say what it took."""
     began = time.process_time()
     made = system(nodes, judged=judged)
@@ -96,7 +96,7 @@ def measure(nodes: int, *, judged: bool) -> str:
         conditions=Conditions(latency=latency_of("uniform 20ms 100ms")),
         wanted=list(made.properties),
         seconds=1e9,
-        events=max(LEAST_EVENTS, nodes * EVENTS_A_NODE),
+        events=max(LEAST_EVENTS, nodes * each),
         interval=1.0,
     )
     run = JudgedRun(question, 1, lambda: None)
@@ -117,15 +117,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=SIZES)
     parser.add_argument("--judged", action="store_true")
+    parser.add_argument("--each", type=int, default=EVENTS_A_NODE, metavar="EVENTS")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    each = arguments.each
     for size in arguments.sizes:
         if arguments.here:
-            print(measure(size, judged=arguments.judged), flush=True)
+            print(measure(size, each, judged=arguments.judged), flush=True)
             continue
         judged = ["--judged"] * arguments.judged
-        command = [sys.executable, __file__, "--here", *judged, str(size)]
-        subprocess.run(command, check=True)
+        command = [sys.executable, __file__, "--here", *judged, "--each", str(each)]
+        subprocess.run([*command, str(size)], check=True)
 
 
 if __name__ == "__main__":
