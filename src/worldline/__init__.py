@@ -109,6 +109,8 @@ if TYPE_CHECKING:
     from worldline.runs.report import PropertyFailed, PropertyReport
     from worldline.search.exhaustive import check
     from worldline.search.report import Progress, Report
+    from worldline.search.simulating.report import SimulateReport
+    from worldline.search.simulating.simulate import simulate
     from worldline.search.walks.coverage import Coverage
     from worldline.search.walks.fuzz import fuzz
     from worldline.search.walks.report import CriticalTransition, WalkReport
@@ -146,6 +148,8 @@ _LAZY = {
     "worldline.runs.follow": ("Followed", "follow"),
     "worldline.runs.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
+    "worldline.search.simulating.report": ("SimulateReport",),
+    "worldline.search.simulating.simulate": ("simulate",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
     "worldline.runs.replay": ("replay",),
@@ -227,6 +231,7 @@ __all__ = [
     "SeedRun",
     "Sent",
     "ShrinkProgress",
+    "SimulateReport",
     "Step",
     "Streams",
     "Swept",
@@ -272,6 +277,7 @@ __all__ = [
     "replay",
     "safety",
     "script",
+    "simulate",
     "sometimes",
     "start",
     "streams",

@@ -77,7 +77,7 @@ def load_of_search(verb: str, arguments: argparse.Namespace) -> System:
 
     given = assignments(arguments.parameters or ())
     target: str | None = arguments.target
-    if arguments.from_ is None:
+    if getattr(arguments, "from_", None) is None:  # not every verb has it
         if target is None:
             raise UsageError(
                 "the following arguments are required: TARGET",

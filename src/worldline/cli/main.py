@@ -11,7 +11,18 @@ from typing import Any, NoReturn
 from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline._version import __version__
-from worldline.cli import check, debug, faults, fuzz, minimize, replay, show, walk, zoo
+from worldline.cli import (
+    check,
+    debug,
+    faults,
+    fuzz,
+    minimize,
+    replay,
+    show,
+    simulate,
+    walk,
+    zoo,
+)
 from worldline.cli.exits import raise_exits
 from worldline.cli.terminal import give_up_output, guarded, reclaim, set_aside
 from worldline.model.errors import (
@@ -32,6 +43,7 @@ VERBS = {
     "minimize": minimize,
     "replay": replay,
     "show": show,
+    "simulate": simulate,
     "walk": walk,
     "zoo": zoo,
 }

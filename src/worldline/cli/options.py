@@ -20,6 +20,7 @@ from worldline.model.amounts import MOST
 from worldline.model.errors import UsageError
 from worldline.options.declaring import Option, VerbOptions, options_of
 from worldline.options.values import (
+    Amount,
     Assignments,
     Choice,
     File,
@@ -93,6 +94,8 @@ def _reader(value: OptionKind) -> Callable[[str], Any]:
             return lambda text: _whole(text, least)
         case Seconds():
             return positive_seconds
+        case Amount(most=most):
+            return lambda text: _amount(text, most)
         case Seed():
             return seed
         case NameList(together=True):
@@ -228,6 +231,13 @@ def positive_seconds(text: str) -> float:
     raise argparse.ArgumentTypeError(
         f"{_short(text)} is not a positive number of seconds"
     )
+
+
+def _amount(text: str, most: float) -> float:
+    with contextlib.suppress(ValueError):
+        if text.isascii() and "_" not in text and 0 <= (value := float(text)) <= most:
+            return value
+    raise argparse.ArgumentTypeError(f"{_short(text)} is no number from 0 to {most:g}")
 
 
 def place(text: str) -> Path:

@@ -142,6 +142,13 @@ class Context:
         for name, below in self._below.items():
             below.bind(service.__dict__[name])
 
+    def move(self, me: NodeId, service: Any) -> None:
+        """Become the context of another node of the same class, and attach its object."""
+        self.me = me
+        self._service = service
+        for name, below in self._below.items():
+            below.move(me, service.__dict__[name])
+
     def send(self, dst: NodeId, message: Any) -> bool:
         """Send a message.
 

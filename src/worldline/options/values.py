@@ -64,6 +64,22 @@ class Seconds(NamedTuple):
 
 
 @final
+class Amount(NamedTuple):
+    """Numbers from 0 to `most`, as ints or floats."""
+
+    most: float
+    metavar: str
+
+    def refuse(self, name: str, given: Any) -> None:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not (is_number and 0 <= given <= self.most):
+            raise UsageError(
+                f"{name} is {named(given)}",
+                remedy=f"give a number from 0 to {self.most:g}",
+            )
+
+
+@final
 class Seed:
     """Whole numbers of 64 bits."""
 

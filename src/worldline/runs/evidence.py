@@ -99,11 +99,14 @@ class Witnessed:
         The events from there, and what the search took each to do.
     end
         The state to which they lead; None where that is not known.
+    times
+        When each step happened, those before the run first; None without a clock.
     """
 
     start: Start
     expected: Expected
     end: Snapshot | None
+    times: tuple[float, ...] | None = None
 
 
 @final
@@ -172,7 +175,7 @@ class Evidence:
                 )
             ending = replace(ending, explanation=str(explain(direct, broken)))
             self._confirm_cycle(ending, broken, run.start, schedule)
-        return self._reported(run.start, schedule, ending)
+        return self._reported(run, schedule, ending)
 
     def dead(
         self, run: Witnessed, wanted: list[Property], critical: int
@@ -196,7 +199,7 @@ class Evidence:
         ending = Ending(
             missing[0].name, kind, Verdict.VIOLATED, text, critical=critical
         )
-        return self._reported(run.start, schedule, ending)
+        return self._reported(run, schedule, ending)
 
     def live(
         self, run: Witnessed, wanted: list[Property], name: str, kind: str, file: Path
@@ -210,7 +213,7 @@ class Evidence:
         text = "all that was searched for is true at the end of this run"
         # One run proves nothing of the others.
         ending = Ending(name, kind, Verdict.UNKNOWN, text)
-        if reason := why_unwritten(self._recorded(run.start, schedule, ending), file):
+        if reason := why_unwritten(self._recorded(run, schedule, ending), file):
             self.notes.append(reason)
             return None
         return file
@@ -231,7 +234,7 @@ class Evidence:
         return direct, confirm(direct, run.start, run.expected, run.end)
 
     def _reported(
-        self, start: Start, schedule: Schedule, ending: Ending
+        self, claimed: Witnessed, schedule: Schedule, ending: Ending
     ) -> PropertyReport:
         name = ending.property or ""
         report = PropertyReport(
@@ -246,10 +249,13 @@ class Evidence:
             return report
         origin = self._system.origin
         target = None if origin is None else origin.target
-        file, run = self.file(name), self._recorded(start, schedule, ending)
+        file, run = self.file(name), self._recorded(claimed, schedule, ending)
         return with_file(report, run, file, target)
 
-    def _recorded(self, start: Start, schedule: Schedule, ending: Ending) -> Trace:
+    def _recorded(
+        self, claimed: Witnessed, schedule: Schedule, ending: Ending
+    ) -> Trace:
+        start = claimed.start
         return record(
             DirectWorld(self._system),
             start.boot,
@@ -260,6 +266,7 @@ class Evidence:
             seed=self.seed,
             begins=start.begins,
             drawn=self._drawn,
+            times=claimed.times,
         )
 
     def _confirm_cycle(

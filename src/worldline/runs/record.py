@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -22,6 +22,7 @@ from worldline.trace.records import (
     BOOT,
     PROLOGUE,
     RUN,
+    START,
     STATE,
     End,
     Explanation,
@@ -77,6 +78,7 @@ def record(
     seed: int | None,
     begins: Checkpoint | None = None,
     drawn: Mapping[str, Json] | None = None,
+    times: Sequence[float] | None = None,
 ) -> Trace:
     """Run a schedule in a world and return its trace.
 
@@ -94,6 +96,8 @@ def record(
         start. Without any steps, the trace is that state as a file.
     drawn
         How the random runs were drawn of which it is one; see `DRAWN`.
+    times
+        When each step happened, in seconds, if the run had a clock.
 
     Raises
     ------
@@ -124,6 +128,12 @@ def record(
     header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
     if state is not None:
         header = replace(header, begins=STATE)
+    elif times is not None:
+        header = replace(header, begins=START)  # format 2, whose steps have times
+    if times is not None:
+        steps = tuple(
+            replace(step, time=time) for step, time in zip(steps, times, strict=True)
+        )
     end = end_of(steps, ending, _explanation(world, ending))
     return Trace(header, steps, end, state)
 

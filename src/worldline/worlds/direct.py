@@ -46,7 +46,7 @@ from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.dry_run import DryRuns, is_noop
 from worldline.worlds.kept import fresh
-from worldline.worlds.world import NotEnabled, Snapshot
+from worldline.worlds.world import NotEnabled, Readable, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
@@ -123,7 +123,7 @@ class DirectWorld:
         for context, node in zip(self.contexts, self.nodes, strict=True):
             context.bind(node)
         self.failure: Failure | None = None
-        self.view = View(system, _LiveReader(self))
+        self.view = View(system, LiveReader(self))
         layout, count = system.layout, len(system.ids)
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
@@ -335,12 +335,12 @@ class DirectWorld:
 
 
 @final
-class _LiveReader:
+class LiveReader:
     """Answers a view's reads from the present state."""
 
     __slots__ = ("_world",)
 
-    def __init__(self, world: DirectWorld) -> None:
+    def __init__(self, world: Readable) -> None:
         self._world = world
 
     def read(self, read: ColumnRead) -> Any:

@@ -23,7 +23,7 @@ from worldline.model.usercode.running import run_pure
 from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.kept import Kept, fresh
-from worldline.worlds.world import World
+from worldline.worlds.world import Readable
 
 T = TypeVar("T")
 
@@ -139,7 +139,7 @@ class Standing:
         Whose states it is about; who changes them calls `look_again`.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Readable) -> None:
         self._world = world
         self._view = View(world.system, self)
         self._asking: list[StandingAnswer[Any]] = []

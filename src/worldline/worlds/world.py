@@ -32,8 +32,8 @@ class NotEnabled(ModelError):
         self.event = event
 
 
-class World(Protocol):
-    """A system in one state, which `step` changes."""
+class Readable(Protocol):
+    """A system in one state: all that properties look at."""
 
     @property
     def system(self) -> System:
@@ -46,6 +46,10 @@ class World(Protocol):
     @property
     def cells(self) -> Sequence[Any]:
         """The cell of each column but the local ones; only to be looked at."""
+
+
+class World(Readable, Protocol):
+    """A system in one state, which `step` changes."""
 
     @property
     def view(self) -> View:

@@ -1,0 +1,1 @@
+"""Simulation: runs by the clock, many seeds, the first that violates something."""

@@ -1,0 +1,82 @@
+"""Options of `simulate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, final
+
+from worldline.options.common import SystemOptions
+from worldline.options.declaring import Group, option
+from worldline.options.values import Amount, Function, InPython, Seconds, Text, Whole
+
+if TYPE_CHECKING:
+    from worldline.search.report import Progress
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SimulateOptions(SystemOptions):
+    """Options of `simulate`."""
+
+    GROUPS: ClassVar[tuple[Group, ...]] = (
+        Group(
+            "runs",
+            "A run ends at its first violation.",
+            ("seconds", "events", "seed", "seeds"),
+        ),
+        Group(
+            "conditions",
+            "A DURATION is written as in 20ms, 1.5s or 10m.",
+            ("latency", "loss", "duplicate", "rate", "weather"),
+        ),
+    )
+
+    seconds: float = option(
+        60.0, "virtual seconds of each run (default: 60)", Seconds()
+    )
+    events: int | None = option(None, "events of each run, at most", Whole())
+    seeds: int = option(1, "runs to make: with --seed, and those after it", Whole())
+    latency: str = option(
+        "uniform 10ms 50ms",
+        "how long messages take: 'constant D', 'uniform D D' or 'lognormal D SPREAD', "
+        "where D is a DURATION and SPREAD the standard deviation of the logarithm",
+        Text("MODEL"),
+    )
+    loss: float = option(
+        0.0,
+        "the share of datagrams that is lost, from 0 to 1 (default: 0)",
+        Amount(1.0, "P"),
+    )
+    duplicate: float = option(
+        0.0,
+        "the share of datagrams that arrives twice, from 0 to 1 (default: 0)",
+        Amount(1.0, "P"),
+    )
+    rate: float = option(
+        1.0,
+        "calls a second, on average: of each script, and at each node of each call that "
+        "can be made at any time; 0 for none (default: 1)",
+        Amount(1e9, "R"),
+    )
+    weather: Path | str | None = option(
+        None, "a TOML file of crashes, cuts and the like; see below", Text("FILE")
+    )
+    interval: float | None = option(
+        None,
+        "judge every S virtual seconds what is about several nodes at once; for_each_node "
+        "is judged after each event in any case (default: all after each event)",
+        Seconds(),
+    )
+    threads: int | None = option(
+        None,
+        "processes that run seeds; no result depends on it (default: one for each "
+        "processor)",
+        Whole(),
+    )
+    progress: Callable[[Progress], None] | None = option(
+        None,
+        "is called now and then with how far the runs have come",
+        InPython(Function()),
+    )

@@ -1,0 +1,95 @@
+"""The report of a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.errors import UsageError
+from worldline.model.verdicts import Verdict
+from worldline.runs.report import BaseReport, property_lines
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateReport(BaseReport):
+    """The result of a simulation: runs by the clock, one of each seed.
+
+    Attributes
+    ----------
+    verdict
+        VIOLATED or UNKNOWN: runs prove nothing.
+    seed
+        That of the run that violates something, the least of all that do; else the first.
+    seeds
+        Runs that were made; of several that violate something, up to the least seed.
+    virtual_seconds
+        On all of them together.
+    events, messages, lost
+        What happened; messages that were sent, and those that the network lost.
+    at
+        The virtual time of the violation, in seconds.
+    peak_memory
+        Of the process that needed most, in MiB.
+    """
+
+    verdict: Verdict
+    seed: int
+    seeds: int
+    virtual_seconds: float
+    events: int
+    messages: int
+    lost: int
+    at: float | None = None
+    peak_memory: float = 0.0
+
+    @property
+    def events_per_second(self) -> float:
+        """Events in a second of the machine's time."""
+        return self.events / self.seconds if self.seconds > 0 else 0.0
+
+    def expect_holds(self) -> None:
+        """Refuse to say that it holds.
+
+        Raises
+        ------
+        UsageError
+            Always: a simulation proves nothing.
+        """
+        raise UsageError(
+            "a simulation never shows that a property holds",
+            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON data: the object that ``--json`` prints."""
+        return {
+            **self.base_json(),
+            "system": self.system,
+            "seeds": self.seeds,
+            "virtual_seconds": round(self.virtual_seconds, 6),
+            "events": self.events,
+            "events_per_second": round(self.events_per_second),
+            "messages": self.messages,
+            "lost": self.lost,
+            "at": self.at,
+            "peak_memory": round(self.peak_memory, 1),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        lines = [self.head()]
+        width = max((len(p.name) for p in self.properties), default=0)
+        for row in self.properties:
+            lines += property_lines(row, width)
+        runs = "1 run" if self.seeds == 1 else f"{self.seeds:,} runs"
+        said = ": no violation met, which proves nothing"
+        if self.at is not None:
+            said = f"; violated at {self.at:.6g} s"
+        events = f"{self.events:,} events ({self.events_per_second:,.0f}/s)"
+        sent = f"{self.messages:,} messages ({self.lost:,} lost)"
+        lines += [
+            f"  {runs} of {self.virtual_seconds:,.6g} virtual seconds, {events}, {sent}",
+            f"  {self.seconds:.2f} s, {self.peak_memory:,.0f} MiB, seed {self.seed}{said}",
+        ]
+        return "\n".join([*lines, *self.note_lines()])

@@ -1,0 +1,195 @@
+"""The run of one seed, judged as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import final
+
+from worldline.engine.bounds import bound_that_ended
+from worldline.model.events import Event
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.system import System
+from worldline.runs.evidence import Witnessed
+from worldline.runs.start import Start
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.simulation import Simulation
+from worldline.worlds.standing import Standing, StandingAnswer
+
+FAILED = -1
+"""Stands for a handler that failed, in the place of a property."""
+
+_LOOK = 256
+"""Events between two looks at time and memory."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The question to every seed.
+
+    Attributes
+    ----------
+    wanted
+        The safety and sometimes properties to judge.
+    seconds, events
+        Where a run ends.
+    interval
+        Virtual seconds between two judgements of what is about all nodes at once; None
+        to judge all after each event.
+    """
+
+    system: System
+    conditions: Conditions
+    wanted: list[Property]
+    seconds: float
+    events: int | None
+    interval: float | None
+
+
+@final
+@dataclass(slots=True)
+class SeedTally:
+    """The run of one seed, in numbers.
+
+    Attributes
+    ----------
+    seed
+        Which one.
+    events, sent, lost
+        What happened, boot left out; messages that were sent, and those that were lost.
+    virtual
+        When it ended, in virtual seconds.
+    violated
+        The number of the property that became false, or `FAILED`.
+    reached
+        The `sometimes` properties that were true, by number, with the events until then.
+    bound
+        What ended it early.
+    """
+
+    seed: int
+    events: int = 0
+    sent: int = 0
+    lost: int = 0
+    virtual: float = 0.0
+    violated: int | None = None
+    reached: dict[int, int] = field(default_factory=dict)
+    bound: str | None = None
+
+
+@final
+class Recording:
+    """The events of a run, as they become evidence."""
+
+    def __init__(self, system: System) -> None:
+        self._boots = len(system.ids) if system.boot == "before" else 0
+        self._steps: list[tuple[Event, Outcome]] = []
+        self._times: list[float] = []
+
+    def add(self, event: Event, outcome: Outcome, time: float) -> None:
+        """Note an event."""
+        self._steps.append((event, outcome))
+        self._times.append(time)
+
+    def witnessed(self, simulation: Simulation) -> Witnessed:
+        """Return the run up to now, as somebody claims it who wants it confirmed."""
+        failure = simulation.world.failure
+        steps, boots = self._steps, self._boots
+        boot = tuple((event, outcome.choices) for event, outcome in steps[:boots])
+        return Witnessed(
+            start=Start(boot, (), None, failure if len(steps) <= boots else None),
+            expected=steps[boots:],
+            end=None if failure else simulation.world.snapshot(),
+            times=tuple(self._times),
+        )
+
+
+@final
+class JudgedRun:
+    """One run in which properties are judged.
+
+    Parameters
+    ----------
+    look
+        Raises if the time or memory of the process is used up.
+    """
+
+    def __init__(self, question: Question, seed: int, look: Callable[[], None]) -> None:
+        self.tally = SeedTally(seed)
+        self._question = question
+        self._look = look
+        self.simulation = Simulation(question.system, question.conditions, seed)
+        standing = self._standing = Standing(self.simulation.world)
+        self._at_once = [
+            (number, standing.of_property(prop))
+            for number, prop in enumerate(question.wanted)
+        ]
+        self._late: list[tuple[int, StandingAnswer[bool]]] = []
+        self._is_sorted = False
+        self._is_safety = [p.kind is PropertyKind.SAFETY for p in question.wanted]
+
+    def run(self, recording: Recording | None = None) -> SeedTally:
+        """Run to the first violation, or to the end."""
+        tally, simulation = self.tally, self.simulation
+        ended = bound_that_ended(lambda: self._run(recording))
+        tally.bound = ended or tally.bound
+        tally.virtual = simulation.now
+        tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
+        return tally
+
+    def _run(self, recording: Recording | None) -> None:
+        question, simulation, tally = self._question, self.simulation, self.tally
+        system, interval = question.system, question.interval
+        boots = len(system.ids) if system.boot == "before" else 0
+        count, due = 0, 0.0
+        while True:
+            until = question.seconds if interval is None else min(due, question.seconds)
+            event = simulation.next(until)
+            if event is None:
+                if interval is not None and self._violates(self._late):
+                    return
+                if until == question.seconds:
+                    return
+                due += interval or 0.0
+                continue
+            count += 1
+            if recording is not None:
+                recording.add(event, simulation.outcome(), simulation.now)
+            tally.events = max(0, count - boots)
+            if simulation.world.failure is not None:
+                tally.violated = FAILED
+                return
+            if count >= boots and self._violates(self._at_once):
+                return
+            if tally.events == question.events:
+                tally.bound = "events"
+                return
+            if not count % _LOOK:
+                self._look()
+
+    def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
+        """Ask what may have changed; say whether a safety property is false."""
+        world = self.simulation.world
+        if not asked:
+            return False
+        self._standing.look_again(world.touched)
+        world.touched.clear()
+        for number, answer in asked:
+            holds, is_safety = answer.value(), self._is_safety[number]
+            if not holds and is_safety:
+                self.tally.violated = number
+                return True
+            if holds and not is_safety:
+                self.tally.reached.setdefault(number, self.tally.events)
+        if not self._is_sorted and self._question.interval is not None:
+            self._sort()
+        return False
+
+    def _sort(self) -> None:
+        """Ask after each event only for what is about each node by itself."""
+        self._is_sorted = True
+        answers = self._at_once
+        self._at_once = [pair for pair in answers if pair[1].elements]
+        self._late = [pair for pair in answers if not pair[1].elements]

@@ -1,0 +1,233 @@
+"""Messages on their way in a run by the clock: when they arrive, and what becomes of them.
+
+A message whose network keeps the order arrives no earlier than those before it. What
+cannot arrive at its time waits: for a node that is down and comes back, for a guard to
+become true, for a partition to heal.
+"""
+
+from __future__ import annotations
+
+import functools
+from array import array
+from collections.abc import Iterator
+from typing import final
+
+from worldline.model.events import Event
+from worldline.model.faults import Budget, Partition
+from worldline.model.kinds import Kind
+from worldline.model.message import Envelope, OpenEnvelope
+from worldline.model.network import Capability, carrier
+from worldline.model.network.datagrams import concerning, delivery
+from worldline.model.semantics.execute import waits
+from worldline.model.semantics.hidden import Status
+from worldline.model.semantics.layout import Layout
+from worldline.model.semantics.transitions import arrivals
+from worldline.model.system import System
+from worldline.worlds.agenda import Agenda, AgendaEntry
+from worldline.worlds.chance import Chance
+from worldline.worlds.clocked import ClockedWorld
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.dry_run import DryRuns, is_noop
+
+_ARRIVES, _LOST, _DOUBLED = range(3)
+"""What becomes of a message on its way."""
+
+
+@final
+class Courier:
+    """The messages that are under way.
+
+    Attributes
+    ----------
+    sent, lost
+        Messages that were sent, and those of them that the network lost.
+    loss, delay
+        The share that is lost, and by what latencies are multiplied; weather changes
+        them.
+    """
+
+    def __init__(
+        self, system: System, conditions: Conditions, chance: Chance, agenda: Agenda
+    ) -> None:
+        self.sent = self.lost = 0
+        self.loss, self.delay = conditions.loss, 1.0
+        self._system = system
+        self._conditions = conditions
+        self._chance = chance
+        self._agenda = agenda
+        self._counts = array("Q", bytes(8 * len(system.ids)))
+        self._held: list[AgendaEntry] = []
+        self._last: dict[tuple[int, int], float] = {}
+        self._abilities: dict[tuple[str, type], tuple[bool, bool, bool]] = {}
+        self._dry_runs = DryRuns(system) if system.ignore_noops else None
+        self.world = world = ClockedWorld(system, chance, self._under_way)
+        self._partition: Partition = world.around[Layout.PARTITION]
+        self._budget: Budget = world.around[Layout.BUDGET]
+
+    def send(self, index: int) -> None:
+        """Send what the last handler, at a node, has sent."""
+        world, agenda, me = self.world, self._agenda, self._system.ids[index]
+        for dst, part, message, taken in world.door.sends:
+            if not taken:
+                continue
+            self.sent += 1
+            count = self._count(index)
+            ordered, may_be_lost, may_double = self._able(part, type(message))
+            to = self._system.index[dst]
+            at = agenda.now + self._latency(index, count)
+            if ordered:
+                at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
+            fate = _ARRIVES
+            if may_be_lost and self._befalls(Chance.LOSS, index, count, self.loss):
+                fate = _LOST
+            elif may_double:
+                share = self._conditions.duplicate
+                if self._befalls(Chance.DUPLICATE, index, count, share):
+                    fate = _DOUBLED
+            envelope = OpenEnvelope(me, part, message)
+            agenda.note(at, to, envelope, fate)
+            if world.keeps_mail:
+                world.post(to, envelope)
+
+    def arrive(self, entry: AgendaEntry) -> Event | None:
+        """Return what a message comes to at its time; None if it waits, or is no more."""
+        _, _, index, envelope, fate = entry
+        cut, node = self._partition.cut, self._system.ids[index]
+        if cut is not None and self._partition.separates(envelope.src, node):
+            self._held.append(entry)
+            return None
+        if fate is not _ARRIVES:
+            return self._befall(entry)
+        event = self._arrival(index, envelope)
+        if event is None:
+            if self._is_under_way(index, envelope):
+                self._agenda.wait(entry)
+        elif event.kind is Kind.DELIVER:
+            if self._system.unhandled == "wait" and self.must_wait(index, event):
+                self._agenda.wait(entry)
+                return None
+            if self._dry_runs is not None and self._is_noop(index, event):
+                return None  # it arrives, and that is no event
+        return event
+
+    def heal(self) -> None:
+        """Let arrive what a partition has held."""
+        self._agenda.again(self._held)
+        self._held = []
+
+    def error(self, entry: AgendaEntry) -> Event | None:
+        """Return the error of a broken connection, if a node has still to hear of it."""
+        index, peer = entry[2], entry[3]
+        for event in self._offered(index):
+            is_here = event.node == self._system.ids[index] and event.peer == peer
+            if is_here and event.kind is Kind.TRANSPORT_ERROR:
+                return event
+        return None
+
+    def look_for_errors(self) -> None:
+        """Note when nodes hear that connections are broken."""
+        for index in range(len(self._system.ids)):
+            for peer, link in self.world.mailbox(index).connections().items():
+                if link.error_here:
+                    at = self._agenda.now + self._latency(index, self._count(index))
+                    self._agenda.note(at, index, peer)
+
+    def must_wait(self, index: int, event: Event) -> bool:
+        """Say whether a guard keeps a message or a call at a node from happening."""
+        world = self.world
+        context = world.context(index)
+        return waits(self._system, index, world.nodes[index], context, event)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _arrival(self, index: int, envelope: Envelope) -> Event | None:
+        """Return what becomes of a message that arrives; None if nothing does yet."""
+        world, node = self.world, self._system.ids[index]
+        hidden = world.hidden[index]
+        is_up = hidden.status is Status.UP
+        if not world.keeps_mail:
+            if is_up:
+                return delivery(node, envelope)
+            if hidden.status is Status.NEW or not self._budget.allows("restarts"):
+                return None
+            return concerning(Kind.REFUSE, node, envelope)
+        if is_up and world.mailbox(index).is_ready(envelope):
+            return delivery(node, envelope)
+        for event in self._offered(index):
+            if event.kind in (Kind.DELIVER, Kind.REFUSE) and event.envelope == envelope:
+                return event
+            is_error = event.kind is Kind.TRANSPORT_ERROR
+            # Who sent it learns that nobody is there.
+            if is_error and event.node == envelope.src and event.node != node:
+                return event
+        return None
+
+    def _offered(self, index: int) -> list[Event]:
+        """Return what the network can do at a node, by the rules of all worlds."""
+        hidden, inbox = self.world.hidden[index], self.world.mailbox(index)
+        budget, partition = self._budget, self._partition
+        return arrivals(self._system, index, hidden, inbox, budget, partition)
+
+    def _befall(self, entry: AgendaEntry) -> Event | None:
+        """Let a message be lost or doubled, once it is its turn to arrive."""
+        _, _, index, envelope, fate = entry
+        kind = Kind.DROP if fate is _LOST else Kind.DUPLICATE
+        world, node = self.world, self._system.ids[index]
+        if world.keeps_mail and envelope not in world.mailbox(index).befallen(kind):
+            self._agenda.wait(entry)
+            return None
+        if kind is Kind.DROP:
+            self.lost += 1
+            return concerning(kind, node, envelope)
+        arriving = (*entry[:4], _ARRIVES)
+        src = self._system.index[envelope.src]
+        ordered, _, _ = self._able(envelope.part, type(envelope.message))
+        if ordered:  # right behind: the next message may not come between
+            self._agenda.again([arriving, arriving])
+        else:
+            self._agenda.again([arriving])
+            at = self._agenda.now + self._latency(src, self._count(src))
+            self._agenda.note(at, index, envelope, _ARRIVES)
+        return concerning(kind, node, envelope)
+
+    def _is_noop(self, index: int, event: Event) -> bool:
+        world = self.world
+        environment = functools.partial(world.look_up, index)
+        assert self._dry_runs is not None
+        return is_noop(self._dry_runs, index, world.nodes[index], event, environment)
+
+    def _is_under_way(self, index: int, envelope: Envelope) -> bool:
+        """Say whether a message is there still: a reset may have taken it away."""
+        world = self.world
+        return not world.keeps_mail or envelope in world.mailbox(index).envelopes()
+
+    def _under_way(self) -> Iterator[tuple[int, Envelope]]:
+        entries = [*self._agenda.all(), *self._held]
+        for entry in sorted(entries, key=lambda entry: entry[1]):
+            if isinstance(entry[3], Envelope):
+                yield entry[2], entry[3]
+
+    def _count(self, index: int) -> int:
+        """Return how many numbers the messages of a node have taken; take one more."""
+        count = self._counts[index]
+        self._counts[index] = count + 1
+        return count
+
+    def _latency(self, index: int, count: int) -> float:
+        drawn = self._chance.at(Chance.LATENCY, index, count)
+        return self._conditions.latency(drawn) * self.delay
+
+    def _befalls(self, kind: int, index: int, count: int, share: float) -> bool:
+        return share > self._chance.at(kind, index, count)
+
+    def _able(self, part: str, message: type) -> tuple[bool, bool, bool]:
+        """Say whether messages of a class keep their order, may be lost, or doubled."""
+        able = self._abilities.get((part, message))
+        if able is None:
+            can = carrier(self._system.network, part, message).capabilities
+            able = self._abilities[part, message] = (
+                Capability.ORDERED in can,
+                Capability.DROP in can and self._conditions.may_lose,
+                Capability.DUPLICATE in can and self._conditions.duplicate > 0,
+            )
+        return able

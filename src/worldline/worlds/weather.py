@@ -1,0 +1,90 @@
+"""Weather: what befalls nodes and the network of a run at given times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.semantics.hidden import Status
+from worldline.model.semantics.layout import Layout
+from worldline.worlds.clocked import ClockedWorld
+
+FAULTS = {
+    "crash": ("crashes", "restarts"),
+    "restart": ("crashes", "restarts"),
+    "reset": ("resets",),
+    "cut": ("partitions",),
+    "heal": ("partitions",),
+    "loss": ("drops",),
+    "delay": (),
+}
+"""The faults, by their names in `Faults`, that each kind of weather needs."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeatherEvent:
+    """Something that befalls a run, once or again and again.
+
+    Attributes
+    ----------
+    time
+        When it does first, in seconds since the run began.
+    every
+        Seconds from one time to the next; None if it happens once.
+    what
+        A key of `FAULTS`.
+    node
+        Which node it befalls: for crash, restart and reset.
+    side
+        The nodes on one side, for a cut.
+    amount
+        From then on: the share of messages that is lost, or by what latencies are
+        multiplied.
+    """
+
+    time: float
+    what: str
+    every: float | None = None
+    node: NodeId | None = None
+    side: frozenset[NodeId] = frozenset()
+    amount: float = 0.0
+
+
+_OF_NODES = {
+    "crash": (Kind.CRASH, Status.UP),
+    "restart": (Kind.RESTART, Status.DOWN),
+    "reset": (Kind.RESET, Status.UP),
+}
+"""The event, and the status of a node that it can befall."""
+
+
+def event_of(one: WeatherEvent, world: ClockedWorld) -> Event | None:
+    """Return what weather does now; None if nothing, as to crash what is down."""
+    if one.node is not None:
+        kind, status = _OF_NODES[one.what]
+        hidden = world.hidden[world.system.index[one.node]]
+        payload: Any = () if kind is Kind.RESET else None
+        return (
+            Event(kind, one.node, payload=payload) if hidden.status is status else None
+        )
+    partition = world.around[Layout.PARTITION]
+    if one.what == "heal" and partition.cut is not None:
+        return Event(Kind.HEAL)
+    if one.what == "cut" and partition.cut is None:
+        number = cut_of(one.side, world.system.cuts, frozenset(world.system.ids))
+        return None if number is None else Event(Kind.PARTITION, payload=number)
+    return None
+
+
+def cut_of(
+    side: frozenset[NodeId],
+    cuts: tuple[frozenset[NodeId], ...],
+    all_: frozenset[NodeId],
+) -> int | None:
+    """Return which cut has these nodes on one side; None if none has."""
+    sides = (side, all_ - side)
+    return next((number for number, cut in enumerate(cuts) if cut in sides), None)

@@ -1,0 +1,181 @@
+"""``worldline simulate``: verdicts, seeds, weather, what is written and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import refusal, run
+
+LEASE = '''\
+"""A lock whose lease is as long as the work: how late the grant comes decides."""
+import worldline as wl
+
+S, A, B = wl.ids("s", "a", "b")
+
+@wl.message
+class Ask: pass
+
+@wl.message
+class Grant: pass
+
+@wl.node
+class Server:
+    holder: wl.NodeId | None = None
+
+    @wl.on(Ask)
+    def ask(self, ctx, src, msg):
+        if self.holder is None:
+            self.holder = src
+            ctx.send(src, Grant())
+            ctx.set_timer(Server.lease, after=1.0)
+
+    @wl.timer
+    def lease(self, ctx):
+        self.holder = None
+
+@wl.node
+class Client:
+    holds: bool = False
+
+    @wl.call
+    def want(self, ctx):
+        ctx.send(S, Ask())
+
+    @wl.on(Grant)
+    def granted(self, ctx, src, msg):
+        self.holds = True
+        ctx.set_timer(Client.work, after=1.0)
+
+    @wl.timer
+    def work(self, ctx):
+        self.holds = False
+
+@wl.safety
+def mutex(view):
+    return not (view[A].holds and view[B].holds)
+
+@wl.sometimes
+def somebody_holds(view):
+    return view[A].holds or view[B].holds
+
+def system(network: str = "datagrams"):
+    return wl.System(
+        {S: Server(), A: Client(), B: Client()},
+        network=getattr(wl, network)(),
+        workload=[wl.whenever(Client.want)],
+        properties=[mutex, somebody_holds],
+        name="lease",
+    )
+'''
+
+STORM = """\
+[[weather]]
+at = "1s"
+crash = ["a", "b"]
+[[weather]]
+every = "2s"
+restart = "a"
+[[weather]]
+at = 3
+cut = "s"
+[[weather]]
+at = 4
+heal = true
+"""
+
+
+@pytest.fixture(autouse=True)
+def _a_file_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lease.py").write_text(LEASE)
+    (tmp_path / "storm.toml").write_text(STORM)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_violation_is_a_trace_with_times_that_is_shown_and_replayed():
+    result = run("simulate", "lease.py", "--seed", "20")
+    assert result.status == 1
+    assert result.out.startswith("lease: VIOLATED\n")
+    assert "  (at 0 s)\n" in result.out
+    assert "replay worldline replay worldline-out/lease-mutex.wl lease.py" in result.out
+    replayed = run("replay", "worldline-out/lease-mutex.wl", "lease.py")
+    assert (replayed.status, "VIOLATED mutex, reproduced" in replayed.out) == (1, True)
+    minimized = run("minimize", "worldline-out/lease-mutex.wl", "lease.py")
+    assert minimized.status == 1
+
+
+def test_the_least_seed_is_reported_on_any_number_of_processes():
+    report = {}
+    for threads in ("1", "2"):
+        options = ("--seeds", "40", "--seconds", "2", "--threads", threads, "--json")
+        result = run("simulate", "lease.py", *options)
+        told = json.loads(result.out)
+        assert (result.status, told["verdict"]) == (1, "violated")
+        for name in ("seconds", "events_per_second", "peak_memory"):
+            del told[name]
+        report[threads] = told
+    assert report["1"] == report["2"]
+    assert (report["1"]["seed"], report["1"]["seeds"]) == (20, 21)
+
+
+def test_where_nothing_is_violated_nothing_is_proved():
+    options = ("--latency", "constant 0ms", "--seconds", "5", "--json")
+    result = run("simulate", "lease.py", "--property", "somebody_holds", *options)
+    told = json.loads(result.out)
+    assert (result.status, told["verdict"], told["bound"]) == (
+        3,
+        "unknown",
+        "virtual seconds",
+    )
+    assert told["virtual_seconds"] == 5.0
+    assert [(p["name"], p["verdict"]) for p in told["properties"]] == [
+        ("somebody_holds", "holds")
+    ]
+
+
+def test_weather_and_loss_befall_a_run_as_they_say():
+    options = ("--weather", "storm.toml", "--loss", "0.2", "--duplicate", "0.1")
+    result = run(
+        "simulate", "lease.py", "--property", "mutex", "--seeds", "30", *options
+    )
+    assert result.status == 1
+    assert run("replay", "worldline-out/lease-mutex.wl", "lease.py").status == 1
+
+
+def test_a_judgement_now_and_then_finds_what_lasts():
+    result = run("simulate", "lease.py", "--seeds", "40", "--interval", "10ms")
+    assert result.status == 2  # seconds are a number
+    result = run("simulate", "lease.py", "--seed", "20", "--interval", "0.01")
+    assert result.status == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--latency", "fast"), "'fast' is no latency"),
+        (("--weather", "none.toml"), "none.toml: No such file"),
+        (("-p", "network=streams", "--loss", "0.1"), "streams, has no drops"),
+        (("-p", "network=message_set"), "in a message set nothing is ever over"),
+    ],
+)
+def test_what_says_nothing_is_refused(options: tuple[str, ...], words: str):
+    assert words in refusal(run("simulate", "lease.py", *options))
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ('at = 1\ncrash = "z"', "lease has no node 'z'"),
+        ("at = 1", "is not understood"),
+        ('crash = "a"', "is not understood"),
+        ("every = 0\nheal = true", "every = 0 would never end"),
+        ("at = 1\nloss = 3", "loss cannot be 3"),
+        ("at = 'soon'\nheal = true", "'soon' is no duration"),
+    ],
+)
+def test_weather_that_is_none_is_refused_with_its_entry(entry: str, words: str):
+    Path("bad.toml").write_text(f"[[weather]]\n{entry}\n")
+    said = refusal(run("simulate", "lease.py", "--weather", "bad.toml"))
+    assert "bad.toml, entry 1: " in said
+    assert words in said
