@@ -145,7 +145,7 @@ def test_a_seed_that_fails_loses_no_other(copied: Path, threads: int):
     drawn_as(copied, {"max_steps": "many"})
     report = minimized(copied, copied.with_name("short.wl"), threads)
     assert "seed 4  failed: max_steps='many' is not a whole number" in str(report)
-    assert "from 1 failing runs" in str(report)
+    assert "from 1 failing run" in str(report)
     assert report.trace is not None
 
 

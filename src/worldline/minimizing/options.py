@@ -71,7 +71,7 @@ class MinimizeOptions(VerbOptions):
     seeds: int = option(
         1,
         "failing runs to start from: that of the trace, and what its random runs meet "
-        "with the seeds that follow; each has its share of max_events",
+        "with the seeds that follow; each has its share of the events",
         Whole(),
     )
     max_events: int = option(

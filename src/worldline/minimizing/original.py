@@ -80,7 +80,7 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
     if not replayed.reproduced:
         why = replayed.explanation
         if replayed.divergence is not None:
-            why = str(replayed.divergence)
+            why = replayed.divergence.sentence
         raise InputError(
             f"{path} does not replay any more: {why}",
             remedy="record the run again, with the system as it is now",

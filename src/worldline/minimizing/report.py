@@ -218,7 +218,8 @@ class MinimizeReport(BaseReport):
         if self.seed != self.runs[0].seed:
             where = "no file" if self.original is None else self.original
             which = f"that of seed {self.seed}, another run, in {where}"
-        head = f"  from {failing} failing runs; the smallest became of {which}"
+        runs = "1 failing run" if failing == 1 else f"{failing} failing runs"
+        head = f"  from {runs}; the smallest became of {which}"
         return [head, *(f"    {one}" for one in self.runs)]
 
     def _passes(self) -> list[str]:

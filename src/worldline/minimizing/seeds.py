@@ -83,7 +83,7 @@ class FailingRuns:
             raise UsageError(
                 f"{self.path} does not say of which random runs it is one, so it has no "
                 "seed that others could follow",
-                remedy="leave seeds out, or give a trace that walk or fuzz has written, "
+                remedy="begin with one failing run, or give a trace that walk or fuzz has written, "
                 "from the start of a system and with a scheduler that has a name",
             )
         if drawn.get("verb") not in [*_VERBS]:  # it can be anything

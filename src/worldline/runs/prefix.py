@@ -81,9 +81,7 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
         happened = rerun.step(step)
         if isinstance(happened, Divergence):
             raise InputError(
-                f"{prefix.path} does not replay any more: at step {happened.step}, "
-                f"{happened.event}, {happened.what} was {happened.recorded}, "
-                f"now {happened.happened}",
+                f"{prefix.path} does not replay any more: {happened.sentence}",
                 remedy="record the run again, or begin at an earlier step",
             )
     last = whole.steps[-1].step if whole.steps else 0

@@ -34,6 +34,14 @@ class Divergence:
     recorded: str
     happened: str
 
+    @property
+    def sentence(self) -> str:
+        """All of it, in one line."""
+        return one_line(
+            f"at step {self.step}, {self.event}, {self.what} was {self.recorded}, "
+            f"now {self.happened}"
+        )
+
     def __str__(self) -> str:
         return (
             f"step {self.step}, {one_line(self.event)}, went otherwise: {self.what}\n"
