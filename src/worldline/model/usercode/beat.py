@@ -8,10 +8,11 @@ process that is told in which of them another one was stuck leaves that one out.
 
 from __future__ import annotations
 
+import gc
 import mmap
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from worldline.model.usercode.divergence import BY_THE_CLOCK, Diverged
+from worldline.model.usercode.divergence import BY_THE_CLOCK, Diverged, begin_to_look
 
 LIMIT_S = 3.5
 """Seconds of processor time after which an execution that no signal stops is given up;
@@ -23,12 +24,19 @@ ExecutionNumber: TypeAlias = tuple[int, int]
 
 
 class _Beat:
-    """The number of the latest execution, and those that are given up."""
+    """The number of the latest execution, and those that are given up.
 
-    __slots__ = ("given_up", "number")
+    Attributes
+    ----------
+    interrupted
+        What ran when the present collection of garbage began; 0 if no user code.
+    """
+
+    __slots__ = ("given_up", "interrupted", "number")
 
     def __init__(self) -> None:
         self.number = 0
+        self.interrupted = 0
         self.given_up: frozenset[ExecutionNumber] = frozenset()
 
 
@@ -36,6 +44,27 @@ _beat = _Beat()  # to change an attribute of a class takes several times as long
 
 _memory = mmap.mmap(-1, 16)  # shared with processes that are forked
 _words = memoryview(_memory).cast("q")
+
+
+def _collecting(phase: str, about: dict[str, Any]) -> None:
+    """Let no execution count as stuck while Python collects all garbage.
+
+    That takes seconds where there is much in memory, it is one call into C, and it
+    happens in whatever code makes an object just then.
+    """
+    if about["generation"] < _ALL:
+        return
+    if phase == "start":
+        _beat.interrupted, _words[0] = _words[0], 0
+    else:
+        _words[0] = _beat.interrupted
+        begin_to_look()
+
+
+_ALL = 2
+"""The generation of all objects."""
+
+gc.callbacks.append(_collecting)
 
 
 def begin(mark: int, *, again: bool) -> Diverged | None:

@@ -108,6 +108,11 @@ def begin(*, repeatable: bool) -> bool:
     return clock.counting
 
 
+def begin_to_look() -> None:
+    """Let the time of the code that is running count from the next look."""
+    _clock.seen = -1
+
+
 def _look(signum: int, frame: FrameType | None) -> None:
     if not activity.is_here():
         return

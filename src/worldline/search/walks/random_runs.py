@@ -91,7 +91,8 @@ class RandomRuns(WalkSearch[RunsPlan]):
 
     def answer(self, out: Path | None, *, traces: bool) -> WalkReport:
         """Check on samples what the runs took for granted; confirm what they found."""
-        self._audit_tables()
+        with few_collections():  # as there is as much in memory as before
+            self._audit_tables()
         writer = Counterexamples(
             self._world,
             self._staged.beginning,
