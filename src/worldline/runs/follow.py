@@ -175,15 +175,7 @@ def follow(
     opened = open_system(system, parameters)
     if free_faults:
         opened = opened.under_injection("as when it was found", tuple(free_faults))
-    prop = declared(opened, violates)
-    if violates not in UNDECLARED and (
-        prop is None or prop.kind is not PropertyKind.SAFETY
-    ):
-        names = [p.name for p in opened.properties if p.kind is PropertyKind.SAFETY]
-        raise UsageError(
-            f"{opened.name} has no safety property {named(violates)}",
-            remedy=f"its safety properties are {', '.join(names) or 'none'}",
-        )
+    _refuse_no_property(opened, violates)
     begin = time.perf_counter()
     with listening(), watched():
         way = _Way(opened, steps, violates)
@@ -201,6 +193,17 @@ def follow(
         happened=way.happened,
         asked=len(steps),
     )
+
+
+def _refuse_no_property(system: System, violates: str) -> None:
+    prop = declared(system, violates)
+    is_safety = prop is not None and prop.kind is PropertyKind.SAFETY
+    if violates not in UNDECLARED and not is_safety:
+        names = [p.name for p in system.properties if p.kind is PropertyKind.SAFETY]
+        raise UsageError(
+            f"{system.name} has no safety property {named(violates)}",
+            remedy=f"its safety properties are {', '.join(names) or 'none'}",
+        )
 
 
 @final

@@ -128,14 +128,17 @@ def record(
     header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
     if state is not None:
         header = replace(header, begins=STATE)
-    elif times is not None:
-        header = replace(header, begins=START)  # format 2, whose steps have times
-    if times is not None:
-        steps = tuple(
-            replace(step, time=time) for step, time in zip(steps, times, strict=True)
-        )
     end = end_of(steps, ending, _explanation(world, ending))
-    return Trace(header, steps, end, state)
+    trace = Trace(header, steps, end, state)
+    return trace if times is None else _with_times(trace, times)
+
+
+def _with_times(trace: Trace, times: Sequence[float]) -> Trace:
+    header, steps = trace.header, zip(trace.steps, times, strict=True)
+    if trace.state is None:
+        header = replace(header, begins=START)  # format 2, whose steps have times
+    timed = tuple(replace(step, time=time) for step, time in steps)
+    return replace(trace, header=header, steps=timed)
 
 
 def _numbered(

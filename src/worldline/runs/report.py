@@ -51,16 +51,21 @@ def refuse_unknown(name: str, properties: Sequence[PropertyReport]) -> None:
         )
 
 
-def refuse_to_hold() -> NoReturn:
-    """Refuse to say of a single run that something holds.
+def refuse_to_hold(how: str = "one run never shows") -> NoReturn:
+    """Refuse to say of some runs that something holds.
+
+    Parameters
+    ----------
+    how
+        What it is that shows nothing of the kind.
 
     Raises
     ------
     UsageError
-        Always: one run proves nothing of others.
+        Always: runs prove nothing of others.
     """
     raise UsageError(
-        "one run never shows that a property holds",
+        f"{how} that a property holds",
         remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
     )
 

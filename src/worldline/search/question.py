@@ -58,6 +58,31 @@ def chosen_properties(system: System, names: Sequence[str] | None) -> list[Prope
     return [by_name[name] for name in names]
 
 
+def safety_alone(
+    system: System, names: Sequence[str] | None, what: str
+) -> tuple[list[Property], list[Property]]:
+    """Return the properties that are asked for, and those of them that a state shows.
+
+    Parameters
+    ----------
+    what
+        What judges no others, for the error.
+
+    Raises
+    ------
+    UsageError
+        If another one was named.
+    """
+    wanted = chosen_properties(system, names)
+    judged = [prop for prop in wanted if prop.kind is not PropertyKind.LIVENESS]
+    if names is not None and len(judged) < len(wanted):
+        raise UsageError(
+            f"{what} says nothing of liveness properties",
+            remedy="use 'worldline walk' for them, or name others",
+        )
+    return wanted, judged
+
+
 def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:
     """Return where a search begins: in the initial states, or after a recorded run."""
     with watched(), heard():

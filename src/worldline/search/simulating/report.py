@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import BaseReport, property_lines
+from worldline.runs.report import BaseReport, property_lines, refuse_to_hold
 
 
 @final
@@ -56,10 +55,7 @@ class SimulateReport(BaseReport):
         UsageError
             Always: a simulation proves nothing.
         """
-        raise UsageError(
-            "a simulation never shows that a property holds",
-            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
-        )
+        refuse_to_hold("a simulation never shows")
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""

@@ -26,7 +26,7 @@ from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
-from worldline.search.question import chosen_properties
+from worldline.search.question import safety_alone
 from worldline.search.report import Progress
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
@@ -73,13 +73,7 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     refuse_no_asserts()
     made = open_system(system, options.parameters)
     _refuse_timeless(made)
-    wanted = chosen_properties(made, options.properties)
-    judged = [prop for prop in wanted if prop.kind is not PropertyKind.LIVENESS]
-    if options.properties is not None and len(judged) < len(wanted):
-        raise UsageError(
-            "a simulation says nothing of liveness properties yet",
-            remedy="use 'worldline walk' for them, or name others",
-        )
+    wanted, judged = safety_alone(made, options.properties, "a simulation")
     question = _question(made, judged, options)
     with held(), watched():
         seeds = _Seeds(question, options)

@@ -16,11 +16,10 @@ from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.errors import UsageError, refuse_no_asserts
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import permits
-from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
-from worldline.search.question import chosen_properties
+from worldline.search.question import safety_alone
 from worldline.search.report import Progress
 from worldline.search.walks.options import FuzzOptions
 from worldline.search.walks.report import WalkReport
@@ -51,13 +50,7 @@ def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
     """
     refuse_no_asserts()
     made = injected(open_system(system, options.parameters), options.inject)
-    wanted = chosen_properties(made, options.properties)
-    judged = [prop for prop in wanted if prop.kind is not PropertyKind.LIVENESS]
-    if options.properties is not None and len(judged) < len(wanted):
-        raise UsageError(
-            "a fuzzed run says nothing of liveness properties",
-            remedy="use 'worldline walk' for them, or name others",
-        )
+    wanted, judged = safety_alone(made, options.properties, "a fuzzed run")
     report = random_runs(made, judged, options)
     left = [prop.name for prop in wanted if prop not in judged]
     if not left:

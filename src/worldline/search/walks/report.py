@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from worldline.model.errors import UsageError
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import BaseReport, PropertyFailed, property_lines
+from worldline.runs.report import (
+    BaseReport,
+    PropertyFailed,
+    property_lines,
+    refuse_to_hold,
+)
 from worldline.search.walks.coverage import Coverage
 from worldline.search.walks.probe import CONFIDENCE, missed_share
 
@@ -142,10 +146,7 @@ class WalkReport(BaseReport):
         UsageError
             Always: random runs prove nothing.
         """
-        raise UsageError(
-            "random runs never show that a property holds",
-            remedy="use expect_no_violation(), or wl.check(...).expect_holds()",
-        )
+        refuse_to_hold("random runs never show")
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""

@@ -163,12 +163,14 @@ def walker(
         "watches": watches,
         "look": meter.check,
     }
-    tabled = _over_tables(world, engine, counted, options)
     unbounded = dataclasses.replace(options, meter=None, gives_up=None, watches=())
-    retracing = ReferenceWalks(world.tables, counted, unbounded)
-    remembered = RememberedWalks(world, **elsewhere, ran=ran)
-    direct = DirectWalks(world, **elsewhere)
-    return Moving(tabled, retracing, remembered, direct, pace)
+    return Moving(
+        _over_tables(world, engine, counted, options),
+        ReferenceWalks(world.tables, counted, unbounded),
+        RememberedWalks(world, **elsewhere, ran=ran),
+        DirectWalks(world, **elsewhere),
+        pace,
+    )
 
 
 def _over_tables(
