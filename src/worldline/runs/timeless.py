@@ -1,0 +1,88 @@
+"""Searches of systems of which some properties are for runs by a clock alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from worldline.model.errors import Timeless
+from worldline.model.system import System
+from worldline.model.verdicts import Verdict
+from worldline.runs.report import BaseReport, PropertyReport
+
+R = TypeVar("R", bound=BaseReport)
+
+NOT_HERE = "not judged here: only simulate and replay know times and gauges"
+
+
+def without_timeless(
+    system: System, names: Sequence[str] | None, ask: Callable[[System], R]
+) -> R:
+    """Ask something of a system, but of no property that asks for the time or a gauge.
+
+    Parameters
+    ----------
+    names
+        The properties that were asked for; None for all.
+
+    Raises
+    ------
+    ModelError
+        As `about_the_others` does.
+    """
+
+    def about(judged: Sequence[str] | None) -> R:
+        if judged is None:
+            return ask(system)
+        left = [prop for prop in system.properties if prop.name in judged]
+        return ask(system.replace(properties=left))
+
+    pairs = [(prop.name, prop.kind.value) for prop in system.properties]
+    return about_the_others(pairs, names, about)
+
+
+def about_the_others(
+    properties: Sequence[tuple[str, str]],
+    names: Sequence[str] | None,
+    ask: Callable[[Sequence[str] | None], R],
+) -> R:
+    """Ask something of all properties but those that ask for the time or a gauge.
+
+    Which ones do is seen when they do: then all is asked again, without them. The report
+    names them, and its verdict is about the others.
+
+    Parameters
+    ----------
+    properties
+        The name and the kind of each.
+    names
+        Those that were asked for; None for all.
+    ask
+        Is given the names of those to judge; None for all.
+
+    Raises
+    ------
+    ModelError
+        If one that was named asks for them, or a predicate that is no property.
+    """
+    judged = [name for name, _ in properties]
+    left_out: list[str] = []
+    while True:
+        try:
+            report = ask(judged if left_out else None)
+        except Timeless as error:
+            if names is not None or error.prop not in judged:
+                raise
+            judged.remove(error.prop)
+            left_out.append(error.prop)
+            continue
+        rows = tuple(_row(*one) for one in properties if one[0] in left_out)
+        if not rows:
+            return report
+        return dataclasses.replace(report, properties=(*report.properties, *rows))
+
+
+def _row(name: str, kind: str) -> PropertyReport:
+    verdict = Verdict.NOT_SEARCHED
+    return PropertyReport(name=name, kind=kind, verdict=verdict, explanation=NOT_HERE)
