@@ -11,6 +11,7 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, PropertyReport
 
+T = TypeVar("T")
 R = TypeVar("R", bound=BaseReport)
 
 NOT_HERE = "not judged here: only simulate and replay know times and gauges"
@@ -33,13 +34,16 @@ def without_timeless(
     """
 
     def about(judged: Sequence[str] | None) -> R:
-        if judged is None:
-            return ask(system)
-        left = [prop for prop in system.properties if prop.name in judged]
-        return ask(system.replace(properties=left))
+        return ask(system if judged is None else judging(system, judged))
 
     pairs = [(prop.name, prop.kind.value) for prop in system.properties]
     return about_the_others(pairs, names, about)
+
+
+def judging(system: System, names: Sequence[str]) -> System:
+    """Return a system with these of its properties alone."""
+    left = [prop for prop in system.properties if prop.name in names]
+    return system.replace(properties=left)
 
 
 def about_the_others(
@@ -66,21 +70,41 @@ def about_the_others(
     ModelError
         If one that was named asks for them, or a predicate that is no property.
     """
-    judged = [name for name, _ in properties]
+    all_names = [name for name, _ in properties]
+    optional = all_names if names is None else []
+    report, left_out = without(all_names, optional, ask)
+    rows = tuple(_row(*one) for one in properties if one[0] in left_out)
+    if not rows:
+        return report
+    return dataclasses.replace(report, properties=(*report.properties, *rows))
+
+
+def without(
+    names: Sequence[str],
+    optional: Sequence[str],
+    ask: Callable[[Sequence[str] | None], T],
+) -> tuple[T, tuple[str, ...]]:
+    """Ask something, and again without each property that turns out to ask for the time.
+
+    Parameters
+    ----------
+    optional
+        Those of the names that may be left out.
+
+    Returns
+    -------
+    tuple
+        The answer, and which properties it is not about.
+    """
     left_out: list[str] = []
     while True:
+        judged = [name for name in names if name not in left_out]
         try:
-            report = ask(judged if left_out else None)
+            return ask(judged if left_out else None), tuple(left_out)
         except Timeless as error:
-            if names is not None or error.prop not in judged:
+            if error.prop not in optional or error.prop in left_out:
                 raise
-            judged.remove(error.prop)
             left_out.append(error.prop)
-            continue
-        rows = tuple(_row(*one) for one in properties if one[0] in left_out)
-        if not rows:
-            return report
-        return dataclasses.replace(report, properties=(*report.properties, *rows))
 
 
 def _row(name: str, kind: str) -> PropertyReport:
