@@ -321,11 +321,15 @@ def _complete_part(
 
 def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
     names = frozenset(field.name for field in dataclasses.fields(cls))
+    store = object.__setattr__
     parts = frozenset(
         f.name for f in dataclasses.fields(cls) if role_of(f) is Role.PART
     )
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
+        if type(value) in ITSELF and name in names:
+            store(self, name, value)  # as most are
+            return
         if name not in names:
             raise ModelError(
                 f"{cls.__name__} has no field {name!r}, so its value would be lost",
@@ -333,7 +337,7 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
             )
         if type(value) not in ITSELF and is_node(type(value)) and name not in parts:
             refuse_node(f"{cls.__name__}.{name}", type(value))
-        object.__setattr__(self, name, adopt(value))
+        store(self, name, adopt(value))
 
     return __setattr__
 

@@ -28,7 +28,7 @@ from worldline.model.network.datagrams import Datagrams
 from worldline.model.node import NodeType
 from worldline.model.semantics.execute import Failure, Result, make_context, perform
 from worldline.model.semantics.hidden import Hidden, PendingTimer
-from worldline.model.semantics.outcome import Outcome, TimerChange
+from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.model.view import View
@@ -63,8 +63,8 @@ class ClockedDoor(CollectingDoor):
         self.begin(world.system.ids[0])
 
     @property
-    def timers(self) -> list[TimerChange]:
-        """The timers that were set or cancelled, in order."""
+    def timers(self) -> list[tuple[PendingTimer, float | None]]:
+        """The timers that were set, each with its delay, or cancelled; in order."""
         return self._timers
 
     @property

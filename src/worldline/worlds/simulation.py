@@ -136,11 +136,11 @@ class Simulation:
 
     def _set_timers(self, index: int) -> None:
         timers, now = self.world.hidden[index].timers, self._agenda.now
-        for change in self.world.door.timers:
-            timers.pop(change.timer, None)
-            if change.after is not None:
-                delay = timers[change.timer] = SetDelay(change.after)
-                self._agenda.note(now + change.after, index, change.timer, delay)
+        for timer, after in self.world.door.timers:
+            timers.pop(timer, None)
+            if after is not None:
+                delay = timers[timer] = SetDelay(after)
+                self._agenda.note(now + after, index, timer, delay)
 
     def _plan_calls(self) -> None:
         system = self._system
