@@ -124,6 +124,19 @@ class NodeType:
             elif callable(function):
                 self._check_hidden(name)
 
+    @functools.cached_property
+    def plain_on(self) -> dict[type, Handler]:
+        """Those by message class that nothing has to be asked before; no parts."""
+        return {key: one for key, one in self.on.items() if self._is_plain(one)}
+
+    @functools.cached_property
+    def plain_timers(self) -> dict[str, Handler]:
+        """Those by the name of a timer that nothing has to be asked before; no parts."""
+        return {key: one for key, one in self.timers.items() if self._is_plain(one)}
+
+    def _is_plain(self, handler: Handler) -> bool:
+        return handler.mark.when is None and not self.parts
+
     @property
     def ignores(self) -> frozenset[type]:
         """Message classes that the user declared as rightly not handled."""

@@ -133,7 +133,8 @@ class JudgedRun:
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        ended = bound_that_ended(lambda: self._run(recording))
+        with simulation.world.series:
+            ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         tally.virtual = simulation.now
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
@@ -146,8 +147,7 @@ class JudgedRun:
         count, due = 0, 0.0
         while True:
             until = question.seconds if interval is None else min(due, question.seconds)
-            event = simulation.next(until)
-            if event is None:
+            if not simulation.advance(until):
                 if interval is not None and self._violates(self._late):
                     return
                 if until == question.seconds:
@@ -156,7 +156,7 @@ class JudgedRun:
                 continue
             count += 1
             if recording is not None:
-                recording.add(event, simulation.outcome(), simulation.now)
+                recording.add(simulation.event, simulation.outcome(), simulation.now)
             tally.events = max(0, count - boots)
             if simulation.world.failure is not None:
                 tally.violated = FAILED
@@ -168,6 +168,8 @@ class JudgedRun:
                 return
             if not count % _LOOK:
                 self._look()
+                if not question.wanted:
+                    simulation.world.touched.clear()
 
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Ask what may have changed; say whether a safety property is false."""
