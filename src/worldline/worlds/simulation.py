@@ -217,7 +217,7 @@ class Simulation:
             self.courier.loss = one.amount
         if one.what == "delay":
             self.courier.delay = one.amount
-        return event_of(one, self.world)
+        return event_of(one, self.world, self._chance)
 
 
 _SORTS: dict[type, Callable[[Simulation, AgendaEntry], Event | None]] = {
