@@ -214,6 +214,8 @@ class _Again:
             watched = self.cycle if repeats else None
             if watched is not None:
                 watched.look()
+            if judge is not None:
+                judge.wait(step.time)
             happened = rerun.step(step)
             if isinstance(happened, Divergence):
                 self.divergence = happened
@@ -226,8 +228,8 @@ class _Again:
         instruments = self.world.instruments
         if end is not None and end.time is not None and instruments is not None:
             instruments.time = end.time
-            if judge is not None and trace.steps:
-                judge.look(None, trace.steps[-1].step, None, counts=True)
+        if judge is not None:
+            judge.end()
 
 
 def _judge_in_time(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
@@ -293,7 +295,5 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
         left = [e for e in world.enabled() if not e.kind.is_fault]
         events = "; ".join(map(repr, left))
         return not left, events and f"no deadlock: what can happen is {events}"
-    return False, (
-        f"the system has no property {end.property!r}; if a file of predicates has it, "
-        "give that file (--predicates FILE.py)"
-    )
+    hint = "" if world.instruments is None else "; does a file of predicates have it?"
+    return False, f"the system has no property {end.property!r}{hint}"

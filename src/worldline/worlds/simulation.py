@@ -120,6 +120,11 @@ class Simulation:
         agenda.now = until
         return False
 
+    def planned(self, until: float) -> float | None:
+        """Return when the next thing may happen; None if nothing before a time is over."""
+        heap = self._agenda.heap
+        return heap[0][0] if heap and heap[0][0] <= until else None
+
     @property
     def event(self) -> Event:
         """The last event."""

@@ -263,7 +263,7 @@ class _Seeds:
                 f"violated something after {first.events} events",
                 "does so no more, or after others",
             )
-        claimed = recording.witnessed(judged.simulation)
+        claimed = recording.witnessed(judged.simulation, again.virtual)
         self._reported = again
         prop = None
         failure = judged.simulation.world.failure
