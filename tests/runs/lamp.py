@@ -32,11 +32,11 @@ def switched_at(value: float, step: wl.TimedStep, view: wl.View) -> float:
 
 
 def since_five(view: wl.View) -> float:
-    return min(1.0, (view.time - view.gauge("switched_at")) / 5)
+    return min(1.0, (view.time - float(view.gauge("switched_at"))) / 5)
 
 
 def since_twenty(view: wl.View) -> float:
-    return min(1.0, (view.time - view.gauge("switched_at")) / 20)
+    return min(1.0, (view.time - float(view.gauge("switched_at"))) / 20)
 
 
 def is_off(view: wl.View) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -103,7 +104,7 @@ def test_where_the_others_hold_the_head_says_what_was_not_judged():
 
 
 @pytest.mark.parametrize("engine", ["native", "python"])
-def test_so_does_every_verb(engine: str):
+def test_so_does_every_verb(engine: Literal["native", "python"]):
     made = system()
     assert sorted(left_out(wl.fuzz(made, walks=50, engine=engine))) == sorted(NAMES)
     alone = made.replace(properties=[late, few, busy])

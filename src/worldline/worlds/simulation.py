@@ -117,8 +117,8 @@ class Simulation:
 
     def planned(self, until: float) -> float | None:
         """Return when the next thing may happen; None if nothing before a time is over."""
-        heap = self._agenda.heap
-        return heap[0][0] if heap and heap[0][0] <= until else None
+        time = self._agenda.next_time()
+        return time if time <= until else None
 
     @property
     def event(self) -> Event:
