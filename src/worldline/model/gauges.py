@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
@@ -23,7 +23,7 @@ from worldline.model.data.settling import settled
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.instruments import Instruments
-from worldline.model.observers import Sent, Step
+from worldline.model.observers import Sent
 from worldline.model.usercode import activity, running
 from worldline.model.usercode.running import refuse
 from worldline.model.usercode.user_functions import check_function, codes_of
@@ -35,45 +35,70 @@ _REMEDY = "a gauge must make something of every step"
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class TimedStep:
     """One event of a run by a clock and what happened in it, as a gauge sees it.
 
-    Attributes
+    Parameters
     ----------
-    event
-        The event, with its kind, node, peer and payload.
-    handled
-        Whether a handler took it.
     sends
-        What was sent, in order.
-    choices
-        The indices of the options taken.
-    time
-        Seconds since the run began.
+        Returns what was sent, in order; asked if somebody looks.
+    lamport
+        The Lamport time; None if nobody keeps it.
     """
 
-    event: Event
-    handled: bool
-    sends: tuple[Sent, ...]
-    choices: Choices
-    time: float
-    _lamport: int | None = field(default=None, repr=False)
+    # One is made for each event of a run with gauges, and most look at little of it.
+    __slots__ = ("_choices", "_event", "_handled", "_lamport", "_sends", "_time")
 
-    @classmethod
-    def of(cls, step: Step, time: float, lamport: int | None) -> TimedStep:
-        """Return a step with its time, and its Lamport time if that is known."""
-        seen = step.event, step.handled, step.sends, step.choices
-        return cls(*seen, time, lamport)
+    def __init__(
+        self,
+        event: Event,
+        *,
+        handled: bool,
+        sends: Callable[[], tuple[Sent, ...]],
+        choices: Sequence[int],
+        time: float,
+        lamport: int | None,
+    ) -> None:
+        self._event = event
+        self._handled = handled
+        self._sends = sends
+        self._choices = choices
+        self._time = time
+        self._lamport = lamport
+
+    @property
+    def event(self) -> Event:
+        """The event, with its kind, node, peer and payload."""
+        return self._event
 
     @property
     def node(self) -> NodeId | None:
         """Where it happened."""
-        return self.event.node
+        return self._event.node
+
+    @property
+    def handled(self) -> bool:
+        """Whether a handler took it."""
+        return self._handled
+
+    @property
+    def sends(self) -> tuple[Sent, ...]:
+        """What was sent, in order."""
+        return self._sends()
+
+    @property
+    def choices(self) -> Choices:
+        """The indices of the options taken."""
+        return tuple(self._choices)
+
+    @property
+    def time(self) -> float:
+        """Seconds since the run began."""
+        return self._time
 
     @property
     def lamport(self) -> int:
-        """Its Lamport time: one more than that of what it depends on.
+        """The Lamport time: one more than that of what it depends on.
 
         Raises
         ------
@@ -219,22 +244,47 @@ def first_instruments(gauges: Sequence[Gauge], view: View | None = None) -> Inst
 
 
 def fold(
+    gauges: Sequence[Gauge],
+    instruments: Instruments,
+    step: TimedStep,
+    view: View,
+    series: running.Series | None = None,
+) -> None:
+    """Fold a step into gauges, in order: each sees what those before it have now.
+
+    Parameters
+    ----------
+    series
+        In which they run; None for one by itself.
+
+    Raises
+    ------
+    ModelError
+        As `Gauge.next` does.
+    """
+    if series is None:
+        _fold(gauges, instruments, step, view)
+        return
+    try:
+        series.run(lambda: _fold(gauges, instruments, step, view), _MARK)
+    except BaseException as error:
+        refuse("a gauge", gauges[0].fold, error, _REMEDY)
+
+
+def _fold(
     gauges: Sequence[Gauge], instruments: Instruments, step: TimedStep, view: View
 ) -> None:
-    """Fold a step into gauges, in order: each sees what those before it have now."""
     values = instruments.gauges
     for one in gauges:
         before = values[one.name]
         after = one.next(before, step, view)
         # What is equal stays the same object, so that nothing is judged again for it.
-        if (
-            type(after) is not type(before)
-            or type(after) not in _ATOMS
-            or after != before
-        ):
+        is_atom = type(after) is type(before) and type(after) in _ATOMS
+        if not (is_atom and after == before):
             values[one.name] = after
 
 
+_MARK = hash("gauges")
 _ATOMS = frozenset({int, float, str, bool, NodeId})
 
 

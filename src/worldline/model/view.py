@@ -111,6 +111,9 @@ def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
     return ColumnRead(column, what, detail)
 
 
+_TIME = read_of(INSTRUMENTS, "time")
+
+
 class Reader(Protocol):
     """The back end of a view, which a world provides."""
 
@@ -252,7 +255,7 @@ class View:
         """
         if self._instruments is None:
             raise Timeless(_who(), "the time")
-        time: float = self._reader.read(read_of(INSTRUMENTS, "time"))
+        time: float = self._reader.read(_TIME)
         return time
 
     def gauge(self, name: str) -> Any:

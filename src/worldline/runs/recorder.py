@@ -10,7 +10,7 @@ from worldline._version import __version__
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
-from worldline.model.gauges import TimedStep, fold
+from worldline.model.gauges import fold
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import Networks
 from worldline.model.node import NodeType
@@ -94,7 +94,7 @@ class Recorder:
         if instruments is not None and time is not None:
             instruments.time = time
             if outcome.failure is None:
-                timed = TimedStep.of(outcome.as_step(event), time, lamport)
+                timed = outcome.as_timed(event, time, lamport)
                 fold(self.world.system.gauges, instruments, timed, self.world.view)
         return dataclasses.replace(record, lamport=lamport, time=time)
 

@@ -81,6 +81,11 @@ class ClockedDoor(CollectingDoor):
         """To whom, from which part, what, and whether it was taken; in order."""
         return self._sends
 
+    @property
+    def choices(self) -> list[int]:
+        """The options that were taken, in order."""
+        return self._choices
+
     def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
         return self.chance.choose(self.index, count, weights)
 

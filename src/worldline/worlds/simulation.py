@@ -12,6 +12,7 @@ events of a simulation in the order of a logical clock, predicates after each.
 
 from __future__ import annotations
 
+import functools
 import math
 from array import array
 from collections.abc import Callable
@@ -19,14 +20,16 @@ from typing import Any, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.gauges import TimedStep
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.network import Capability
 from worldline.model.network.datagrams import delivery
 from worldline.model.node import Handler
+from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer, Status
-from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.outcome import Outcome, as_made
 from worldline.model.system import System
 from worldline.model.workload import Invocation
 from worldline.worlds.agenda import Agenda, AgendaEntry
@@ -130,6 +133,18 @@ class Simulation:
             is_timer = type(what) is PendingTimer
             self._event = _fired(node, what) if is_timer else delivery(node, what)
         return self._event
+
+    def timed_step(self, lamport: int | None) -> TimedStep:
+        """Return the last event as gauges see it, with its Lamport time if it is known."""
+        door = self.world.door
+        return TimedStep(
+            as_made(self.event, door.choices),
+            handled=self._result is Result.HANDLED,
+            sends=functools.partial(_sent, door.me, door.sends),
+            choices=door.choices,
+            time=self.now,
+            lamport=lamport,
+        )
 
     def outcome(self) -> Outcome:
         """Return what became of the last event."""
@@ -275,6 +290,10 @@ def _fired(node: NodeId, timer: PendingTimer) -> Event:
     return Event(
         Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload
     )
+
+
+def _sent(me: NodeId, sends: list[tuple[NodeId, str, Any, bool]]) -> tuple[Sent, ...]:
+    return tuple(Sent(me, *sent) for sent in sends)
 
 
 _SORTS: dict[type, Callable[[Simulation, AgendaEntry], bool]] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from worldline.model.drawn import is_drawn, taken
 from worldline.model.events import Choices, Event
+from worldline.model.gauges import TimedStep
 from worldline.model.kinds import Kind
 from worldline.model.observers import Sent, Step
 from worldline.model.semantics.execute import Failure, Result
@@ -48,7 +50,23 @@ class Outcome:
     def as_step(self, event: Event) -> Step:
         """Return what an observer sees of it: of a call, the arguments it was made with."""
         handled = self.result is Result.HANDLED
-        if event.kind is Kind.CALL and is_drawn(event.payload):
-            arguments = taken(event.payload, self.choices)
-            event = Event(event.kind, event.node, name=event.name, payload=arguments)
-        return Step(event, handled, self.sends, self.choices)
+        return Step(as_made(event, self.choices), handled, self.sends, self.choices)
+
+    def as_timed(self, event: Event, time: float, lamport: int | None) -> TimedStep:
+        """Return what a gauge sees of it."""
+        return TimedStep(
+            as_made(event, self.choices),
+            handled=self.result is Result.HANDLED,
+            sends=lambda: self.sends,
+            choices=self.choices,
+            time=time,
+            lamport=lamport,
+        )
+
+
+def as_made(event: Event, choices: Sequence[int]) -> Event:
+    """Return an event; of a call, with the arguments it was made with."""
+    if event.kind is Kind.CALL and is_drawn(event.payload):
+        arguments = taken(event.payload, choices)
+        return Event(event.kind, event.node, name=event.name, payload=arguments)
+    return event

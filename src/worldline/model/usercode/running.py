@@ -114,6 +114,19 @@ class Series:
         beat.end()
         sys.setrecursionlimit(self._limit)
 
+    def run(self, run: Callable[[], T], mark: int) -> T:
+        """Return what user code returns that cannot be run again."""
+        self.enter(mark)
+        try:
+            check()
+            answer = run()
+            check()
+        except BaseException as error:
+            raise cause(error) from None
+        finally:
+            self.leave()
+        return answer
+
 
 def check() -> None:
     """Raise what is to stop the user code, should that have swallowed it.

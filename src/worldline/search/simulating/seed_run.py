@@ -9,7 +9,7 @@ from typing import final
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.model.events import Event
-from worldline.model.gauges import TimedStep, first_instruments, fold
+from worldline.model.gauges import first_instruments, fold
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
@@ -26,6 +26,8 @@ from worldline.worlds.standing import Standing, StandingAnswer
 
 FAILED = -1
 """Stands for a handler that failed, in the place of a property."""
+
+_MARK = hash("confidences")
 
 _LOOK = 256
 """Events between two looks at time and memory."""
@@ -155,7 +157,7 @@ class JudgedRun:
             for number, prop in enumerate(question.wanted)
             if prop.kind is PropertyKind.LIVENESS
         }
-        asks = any(one.asks_lamport for one in gauges) or (detailed and self._watches)
+        asks = any(one.asks_lamport for one in gauges)
         self._lamport = LamportClock(world) if asks else None
         self._step: tuple[int, int | None] = (0, None)
         self._followed = list(self._watches.values())
@@ -252,17 +254,21 @@ class JudgedRun:
         if not gauges and self._lamport is None:
             self._step = (step, None)
             return
-        event, outcome = simulation.event, simulation.outcome()
-        clock = self._lamport
-        lamport = None if clock is None else clock.tick(step, event, outcome)
+        clock, lamport = self._lamport, None
+        if clock is not None:
+            lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
-        timed = TimedStep.of(outcome.as_step(event), self._instruments.time, lamport)
-        fold(gauges, self._instruments, timed, simulation.world.view)
+        if gauges:
+            timed, world = simulation.timed_step(lamport), simulation.world
+            fold(gauges, self._instruments, timed, world.view, world.series)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
         watches = [(n, self._watches[n]) for n, _ in asked if n in self._watches]
-        sure = [(number, watch) for number, watch in watches if watch.is_sure()]
+        if not watches:
+            return False
+        series = self.simulation.world.series
+        sure = series.run(lambda: [one for one in watches if one[1].is_sure()], _MARK)
         if sure:
             now, due = self._instruments.time, []
             for number, watch in sure:
