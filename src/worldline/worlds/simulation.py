@@ -34,6 +34,7 @@ from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import SetDelay
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.courier import Courier
+from worldline.worlds.links import Incoming
 from worldline.worlds.weather import WeatherEvent, event_of
 
 _BREAK = frozenset(
@@ -212,6 +213,10 @@ class Simulation:
             return self._happen(self.courier.arrive(entry), index)
         return self._run(entry, handler, (envelope.src, envelope.message))
 
+    def _come(self, entry: AgendaEntry) -> bool:
+        self.courier.come(entry)
+        return False
+
     def _error(self, entry: AgendaEntry) -> bool:
         return self._happen(self.courier.error(entry), entry[2])
 
@@ -276,6 +281,7 @@ _SORTS: dict[type, Callable[[Simulation, AgendaEntry], bool]] = {
     PendingTimer: Simulation._timer,
     OpenEnvelope: Simulation._message,
     Envelope: Simulation._message,
+    Incoming: Simulation._come,
     NodeId: Simulation._error,
     Kind: Simulation._start,
     int: Simulation._script,

@@ -28,8 +28,9 @@ class SimulateOptions(SystemOptions):
         ),
         Group(
             "conditions",
-            "A DURATION is written as in 20ms, 1.5s or 10m.",
-            ("latency", "loss", "duplicate", "rate", "weather"),
+            "A DURATION is written as in 20ms, 1.5s or 10m; what a link carries in a "
+            "second as in 1Mbit or 500kB.",
+            ("latency", "uplink", "downlink", "loss", "duplicate", "rate", "weather"),
         ),
     )
 
@@ -43,6 +44,15 @@ class SimulateOptions(SystemOptions):
         "how long messages take: 'constant D', 'uniform D D' or 'lognormal D SPREAD', "
         "where D is a DURATION and SPREAD the standard deviation of the logarithm",
         Text("MODEL"),
+    )
+    uplink: str | None = option(
+        None,
+        "what the link of each node carries out in a second: a message occupies it for "
+        "as long as its bytes take, and others wait (default: any amount)",
+        Text("CAPACITY"),
+    )
+    downlink: str | None = option(
+        None, "the same of what it carries in (default: any amount)", Text("CAPACITY")
     )
     loss: float = option(
         0.0,

@@ -44,6 +44,7 @@ from worldline.search.simulating.weather_file import (
 from worldline.shrink.spread import Spread
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
+from worldline.worlds.links import capacity_of
 
 _CHUNK = 32
 """Seeds that one process runs, at most, before it says what came of them."""
@@ -104,6 +105,8 @@ def _question(
     weather = weather_of(entries, made, options.weather or "")
     conditions = Conditions(
         latency=latency_of(options.latency),
+        uplink=_capacity(options.uplink),
+        downlink=_capacity(options.downlink),
         loss=options.loss,
         duplicate=options.duplicate,
         rate=options.rate,
@@ -117,6 +120,10 @@ def _question(
         events=options.events,
         interval=options.interval,
     )
+
+
+def _capacity(given: str | None) -> float | None:
+    return None if given is None else capacity_of(given)
 
 
 def _injected(system: System, faults: set[str]) -> System:
