@@ -191,3 +191,52 @@ def test_weather_on_the_command_line_is_that_of_a_file():
         told.append([line for line in result.out.splitlines() if "(at " in line])
     assert told[0] == told[1]
     assert sum("crash" in line for line in told[0]) == 1
+
+
+LATENCIES = """
+def far(src, dst, drawn):
+    return 0.2 + drawn if src.name == "s" else 0.001
+
+def raising(src, dst, drawn):
+    raise ValueError("no idea")
+
+def negative(src, dst, drawn):
+    return -drawn - 1
+
+def drawn_alone(drawn):
+    return drawn
+"""
+
+
+def test_a_function_says_how_long_messages_take():
+    Path("far.py").write_text(LATENCIES)
+    options = ("--seeds", "50", "--seconds", "5")
+    late = run("simulate", "lease.py", "--latency", "far.py:far", *options)
+    # A grant is as long under way, at least, as an ask takes that comes meanwhile.
+    assert late.status == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("raising", "the latency raised ValueError: no idea (far.py:6"),
+        ("negative", "the latency (far.py:8) gives -1."),
+        ("drawn_alone", "the latency has the parameters (drawn)"),
+        ("missing", "missing"),
+    ],
+)
+def test_a_function_that_gives_no_latency_is_refused(name: str, words: str):
+    Path("far.py").write_text(LATENCIES)
+    said = refusal(run("simulate", "lease.py", "--latency", f"far.py:{name}"))
+    assert words in said
+
+
+def test_links_of_limited_capacity_make_messages_late():
+    options = ("--property", "somebody_holds", "--seconds", "8", "--json")
+    reached = []
+    for limit in ((), ("--uplink", "8bit"), ("--downlink", "8bit")):
+        told = json.loads(run("simulate", "lease.py", *options, *limit).out)
+        reached.append(told["properties"][0]["verdict"])
+    # The two messages have more than eight bytes each.
+    assert reached == ["holds", "unknown", "unknown"]
+    assert "no capacity" in refusal(run("simulate", "lease.py", "--downlink", "0kB"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from worldline.worlds.latency import Latency
+from worldline.worlds.latency import Latency, LatencyBetween
 from worldline.worlds.weather import WeatherEvent
 
 
@@ -19,6 +19,8 @@ class Conditions:
     ----------
     latency
         Of each message.
+    between
+        Another latency in its place, which depends on the nodes as well; None for none.
     loss, duplicate
         The share of messages that a network which can loses or doubles.
     rate
@@ -30,6 +32,7 @@ class Conditions:
     """
 
     latency: Latency
+    between: LatencyBetween | None = None
     loss: float = 0.0
     duplicate: float = 0.0
     rate: float = 1.0

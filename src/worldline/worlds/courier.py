@@ -23,12 +23,12 @@ from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.transitions import arrivals
 from worldline.model.system import System
+from worldline.worlds.access_links import AccessLinks, AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.dry_run import DryRuns, is_noop
-from worldline.worlds.links import Incoming, Links
 
 _ARRIVES, _LOST, _DOUBLED = range(3)
 """What becomes of a message on its way."""
@@ -61,7 +61,7 @@ class Courier:
         self._last: dict[tuple[int, int], float] = {}
         self._abilities: dict[tuple[str, type], tuple[bool, bool, bool]] = {}
         self._links = (
-            Links(conditions.uplink, conditions.downlink, len(system.ids))
+            AccessLinks(conditions.uplink, conditions.downlink, len(system.ids))
             if conditions.limits_links
             else None
         )
@@ -83,7 +83,7 @@ class Courier:
             left = agenda.now
             if self._links is not None and to != index:
                 left = self._links.leave(index, message, left)
-            at = left + self._latency(index, count)
+            at = left + self._latency(index, to, count)
             if ordered:
                 at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
             fate = _ARRIVES
@@ -155,7 +155,8 @@ class Courier:
         for index in range(len(self._system.ids)):
             for peer, link in self.world.mailbox(index).connections().items():
                 if link.error_here:
-                    at = self._agenda.now + self._latency(index, self._count(index))
+                    to = self._system.index[peer]
+                    at = self._agenda.now + self._latency(index, to, self._count(index))
                     self._agenda.note(at, index, peer)
 
     def must_wait(self, index: int, event: Event) -> bool:
@@ -212,7 +213,7 @@ class Courier:
             self._agenda.again([arriving, arriving])
         else:
             self._agenda.again([arriving])
-            at = self._agenda.now + self._latency(src, self._count(src))
+            at = self._agenda.now + self._latency(src, index, self._count(src))
             self._note(at, index, envelope, _ARRIVES)
         return concerning(kind, node, envelope)
 
@@ -221,7 +222,7 @@ class Courier:
         limited = self._links is not None and self._links.limits_down
         # What is lost does not get so far.
         if limited and fate is not _LOST and envelope.src != self._system.ids[index]:
-            self._agenda.note(at, index, Incoming(envelope, fate))
+            self._agenda.note(at, index, AtDownlink(envelope, fate))
         else:
             self._agenda.note(at, index, envelope, fate)
 
@@ -239,7 +240,7 @@ class Courier:
     def _under_way(self) -> Iterator[tuple[int, Envelope]]:
         entries = [*self._agenda.all(), *self._held]
         for entry in sorted(entries, key=lambda entry: entry[1]):
-            what = entry[3].envelope if type(entry[3]) is Incoming else entry[3]
+            what = entry[3].envelope if type(entry[3]) is AtDownlink else entry[3]
             if isinstance(what, Envelope):
                 yield entry[2], what
 
@@ -249,9 +250,13 @@ class Courier:
         self._counts[index] = count + 1
         return count
 
-    def _latency(self, index: int, count: int) -> float:
+    def _latency(self, index: int, to: int, count: int) -> float:
         drawn = self._chance.at(Chance.LATENCY, index, count)
-        return self._conditions.latency(drawn) * self.delay
+        between = self._conditions.between
+        if between is None:
+            return self._conditions.latency(drawn) * self.delay
+        ids = self._system.ids
+        return between(ids[index], ids[to], drawn) * self.delay
 
     def _befalls(self, kind: int, index: int, count: int, share: float) -> bool:
         return share > self._chance.at(kind, index, count)

@@ -29,12 +29,12 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.model.workload import Invocation
+from worldline.worlds.access_links import AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import SetDelay
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.courier import Courier
-from worldline.worlds.links import Incoming
 from worldline.worlds.weather import WeatherEvent, event_of
 
 _BREAK = frozenset(
@@ -281,7 +281,7 @@ _SORTS: dict[type, Callable[[Simulation, AgendaEntry], bool]] = {
     PendingTimer: Simulation._timer,
     OpenEnvelope: Simulation._message,
     Envelope: Simulation._message,
-    Incoming: Simulation._come,
+    AtDownlink: Simulation._come,
     NodeId: Simulation._error,
     Kind: Simulation._start,
     int: Simulation._script,

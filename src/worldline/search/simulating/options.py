@@ -12,6 +12,7 @@ from worldline.options.declaring import Group, option
 from worldline.options.values import Amount, Function, InPython, Seconds, Text, Whole
 
 if TYPE_CHECKING:
+    from worldline.model.data.identity import NodeId
     from worldline.search.report import Progress
 
 
@@ -39,10 +40,12 @@ class SimulateOptions(SystemOptions):
     )
     events: int | None = option(None, "events of each run, at most", Whole())
     seeds: int = option(1, "runs to make: with --seed, and those after it", Whole())
-    latency: str = option(
+    latency: str | Callable[[NodeId, NodeId, float], float] = option(
         "uniform 10ms 50ms",
         "how long messages take: 'constant D', 'uniform D D' or 'lognormal D SPREAD', "
-        "where D is a DURATION and SPREAD the standard deviation of the logarithm",
+        "where D is a DURATION and SPREAD the standard deviation of the logarithm; or "
+        "FILE.py:function, which is given sender, receiver and a number drawn from "
+        "[0, 1), and returns seconds",
         Text("MODEL"),
     )
     uplink: str | None = option(

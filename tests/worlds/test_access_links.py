@@ -1,15 +1,17 @@
-"""Links of limited capacity: a source that serves receivers ends when a formula says."""
+"""AccessLinks of limited capacity: a source that serves receivers ends when a formula says."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 import worldline as wl
 from worldline.model.data.content import canonical_bytes
 from worldline.model.data.values import freeze
+from worldline.worlds.access_links import capacity_of, size_of
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
-from worldline.worlds.links import capacity_of, size_of
 from worldline.worlds.simulation import Simulation
 
 BLOCK_BYTES = 16_384
@@ -177,7 +179,7 @@ def test_a_message_has_the_size_that_it_declares_or_that_of_its_canonical_form()
 
 
 @pytest.mark.parametrize("size", [-1, True, float("nan"), "1kB"])
-def test_a_size_that_is_none_is_refused(size: object):
+def test_a_size_that_is_none_is_refused(size: Any):
     with pytest.raises(wl.ModelError, match="its size is"):
 
         @wl.message(size=size)

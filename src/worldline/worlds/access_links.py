@@ -1,4 +1,4 @@
-"""The links of nodes to the network: what they carry in a second, and who waits for whom.
+"""Access links, of nodes to the network: what they carry in a second, and who waits for whom.
 
 A message occupies the uplink of its sender for as long as its size takes, is under way
 for its latency, and then occupies the downlink of its receiver. Each link takes messages
@@ -80,7 +80,7 @@ def size_of(message: Any) -> float:
 
 
 @final
-class Incoming:
+class AtDownlink:
     """A message that has come to the downlink of its receiver.
 
     Attributes
@@ -97,7 +97,7 @@ class Incoming:
 
 
 @final
-class Links:
+class AccessLinks:
     """The links of all nodes, and when each of them is free again.
 
     Parameters
