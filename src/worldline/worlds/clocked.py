@@ -21,6 +21,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.events import Event
+from worldline.model.instruments import Instruments
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, Mailbox, carrier
@@ -145,6 +146,7 @@ class ClockedWorld:
         self.door = ClockedDoor(self, chance)
         self.failure: Failure | None = None
         self.touched: set[int] = set()
+        self.instruments: Instruments | None = None
         self.series = Series()
         self.view = View(system, LiveReader(self))
         self._first = system.layout.first
@@ -156,6 +158,11 @@ class ClockedWorld:
         }
         if not _is_free(system):
             self.keep_mail()
+
+    def attach(self, instruments: Instruments) -> None:
+        """Let views of this world show the instruments of the run that it is in."""
+        self.instruments = instruments
+        self.view = View(self.system, LiveReader(self), instruments)
 
     @property
     def keeps_mail(self) -> bool:
