@@ -4,7 +4,7 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
-``search``, ``lineage``; ``debug``, ``minimizing``; ``cli``. Imports go down only. This
+``search``, ``lineage``; ``debug``, ``minimizing``, ``query``; ``cli``. Imports go down only. This
 file is the public face: ``import worldline as wl``.
 """
 
@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
+    from worldline.query.asking import QueryResult, query
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -142,6 +143,7 @@ _LAZY = {
     "worldline.minimizing.minimize": ("minimize",),
     "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.progress": ("PassReport", "ShrinkProgress"),
+    "worldline.query.asking": ("QueryResult", "query"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
@@ -221,6 +223,7 @@ __all__ = [
     "PropertyFailed",
     "PropertyKind",
     "PropertyReport",
+    "QueryResult",
     "Replayed",
     "Report",
     "RunSize",
@@ -273,6 +276,7 @@ __all__ = [
     "on",
     "one_of",
     "part",
+    "query",
     "records",
     "replay",
     "safety",
