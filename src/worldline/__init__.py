@@ -4,8 +4,8 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
-``search``, ``lineage``; ``debug``, ``minimizing``, ``query``; ``cli``. Imports go down only. This
-file is the public face: ``import worldline as wl``.
+``search``, ``lineage``; ``debug``, ``minimizing``, ``querying``; ``cli``. Imports go down
+only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
-    from worldline.query.asking import QueryResult, query
+    from worldline.querying.asking import QueryResult, query
     from worldline.runs.alarms import Alarms
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
@@ -146,7 +146,7 @@ _LAZY = {
     "worldline.minimizing.minimize": ("minimize",),
     "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.progress": ("PassReport", "ShrinkProgress"),
-    "worldline.query.asking": ("QueryResult", "query"),
+    "worldline.querying.asking": ("QueryResult", "query"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),

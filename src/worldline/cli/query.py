@@ -12,8 +12,8 @@ from worldline.cli.options import add_json, add_partial, place, positive, print_
 from worldline.cli.terminal import print_lines
 
 if TYPE_CHECKING:
-    from worldline.query.asking import QueryResult
-    from worldline.query.duck import Connection
+    from worldline.querying.asking import QueryResult
+    from worldline.querying.duck import Connection
 
 SUMMARY = "ask a recorded run in SQL"
 
@@ -43,7 +43,7 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from worldline.query.asking import MEMORY_MB
+    from worldline.querying.asking import MEMORY_MB
 
     parser.set_defaults(run=run)
     parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
@@ -78,9 +78,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load a trace and answer; the exit code is 0."""
-    from worldline.query.asking import ask, opened
-    from worldline.query.duck import shut
-    from worldline.query.exporting import export
+    from worldline.querying.asking import ask, opened
+    from worldline.querying.duck import shut
+    from worldline.querying.exporting import export
 
     sql = sys.stdin.read() if arguments.sql == "-" else arguments.sql
     with opened(
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         threads=arguments.threads,
         max_memory=arguments.max_memory,
     ) as connection:
-        written = ()
+        written: tuple[str, ...] = ()
         if arguments.export is not None:
             written = export(connection, arguments.export)
         shut(connection)
@@ -117,12 +117,9 @@ def _print(result: QueryResult, arguments: argparse.Namespace) -> None:
 
 def _print_schema(connection: Connection, arguments: argparse.Namespace) -> None:
     """Print what can be asked: of a table also how many rows this run has."""
-    from worldline.query.schema import EXAMPLES, TABLES, VIEWS
+    from worldline.querying.schema import EXAMPLES, TABLES, VIEWS
 
-    counts = {
-        table.name: connection.sql(f"SELECT count(*) FROM {table.name}").fetchall()[0][0]  # noqa: S608
-        for table in TABLES
-    }
+    counts = {table.name: len(connection.table(table.name)) for table in TABLES}
     if arguments.json:
         print_json(
             {
@@ -143,7 +140,7 @@ def _print_schema(connection: Connection, arguments: argparse.Namespace) -> None
 
 
 def _schema_lines(counts: dict[str, int]) -> Iterator[str]:
-    from worldline.query.schema import TABLES, VIEWS
+    from worldline.querying.schema import TABLES, VIEWS
 
     for table in (*TABLES, *VIEWS):
         count = counts.get(table.name)

@@ -13,7 +13,7 @@ from worldline.cli.terminal import print_lines, unguarded
 from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
-    from worldline.query.asking import QueryResult
+    from worldline.querying.asking import QueryResult
 
 _NULL = "NULL"
 
@@ -26,10 +26,7 @@ def as_json(result: QueryResult) -> dict[str, Any]:
             for name, kind in zip(result.columns, result.types, strict=True)
         ],
         "rows": [
-            [
-                _json(value, kind)
-                for value, kind in zip(row, result.types, strict=True)
-            ]
+            [_json(value, kind) for value, kind in zip(row, result.types, strict=True)]
             for row in result.rows
         ],
     }

@@ -6,8 +6,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from worldline.query.duck import Connection, errors_told, quoted
-from worldline.query.schema import TABLES, VIEWS
+from worldline.querying.duck import Connection, errors_told, quoted
+from worldline.querying.schema import TABLES, VIEWS
 from worldline.trace.storing import store_folder
 
 EXPORTED = tuple(

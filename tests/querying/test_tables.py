@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.query import plainly
+from tests.querying import plainly
 from tests.search.test_liveness import ping_pong
 from tests.systems import VARIANTS
 from tests.trace.runs import boot, random_trace
@@ -16,13 +16,14 @@ from tests.trace.scenes import both_hold, granted_twice
 
 import worldline as wl
 from worldline.debug.state import node_state
-from worldline.query.asking import ask, opened
-from worldline.query.duck import Connection
+from worldline.querying.asking import ask, opened
+from worldline.querying.duck import Connection
 from worldline.runs.record import Ending, record
 from worldline.runs.state_record import state_record
 from worldline.trace.format import Trace, read, write
 from worldline.trace.json_text import show
 from worldline.trace.records import STATUS
+from worldline.worlds.checkpoint import take
 from worldline.worlds.direct import DirectWorld
 
 pytest.importorskip("duckdb")
@@ -52,7 +53,9 @@ def compare(connection: Connection, trace: Trace) -> None:
     assert rows(connection, "SELECT * EXCLUDE (message_json) FROM sends") == (
         plainly.sends(trace)
     )
-    changes = rows(connection, "SELECT * EXCLUDE (before_json, after_json) FROM changes")
+    changes = rows(
+        connection, "SELECT * EXCLUDE (before_json, after_json) FROM changes"
+    )
     assert changes == plainly.changes(trace)
     asked = "sent_in, src, dst, part, name, message, fate, ended_in"
     met = rows(connection, f"SELECT {asked} FROM messages")
@@ -102,10 +105,10 @@ def compare_states(connection: Connection, trace: Trace) -> None:
 def scenes(tmp_path: Path) -> Iterator[Trace]:
     yield both_hold()
     yield granted_twice()
-    report = wl.check(ping_pong(), out=tmp_path)
-    (lasso,) = [row.trace for row in report.properties if row.trace is not None]
-    trace = read(lasso)
-    assert trace.end is not None and trace.end.cycle is not None
+    wl.check(ping_pong(), out=tmp_path / "lasso.wl")
+    trace = read(tmp_path / "lasso.wl")
+    assert trace.end is not None
+    assert trace.end.cycle is not None
     yield trace
     yield from begun_in_states()
 
@@ -114,30 +117,37 @@ def begun_in_states() -> Iterator[Trace]:
     """Runs that begin where others are under way, without steps and with some."""
     for name in ("datagrams", "streams", "timed"):
         system = VARIANTS[name]()
-        world = DirectWorld(system)
+        world, rng = DirectWorld(system), random.Random(3)
         boot(world)
-        rng = random.Random(3)
-        for _ in range(12):
-            world.step(rng.choice(world.enabled()), source=lambda n, _: rng.randrange(n))
-        begins = world.checkpoint()
-        done = []
-        for length in (0, 15):
-            for _ in range(length):
-                if enabled := world.enabled():
-                    event = rng.choice(enabled)
-                    outcome = world.step(event, source=lambda n, _: rng.randrange(n))
-                    done.append((event, outcome.choices))
-            assert any(n.timers or n.messages for n in state_record(system, begins).nodes)
+        drawn(world, rng, 6)
+        begins = take(world)
+        state = state_record(system, begins)
+        assert any(node.timers or node.messages for node in state.nodes)
+        for length in (0, 8):
             yield record(
                 DirectWorld(system),
                 [],
                 [],
-                done,
-                ending=Ending(world.failure and "exception", None, wl.Verdict.UNKNOWN),
+                drawn(world, rng, length),
+                ending=Ending(None, None, wl.Verdict.UNKNOWN),
                 engine="test",
                 seed=0,
                 begins=begins,
             )
+
+
+def drawn(world: DirectWorld, rng: random.Random, length: int) -> list[Any]:
+    """Let so many events happen at most, drawn at random; return them and their choices."""
+    done: list[Any] = []
+    for _ in range(length):
+        enabled = world.enabled()
+        if not enabled:
+            break
+        event = rng.choice(enabled)
+        outcome = world.step(event, source=lambda count, _: rng.randrange(count))
+        assert world.failure is None
+        done.append((event, outcome.choices))
+    return done
 
 
 def check(trace: Trace, place: Path, *, has_parts: bool = False) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from worldline.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection as Connection
-else:
-    Connection = Any
+    from duckdb import DuckDBPyConnection
+
+Connection: TypeAlias = "DuckDBPyConnection"
 
 
 def duckdb() -> Any:
@@ -37,7 +37,9 @@ def duckdb() -> Any:
 
 
 @contextlib.contextmanager
-def connected(folder: Path, *, threads: int | None, memory: int) -> Iterator[Connection]:
+def connected(
+    folder: Path, *, threads: int | None, memory: int
+) -> Iterator[Connection]:
     """Give a new database in memory, for as long as the block runs.
 
     Parameters

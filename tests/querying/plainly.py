@@ -38,9 +38,9 @@ def messages(trace: Trace) -> list[Row]:
         last[at] = row
 
     for node in trace.state.nodes if trace.state else ():
-        for one in node.messages:
-            name = one.message["$is"].rpartition(".")[2]
-            put(None, one.src, node.name, one.part, name, one.message)
+        for message in node.messages:
+            name = message.message["$is"].rpartition(".")[2]
+            put(None, message.src, node.name, message.part, name, message.message)
     for step in trace.steps:
         kind = KINDS[step.kind]
         at = (step.sent_in, step.peer, step.node, step.part, key(step.payload))
@@ -78,12 +78,14 @@ def timers(trace: Trace) -> list[Row]:
 
     for node in trace.state.nodes if trace.state else ():
         for one in node.timers:
-            at = (node.name, one.part, one.name, key(one.payload))
-            told = (node.name, one.part, one.name, text(one.payload), one.after)
-            pending[at] = (None, *told)
+            at: Row = (node.name, one.part, one.name, key(one.payload))
+            event: Row = (node.name, one.part, one.name, text(one.payload), one.after)
+            pending[at] = (None, *event)
     for step in trace.steps:
         if step.kind == "timer":
-            end((step.node, step.part, step.name, key(step.payload)), "timer", step.step)
+            end(
+                (step.node, step.part, step.name, key(step.payload)), "timer", step.step
+            )
         if KINDS[step.kind].forgets:
             for at in [at for at in pending if at[0] == step.node]:
                 end(at, step.kind, step.step)
@@ -99,7 +101,17 @@ def timers(trace: Trace) -> list[Row]:
 
 def sends(trace: Trace) -> list[Row]:
     return [
-        (step.step, n, step.time, step.node, s.to, s.part, s.name, show(s.message), s.taken)
+        (
+            step.step,
+            n,
+            step.time,
+            step.node,
+            s.to,
+            s.part,
+            s.name,
+            show(s.message),
+            s.taken,
+        )
         for step in trace.steps
         for n, s in enumerate(step.sends, 1)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worldline.query.duck import Connection
+from worldline.querying.duck import Connection
 
 _FIRST = -(2**62)
 """Stands for what was before the first step."""

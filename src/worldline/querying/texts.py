@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from worldline.query.duck import Connection, quoted
+from worldline.querying.duck import Connection, quoted
 from worldline.trace.json_checks import check
 from worldline.trace.json_text import show
 

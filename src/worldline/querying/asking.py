@@ -12,9 +12,9 @@ from typing import Any, final
 from worldline.model.amounts import refuse_other_than_whole
 from worldline.model.arguments import check_path, named
 from worldline.model.errors import UsageError
-from worldline.query.duck import Connection, connected, duckdb, errors_told, shut
-from worldline.query.tables import load
-from worldline.query.views import add_views
+from worldline.querying.duck import Connection, connected, duckdb, errors_told, shut
+from worldline.querying.tables import load
+from worldline.querying.views import add_views
 from worldline.trace.format import StrPath
 
 MEMORY_MB = 2_048
@@ -107,6 +107,8 @@ def opened(
 
     It can still write files: `shut` it before anybody's statement is run.
     """
+    if trace is None:
+        raise UsageError("the trace is None", remedy="give the path of a file")
     check_path("the trace", trace)
     refuse_other_than_whole(threads=threads, max_memory=max_memory)
     duckdb()
@@ -130,7 +132,9 @@ def ask(
         If it is none, or DuckDB refuses it.
     """
     if not sql.strip().strip(";"):
-        raise UsageError("there is no statement", remedy="give one: SELECT * FROM steps")
+        raise UsageError(
+            "there is no statement", remedy="give one: SELECT * FROM steps"
+        )
     with errors_told():
         done = connection.execute(sql, values)
         described = done.description or []

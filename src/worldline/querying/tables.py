@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from worldline.model.errors import InputError
 from worldline.model.kinds import KINDS
-from worldline.query.duck import Connection, Refused, errors_told, quoted
-from worldline.query.opening import first_values, pending, under_way
-from worldline.query.source import Source, source, strictly
-from worldline.query.texts import spell
+from worldline.querying.duck import Connection, Refused, errors_told, quoted
+from worldline.querying.opening import first_values, pending, under_way
+from worldline.querying.source import Source, source, strictly
+from worldline.querying.texts import spell
 from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json, show
 from worldline.trace.records import BOOT, PROLOGUE, RUN
@@ -171,8 +171,8 @@ SELECT count(*) FROM raw WHERE NOT coalesce(
     AND len(choices) = len(widths) AND lamport >= 1
     AND sends IS NOT NULL AND timers IS NOT NULL AND changes IS NOT NULL
     AND log IS NOT NULL
-    AND coalesce("from" BETWEEN {first} AND step - 1, true)
-    AND coalesce(time >= 0 AND isfinite(time) AND {timed}, true)
+    AND ("from" IS NULL OR "from" BETWEEN {first} AND step - 1)
+    AND (time IS NULL OR (time >= 0 AND isfinite(time) AND {timed}))
     AND (node IS NULL OR node IN (SELECT node FROM nodes))
     AND (peer IS NULL OR peer IN (SELECT node FROM nodes)), false)
 """
@@ -394,7 +394,10 @@ def _refuse_odd_steps(connection: Connection, read: Source) -> None:
     end = read.end
     if rows != read.steps or (end is not None and end.steps != steps):
         raise Malformed("", "its lines are not those of a trace")
-    if end is not None and max(end.deliveries, end.externals, (end.cycle or 1) - 1) > steps:
+    if (
+        end is not None
+        and max(end.deliveries, end.externals, (end.cycle or 1) - 1) > steps
+    ):
         raise Malformed("", "its end counts otherwise")
     if rows and first > 1:
         raise Malformed("step", f"the first step is {first}")
