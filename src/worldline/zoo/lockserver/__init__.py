@@ -84,7 +84,9 @@ def system(
     if unknown:
         raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
     if min(clients, threads, locks, sockets) < 1 or rest < 0:
-        raise ValueError("clients, threads, locks and sockets are 1 at least, rest is 0")
+        raise ValueError(
+            "clients, threads, locks and sockets are 1 at least, rest is 0"
+        )
     server, *others = wl.ids("server", *[f"c{i}" for i in range(1, clients + 1)])
     nodes: dict[wl.NodeId, Any] = {server: Server()}
     for client in others:
