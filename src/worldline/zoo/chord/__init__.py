@@ -5,8 +5,12 @@ from __future__ import annotations
 import worldline as wl
 from worldline.zoo.chord.properties import (
     alone_on_both_sides,
+    correct_fingers,
     find_queue_is_bounded,
+    joining,
+    last_churn,
     predecessor_is_nearest,
+    ring_consistency,
 )
 from worldline.zoo.chord.protocol import Chord
 from worldline.zoo.chord.ring import key_of, nodes
@@ -23,7 +27,7 @@ def system(
     size: int = 3,
     bits: int = 4,
     keep: int = 2,
-    contacts: int = 1,
+    contacts: int = 10,
     fingers: bool = True,
     start: str = "",
     bugs: tuple[str, ...] = (),
@@ -56,7 +60,14 @@ def system(
         network=wl.streams(),
         workload=[wl.script(node, [wl.invoke(Chord.join, known)]) for node in names],
         faults=wl.Faults(resets=resets, connection_errors=connection_errors),
-        properties=[alone_on_both_sides, predecessor_is_nearest, find_queue_is_bounded],
+        properties=[
+            alone_on_both_sides,
+            predecessor_is_nearest,
+            find_queue_is_bounded,
+            ring_consistency,
+            *([correct_fingers] if fingers else []),
+        ],
+        gauges=[joining, last_churn],
         prologue=prologue,
         name="chord",
     )
