@@ -168,7 +168,8 @@ class JudgedRun:
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        ended = bound_that_ended(lambda: self._run(recording))
+        with simulation.world.series:
+            ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         for number, watch in self._watches.items():
             watch.end()
@@ -184,9 +185,9 @@ class JudgedRun:
         count, due = 0, 0.0
         while True:
             until = question.seconds if interval is None else min(due, question.seconds)
-            event = simulation.next(until)
+            has_happened = simulation.advance(until)
             self._instruments.time = simulation.now
-            if event is None:
+            if not has_happened:
                 if interval is not None and self._violates(self._late):
                     return
                 if until == question.seconds:
@@ -197,12 +198,12 @@ class JudgedRun:
                 continue
             count += 1
             if recording is not None:
-                recording.add(event, simulation.outcome(), simulation.now)
+                recording.add(simulation.event, simulation.outcome(), simulation.now)
             tally.events = max(0, count - boots)
             if simulation.world.failure is not None:
                 tally.violated = FAILED
                 return
-            self._take(event, count - boots)
+            self._take(count - boots)
             if count >= boots and self._violates(self._at_once):
                 return
             if tally.events == question.events:
@@ -210,14 +211,16 @@ class JudgedRun:
                 return
             if not count % _LOOK:
                 self._look()
+                if not question.wanted:
+                    simulation.world.touched.clear()
 
-    def _take(self, event: Event, step: int) -> None:
-        """Fold an event into the gauges."""
+    def _take(self, step: int) -> None:
+        """Fold the last event into the gauges."""
         simulation, gauges = self.simulation, self._question.system.gauges
         if not gauges and self._lamport is None:
             self._step = (step, None)
             return
-        outcome = simulation.outcome()
+        event, outcome = simulation.event, simulation.outcome()
         clock = self._lamport
         lamport = None if clock is None else clock.tick(step, event, outcome)
         self._step = (step, lamport)
