@@ -131,3 +131,13 @@ def correct_fingers(view: wl.View) -> None:
                 f"finger {number} of {node}, which begins at {start}, "
                 f"is {finger} and not n{right}"
             )
+
+
+OF_RING = (
+    alone_on_both_sides,
+    predecessor_is_nearest,
+    find_queue_is_bounded,
+    ring_consistency,
+)
+OF_FINGERS = (correct_fingers,)
+GAUGES = (joining, last_churn)
