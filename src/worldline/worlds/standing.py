@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, final
 
+from worldline.model.answers import answer
 from worldline.model.data.canonical import CanonicalFrozenset, FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import run_pure
-from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, holds_for
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.kept import Kept, fresh
 from worldline.worlds.world import Readable
@@ -141,7 +143,7 @@ class Standing:
 
     def __init__(self, world: Readable) -> None:
         self._world = world
-        self._view = View(world.system, self)
+        self._view = View(world.system, self, world.instruments)
         self._asking: list[StandingAnswer[Any]] = []
         self._watched: dict[int, dict[ColumnRead, _Watched]] = {}
         self._elements: dict[tuple[Pure, tuple[NodeId, ...]], StandingAnswer[bool]] = {}
@@ -184,7 +186,7 @@ class Standing:
         watch.readers[self._asking[-1]] = None
         if read.what == "field":
             return fresh(self._field(read))
-        return answer(read, self._world.cells[read.column])
+        return self._answer(read)
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
         """Answer for one element of a ``for_each`` form."""
@@ -208,9 +210,17 @@ class Standing:
             value = value.__dict__[name]
         return value
 
+    def _answer(self, read: ColumnRead) -> Any:
+        instruments = self._world.instruments
+        if read.column == INSTRUMENTS and instruments is not None:
+            return instruments.answer(read.what, *read.detail)
+        return answer(read, self._world.cells[read.column])
+
     def _kept(self, read: ColumnRead) -> Any:
         if read.what == "field":
             return Kept(self._field(read))
+        if read.column == INSTRUMENTS:
+            return self._answer(read)  # which nobody can change
         cell = self._world.cells[read.column]
         if read.what in _HISTORIES:
             # Of what cannot change its identity is enough, however long it is.
@@ -223,6 +233,8 @@ class Standing:
         read, kept = watched.read, watched.kept
         if read.what == "field":
             return bool(kept.is_still(self._field(read)))
+        if read.column == INSTRUMENTS:
+            return self._answer(read) is kept
         cell = self._world.cells[read.column]
         if read.what in _HISTORIES:
             is_still = type(kept) is Kept and kept.is_still(cell.value)
