@@ -85,9 +85,10 @@ class Membership:
         """Send heart-beats, and watch the neighbours of now."""
         near = self.near()
         for peer in ctx.nodes:
-            if peer not in near:
+            is_watched = ctx.is_pending(Membership.silence, peer)
+            if is_watched and peer not in near:
                 ctx.cancel_timer(Membership.silence, peer)
-            elif not ctx.is_pending(Membership.silence, peer):
+            elif peer in near and not is_watched:
                 self._watch(ctx, peer)
         dead = [peer for peer in ctx.nodes if self.members[peer][1]]
         self._tell(ctx, near if not dead else [*near, ctx.choose(dead)])

@@ -1,4 +1,7 @@
-"""What the nodes of a BitVault say to each other."""
+"""What the nodes of a BitVault say to each other.
+
+The ``key`` of a message is the name of an object.
+"""
 
 from __future__ import annotations
 

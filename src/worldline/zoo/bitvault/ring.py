@@ -1,14 +1,14 @@
 """The ring of ids: who owns which objects, and who is next to whom.
 
-Nodes and objects have ids of 160 bits: the SHA-1 of their names, as 40 hexadecimal
-digits, so that texts compare as numbers do. A node owns the ids from behind its
-predecessor's up to its own.
+Nodes and objects have ids of 160 bits: the SHA-1 of their names, which stand for the
+content of objects. A node owns the ids from behind its predecessor's up to its own.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable
 
 import worldline as wl
@@ -18,20 +18,25 @@ REACH = 2
 
 
 @functools.cache
-def id_of(name: str) -> str:
+def id_of(name: str) -> int:
     """Return the id of a node or an object."""
-    return hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(name.encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _id_of_node(node: wl.NodeId) -> int:
+    return id_of(node.name)
 
 
 def ring(nodes: Iterable[wl.NodeId]) -> list[wl.NodeId]:
     """Return nodes in the order of their ids."""
-    return sorted(nodes, key=lambda node: id_of(node.name))
+    return sorted(nodes, key=_id_of_node)
 
 
 def owner_of(key: str, circle: list[wl.NodeId]) -> wl.NodeId:
-    """Return the owner of an object among the nodes of a ring."""
-    later = (node for node in circle if id_of(node.name) >= key)
-    return next(later, circle[0])
+    """Return the owner of an object, by its name, among the nodes of a ring."""
+    place = bisect_left(circle, id_of(key), key=_id_of_node)
+    return circle[place % len(circle)]
 
 
 def neighbours(me: wl.NodeId, circle: list[wl.NodeId]) -> list[wl.NodeId]:
