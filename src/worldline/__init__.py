@@ -31,12 +31,14 @@ from worldline.model.errors import (
     InternalError,
     ModelError,
     Nondeterminism,
+    Timeless,
     UsageError,
     WorldlineError,
 )
 from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
+from worldline.model.gauges import Gauge, TimedStep, gauge
 from worldline.model.handlers import (
     call,
     ignores,
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
+    from worldline.runs.alarms import Alarms
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -145,6 +148,7 @@ _LAZY = {
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
+    "worldline.runs.alarms": ("Alarms",),
     "worldline.runs.follow": ("Followed", "follow"),
     "worldline.runs.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
@@ -168,6 +172,7 @@ _MODULES = {
 _FROM = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = [
+    "Alarms",
     "Asymmetry",
     "Capability",
     "Context",
@@ -190,6 +195,7 @@ __all__ = [
     "Followed",
     "FrontierPoint",
     "FrozenMap",
+    "Gauge",
     "InputError",
     "InternalError",
     "Invocation",
@@ -238,6 +244,8 @@ __all__ = [
     "Symmetric",
     "System",
     "Time",
+    "TimedStep",
+    "Timeless",
     "Traits",
     "Tried",
     "Unfreezable",
@@ -257,6 +265,7 @@ __all__ = [
     "find_faults",
     "follow",
     "fuzz",
+    "gauge",
     "ghost",
     "histories",
     "ids",

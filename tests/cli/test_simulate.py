@@ -179,3 +179,15 @@ def test_weather_that_is_none_is_refused_with_its_entry(entry: str, words: str):
     said = refusal(run("simulate", "lease.py", "--weather", "bad.toml"))
     assert "bad.toml, entry 1: " in said
     assert words in said
+
+
+def test_weather_on_the_command_line_is_that_of_a_file():
+    Path("same.toml").write_text(
+        '[[weather]]\nat = "1s"\ncrash = "any"\n[[weather]]\nat = 2\nrestart = "any"\n'
+    )
+    told = []
+    for weather in ("same.toml", "at 1s crash any, at 2s restart any"):
+        result = run("simulate", "lease.py", "--seed", "20", "--weather", weather)
+        told.append([line for line in result.out.splitlines() if "(at " in line])
+    assert told[0] == told[1]
+    assert sum("crash" in line for line in told[0]) == 1

@@ -87,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         from worldline.debug.repl import Repl
 
         _command.begin()
+        session.console = sys.stdin, sys.stdout
         Repl(session, sys.stdout).run()
         return 0
     return _print_lines(session, arguments.commands)
@@ -108,6 +109,7 @@ def _print_lines(session: Session, commands: Iterable[str] | None) -> int:
     from worldline.debug.repl import script
     from worldline.debug.text import opening
 
+    session.console = _piped(), sys.stdout
     if commands is None:
         print_lines(opening(session))
     else:

@@ -31,9 +31,16 @@ TARGET is what 'worldline check' takes.
 examples:
   worldline simulate zoo:paxos --seconds 20
   worldline simulate lock.py --seeds 1000 --loss 0.1 --latency 'lognormal 20ms 0.5'
+  worldline simulate lock.py --weather 'at 20s crash any, at 25s restart any'
   worldline simulate lock.py --weather storm.toml --json
 
-weather, in TOML: what happens at a time, or every so often
+weather: what happens at a time, or every so often, with commas between entries
+  at 20s crash a b            or restart, reset; 'any' is a node drawn at random, of
+                              those that are up, or of those that are down
+  every 1m at 5s cut a b      these from the others, for the first time after 5 s
+  at 2m heal                  what was cut
+  at 90s loss 0.3             from then on; delay 2 doubles latencies
+the same as a file, in TOML
   [[weather]]
   at = "10s"
   crash = "a"                 or ["a", "b"]; restart, reset

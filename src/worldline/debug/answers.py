@@ -21,13 +21,17 @@ class Answer:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLine:
-    """A step in short: `event` says what happened, `sent_in` which step sent it."""
+    """A step in short: `event` says what happened, `sent_in` which step sent it.
+
+    `time` is in seconds since the run began; None where no clock ran.
+    """
 
     step: int
     node: str | None
     kind: str
     event: str
     sent_in: int | None
+    time: float | None = None
 
 
 @final

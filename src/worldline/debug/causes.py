@@ -47,4 +47,5 @@ def step_line(step: StepRecord, header: Header) -> StepLine:
         kind=step.kind,
         event=event_phrase(step, header),
         sent_in=step.sent_in,
+        time=step.time,
     )

@@ -13,6 +13,7 @@ from typing import final
 
 from worldline.debug import saving, state_commands, step_commands, text
 from worldline.debug.answers import Answer
+from worldline.debug.entering import enter
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
 from worldline.model.usercode.divergence import watched
@@ -32,11 +33,14 @@ class Command:
         What may follow the name.
     run
         What answers it, from what follows the name.
+    converses
+        Whether it goes on for as long as somebody likes: no clock looks at it.
     """
 
     names: tuple[str, ...]
     usage: str
     run: Callable[[Session, str], Answer]
+    converses: bool = False
 
     @property
     def help(self) -> list[str]:
@@ -75,8 +79,11 @@ def answer(session: Session, line: str) -> Answer:
     elif line.startswith("?"):
         line = f"help {line[1:]}"
     name, _, rest = line.partition(" ")
+    command = find(name)
+    if command.converses:
+        return command.run(session, rest.strip())
     with listening(), watched():
-        return find(name).run(session, rest.strip())
+        return command.run(session, rest.strip())
 
 
 def split(line: str) -> list[str]:
@@ -146,8 +153,9 @@ _TABLE = (
     Command(("where", "w"), "[STEP]", step_commands.where),
     Command(("list", "l"), "[KIND|NAME|NODE ...] [--all]", step_commands.list_steps),
     Command(("filter", "f", "/"), "REGEX", step_commands.filter_steps),
-    Command(("why",), "[STEP] [--all]", step_commands.why),
+    Command(("why",), "[STEP] [--diagram] [--all]", step_commands.why),
     Command(("diagram", "g"), "[STEP] [RADIUS]", step_commands.diagram),
+    Command(("enter", "e"), "[STEP] [--debugpy [PORT]]", enter, converses=True),
     Command(("state", "st"), "[NODE|FIELD|STEP ...]", state_commands.state),
     Command(("print", "p"), "EXPRESSION", state_commands.print_value),
     Command(("track", "t"), "EXPRESSION", state_commands.track),

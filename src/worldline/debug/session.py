@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from typing import final
+from typing import IO, TypeAlias, final
 
 from worldline.debug.answers import Possible, PropertyStatus, Why
 from worldline.debug.causes import Causes
@@ -25,6 +25,7 @@ from worldline.debug.state import (
 )
 from worldline.debug.timeline import Timeline
 from worldline.model.errors import ModelError, UsageError
+from worldline.model.events import Event
 from worldline.model.properties import Property
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import run_pure
@@ -37,7 +38,12 @@ from worldline.runs.step_record import event_record
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import step_lines
 from worldline.trace.json_text import shorten
-from worldline.trace.records import PROLOGUE, Explanation, StepRecord
+from worldline.trace.records import Explanation, StepRecord
+from worldline.worlds.checkpoint import go_back, take
+from worldline.worlds.direct import DirectWorld
+
+Console: TypeAlias = tuple[IO[str], IO[str]]
+"""Where to read what somebody types, and where to write for them."""
 
 
 @final
@@ -48,6 +54,11 @@ class Session:
     ----------
     timeline, other
         The trace, and one to compare it with.
+
+    Attributes
+    ----------
+    console
+        Who asks; None if nobody can be asked back.
     """
 
     def __init__(self, timeline: Timeline, other: Timeline | None = None) -> None:
@@ -55,6 +66,7 @@ class Session:
         self.other = other
         self.trace = timeline.trace
         self.position = timeline.last
+        self.console: Console | None = None
         if other is not None and other.trace.header.names != self.trace.header.names:
             raise UsageError(
                 "the two traces have other nodes: "
@@ -146,7 +158,18 @@ class Session:
             ) from None
         return tuple(s for s, hit in zip(self.trace.steps, hits, strict=True) if hit)
 
+    def event(self, step: int) -> Event | None:
+        """Return the event that led to the state of a step, if that is known."""
+        return self.timeline.event_after(step - 1)
+
     # ---------------------------------------------------------------------- a state
+
+    def copy(self, step: int) -> DirectWorld:
+        """Return a world of its own in the state after a step."""
+        self._check(step)
+        world = DirectWorld(self.timeline.system)
+        go_back(world, take(self.timeline.at(step)))
+        return world
 
     def state(self, step: int, nodes: Iterable[str] = ()) -> tuple[NodeState, ...]:
         """Return the state of some nodes, or of all and the network, after a step."""
@@ -163,8 +186,7 @@ class Session:
     def possible(self, step: int) -> tuple[Possible, ...]:
         """Return the events that can happen in a state."""
         self._check(step)
-        taken = self.timeline.step_at(step + 1)
-        charge = taken is None or taken.phase != PROLOGUE
+        charge = self.timeline.is_charged(step + 1)
         event = self.timeline.event_after(step)
         return tuple(
             Possible(

@@ -15,9 +15,11 @@ from worldline.debug.arguments import number_of, one_step, step_of, words_of
 from worldline.debug.causes import step_line
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
-from worldline.show.diagram import window
+from worldline.show.diagram import part
 from worldline.trace.records import StepRecord
 from worldline.trace.schema import dump
+
+_DRAWN = "--diagram"
 
 _RADIUS = 8
 """Steps before and after the one at which a diagram is drawn."""
@@ -134,12 +136,20 @@ def why(session: Session, rest: str) -> Answer:
     A message is triggered by the step that sent it, a timer by the one that set it, a
     transport error by what broke the connection. The chain ends at what came from
     outside: a start, a call or a fault. --all shows every step without which this
-    one might not have happened (Lamport's happens-before).
+    one might not have happened (Lamport's happens-before). --diagram draws how the
+    messages went that led to it: with a lane for each node, and with times if a clock
+    ran; with --all, of all those steps.
     """
     words, whole = words_of(rest)
-    chain = session.why(one_step(session, words))
-    lines = text.past(chain) if whole else text.chain(chain)
-    return Answer(asdict(chain), list(lines))
+    drawn = _DRAWN in words
+    chain = session.why(one_step(session, [word for word in words if word != _DRAWN]))
+    if not drawn:
+        lines = text.past(chain) if whole else text.chain(chain)
+        return Answer(asdict(chain), list(lines))
+    led = chain.past if whole else [cause.step for cause in chain.chain]
+    numbers = {step.step for step in led}
+    rows = list(part(session.trace, numbers, at=chain.chain[0].step.step))
+    return Answer({**asdict(chain), "lines": rows}, rows)
 
 
 def diagram(session: Session, rest: str) -> Answer:
@@ -152,5 +162,5 @@ def diagram(session: Session, rest: str) -> Answer:
     radius = number_of(words.pop()) if len(words) > 1 else _RADIUS
     at = one_step(session, words)
     session.record(at)
-    lines = list(window(session.trace, at - radius, at + radius, at=at))
+    lines = list(part(session.trace, range(at - radius, at + radius + 1), at=at))
     return Answer({"step": at, "lines": lines}, lines)

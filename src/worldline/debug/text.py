@@ -10,7 +10,12 @@ from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
 from worldline.debug.state import NodeDifference, NodeState, StateChange
 from worldline.runs.difference import Difference
-from worldline.show.steps import critical_lines, header_lines, step_lines
+from worldline.show.steps import (
+    at_time,
+    critical_lines,
+    header_lines,
+    step_lines,
+)
 from worldline.trace.json_text import show
 from worldline.trace.records import STATUS, Explanation, StepRecord
 
@@ -153,7 +158,7 @@ def past(why: Why) -> Iterator[str]:
 
 def _line(step: StepLine) -> str:
     sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
-    return f"{step.step}  {step.node or '*'}  {step.event}{sent}"
+    return f"{step.step}  {step.node or '*'}  {step.event}{sent}{at_time(step.time)}"
 
 
 def statuses(

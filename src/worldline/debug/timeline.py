@@ -117,6 +117,11 @@ class Timeline:
         index = position - self.first
         return self._events[index] if 0 <= index < len(self._events) else None
 
+    def is_charged(self, position: int) -> bool:
+        """Say whether a fault in the step there draws on its budget."""
+        step = self.step_at(position)
+        return step is None or step.phase != PROLOGUE
+
     def is_void(self, position: int) -> bool:
         """Say whether the handler failed there, so that it led to no state.
 
@@ -149,7 +154,7 @@ class Timeline:
             go_back(world, checkpoint)
         for index in range(start, wanted):
             step = self.trace.steps[index]
-            charge = step.phase != PROLOGUE
+            charge = self.is_charged(index + self.first + 1)
             world.step(self._events[index], step.choices, charge=charge)
             self.replayed += 1
         self._at = wanted

@@ -2,7 +2,7 @@
 
 Every question a property asks becomes a `ColumnRead` of one column. The tabulated world
 records them in order, so that a verdict can be kept for what it depends on; the
-direct world answers from its live state. `answer` gives the meaning of each read.
+direct world answers from its live state. `answers` gives the meaning of each read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from typing import Any, Protocol, TypeVar, final
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, Timeless
 from worldline.model.fields import Role
+from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.message import Envelope
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.structure import Structure
 from worldline.model.usercode import activity
-from worldline.model.usercode.user_functions import check_function, verdict, yes_or_no
+from worldline.model.usercode.user_functions import check_function, verdict
 
 R = TypeVar("R", bound="Reader")
 
@@ -105,12 +106,12 @@ class ColumnRead:
     Attributes
     ----------
     column
-        Which column of the row.
+        Which column of the row; `INSTRUMENTS` for what no row has.
     what
         ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any``,
-        ``affords``, ``history`` or ``verdict``.
+        ``affords``, ``history`` or ``verdict``; ``time`` or ``gauge``.
     detail
-        The name of the field or fault, or the filter of messages; hashable.
+        The name of the field, fault or gauge, or the filter of messages; hashable.
     """
 
     column: int
@@ -146,11 +147,14 @@ class View:
     crashed nodes are included.
     """
 
-    __slots__ = ("_every", "_made", "_reader", "_system")
+    __slots__ = ("_every", "_instruments", "_made", "_reader", "_system")
 
-    def __init__(self, system: Structure, reader: Reader) -> None:
+    def __init__(
+        self, system: Structure, reader: Reader, instruments: Instruments | None = None
+    ) -> None:
         self._system = system
         self._reader = reader
+        self._instruments = instruments
         self._every: Callable[[View, Pure, int], bool] | None
         self._every = getattr(reader, "every", None)
         self._made: dict[NodeId, NodeView] = {}
@@ -257,6 +261,37 @@ class View:
             remedy="add an observer of that name to System(observers=[...])",
         )
 
+    @property
+    def time(self) -> float:
+        """Seconds since the run began.
+
+        Raises
+        ------
+        ModelError
+            In everything but `simulate` and `replay`, which alone know it.
+        """
+        if self._instruments is None:
+            raise Timeless(_who(), "the time")
+        time: float = self._reader.read(read_of(INSTRUMENTS, "time"))
+        return time
+
+    def gauge(self, name: str) -> Any:
+        """Return the value of a gauge.
+
+        Raises
+        ------
+        ModelError
+            If there is none of that name; in everything but `simulate` and `replay`.
+        """
+        if self._instruments is None:
+            raise Timeless(_who(), f"the gauge {name!r}")
+        if name not in self._instruments.gauges:
+            raise ModelError(
+                f"{_who()} reads the gauge {name!r}",
+                remedy="add a gauge of that name to System(gauges=[...])",
+            )
+        return self._reader.read(read_of(INSTRUMENTS, "gauge", name))
+
     def for_each_node(self, predicate: Callable[[View, NodeId], bool]) -> bool:
         """Say whether ``predicate(view, node)`` holds for every node.
 
@@ -297,7 +332,7 @@ class View:
 def observed(view: View, wrap: Callable[[Structure, Reader], R]) -> tuple[View, R]:
     """Return a view of the same state, and the reader that its reads go through."""
     reader = wrap(view._system, view._reader)
-    return View(view._system, reader), reader
+    return View(view._system, reader, view._instruments), reader
 
 
 @final
@@ -363,19 +398,6 @@ def _who() -> str:
     return activity.judging or "a property"
 
 
-def of_messages(
-    envelopes: Iterator[Envelope], detail: tuple[Any, ...]
-) -> tuple[Envelope, ...]:
-    """Filter envelopes by message class and source."""
-    kind, src = detail
-    return tuple(
-        envelope
-        for envelope in envelopes
-        if (kind is None or type(envelope.message) is kind)
-        and (src is None or envelope.src == src)
-    )
-
-
 def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
     """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
     predicate = function.function
@@ -384,28 +406,3 @@ def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
     except AssertionError:
         return False
     return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")
-
-
-def _asked(predicate: Callable[[Any], Any], message: Any) -> bool:
-    what = f"{predicate.__name__}, asked of a message,"
-    return yes_or_no(predicate(message), predicate, what)
-
-
-def answer(read: ColumnRead, cell: Any) -> Any:
-    """Answer a read of any column but a local one from its cell."""
-    if read.what == "status":
-        return cell.status
-    if read.what == "finished":
-        return cell.finished()
-    if read.what == "affords":
-        return cell.allows(read.detail[0])
-    if read.what == "timers":
-        name = read.detail[0]
-        return tuple(a for a in cell.pending() if name is None or a.name == name)
-    if read.what == "messages":
-        return of_messages(cell.envelopes(), read.detail)
-    if read.what == "any":
-        pure, kind, src = read.detail
-        envelopes = of_messages(cell.envelopes(), (kind, src))
-        return any(_asked(pure.function, envelope.message) for envelope in envelopes)
-    return cell.verdict() if read.what == "verdict" else cell.value

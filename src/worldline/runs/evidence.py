@@ -101,12 +101,15 @@ class Witnessed:
         The state to which they lead; None where that is not known.
     times
         When each step happened, those before the run first; None without a clock.
+    ended
+        And when the run ended.
     """
 
     start: Start
     expected: Expected
     end: Snapshot | None
     times: tuple[float, ...] | None = None
+    ended: float | None = None
 
 
 @final
@@ -168,6 +171,12 @@ class Evidence:
             The property, to be evaluated again; None for failures and deadlocks.
         """
         direct, schedule = self._confirmed(run)
+        if broken is not None and run.times is not None:
+            # What it says may rest on them: recording judges it where they are known.
+            trace = self._recorded(run, schedule, ending)
+            assert trace.end is not None
+            ending = replace(ending, explanation=trace.end.explanation)
+            return self._reported(run, schedule, ending, trace)
         if broken is not None:
             if broken.judge(direct.view).holds:
                 raise Nondeterminism(
@@ -234,7 +243,11 @@ class Evidence:
         return direct, confirm(direct, run.start, run.expected, run.end)
 
     def _reported(
-        self, claimed: Witnessed, schedule: Schedule, ending: Ending
+        self,
+        claimed: Witnessed,
+        schedule: Schedule,
+        ending: Ending,
+        trace: Trace | None = None,
     ) -> PropertyReport:
         name = ending.property or ""
         report = PropertyReport(
@@ -249,7 +262,8 @@ class Evidence:
             return report
         origin = self._system.origin
         target = None if origin is None else origin.target
-        file, run = self.file(name), self._recorded(claimed, schedule, ending)
+        file = self.file(name)
+        run = self._recorded(claimed, schedule, ending) if trace is None else trace
         return with_file(report, run, file, target)
 
     def _recorded(
@@ -267,6 +281,7 @@ class Evidence:
             begins=start.begins,
             drawn=self._drawn,
             times=claimed.times,
+            ended=claimed.ended,
         )
 
     def _confirm_cycle(

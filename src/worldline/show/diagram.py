@@ -8,7 +8,7 @@ most `WIDTH` columns.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import final
 
 from worldline.model.kinds import KINDS
@@ -45,7 +45,7 @@ def diagram(trace: Trace) -> Iterator[str]:
     yield shorten(f"{trace.header.system}: {verdict_phrase(trace.end)}", WIDTH)
     used = {_mark(step) for step in trace.steps if step.node is not None}
     yield from _key(used)
-    lanes = _Lanes(trace)
+    lanes = _Lanes(trace, trace.run)
     yield ""
     yield lanes.title()
     for step in trace.steps:
@@ -59,20 +59,20 @@ def diagram(trace: Trace) -> Iterator[str]:
         yield shorten(line, WIDTH)
 
 
-def window(trace: Trace, first: int, last: int, *, at: int) -> Iterator[str]:
-    """Yield the part of the diagram from one step to another, without its key.
+def part(trace: Trace, wanted: Container[int], *, at: int) -> Iterator[str]:
+    """Yield the rows of some steps, without the key of the diagram.
 
     Parameters
     ----------
+    wanted
+        The numbers of those steps.
     at
         The step to point at.
     """
-    lanes = _Lanes(trace)
+    lanes = _Lanes(trace, [step for step in trace.steps if step.step in wanted])
     yield lanes.title()
     for step in trace.steps:
-        if step.step > last:
-            return
-        if step.step < first:
+        if step.step not in wanted:
             lanes.skip(step)
             continue
         row = lanes.row(step).rstrip()
@@ -81,12 +81,21 @@ def window(trace: Trace, first: int, last: int, *, at: int) -> Iterator[str]:
 
 @final
 class _Lanes:
-    """Draws one row after another, and knows which nodes are up."""
+    """Draws one row after another, and knows which nodes are up.
 
-    def __init__(self, trace: Trace) -> None:
+    Parameters
+    ----------
+    steps
+        Those that will be drawn.
+    """
+
+    def __init__(self, trace: Trace, steps: Sequence[StepRecord]) -> None:
         self._header = trace.header
         self._number = max((len(str(step.step)) for step in trace.steps), default=1) + 1
-        names = _shown(trace)
+        self._clock = max((len(_time(step)) for step in steps), default=0)
+        if self._clock:
+            self._number += self._clock + 2
+        names = _shown(trace, steps)
         room = WIDTH - _LABEL - self._number - 2
         wanted = max(len(name) for name in names) + 2
         fair = max(room // len(names), _NARROWEST)
@@ -115,7 +124,10 @@ class _Lanes:
             self._draw(line, step)
         self.skip(step)
         label = self._label(step, WIDTH - self._number - 3 - self._width)
-        return f"{step.step:>{self._number}}  {''.join(line)} {label}"
+        head = str(step.step)
+        if self._clock:
+            head = f"{head}  {_time(step):>{self._clock}}"
+        return f"{head:>{self._number}}  {''.join(line)} {label}"
 
     def skip(self, step: StepRecord) -> None:
         """Take note of a step that gets no line."""
@@ -172,12 +184,17 @@ def _key(used: set[str]) -> list[str]:
     return [line.replace(_GLUE, " ") for line in textwrap.wrap(glued, WIDTH)]
 
 
-def _shown(trace: Trace) -> list[str]:
+def _time(step: StepRecord) -> str:
+    """Return when a step happened, if that is known."""
+    return "" if step.time is None else f"{step.time:.3f} s"
+
+
+def _shown(trace: Trace, steps: Sequence[StepRecord]) -> list[str]:
     """Return the nodes that get a lane: all, or where there are many, those that act."""
     names = list(trace.header.names)
     if len(names) * 4 <= WIDTH - _LABEL:
         return names
-    acting = {step.node for step in trace.run} | {step.peer for step in trace.run}
+    acting = {step.node for step in steps} | {step.peer for step in steps}
     return [name for name in names if name in acting] or names[:1]
 
 

@@ -194,6 +194,11 @@ def still_line(steps: list[StepRecord], header: Header, number: int, lane: int) 
     return f"{first.step:>{number}}–{last.step}  {shorten(text, _WIDEST)}"
 
 
+def at_time(time: float | None) -> str:
+    """Return what follows a step that happened at a time, in seconds; empty for None."""
+    return "" if time is None else f"  (at {time:.6g} s)"
+
+
 def step_lines(
     step: StepRecord, header: Header, number: int, lane: int
 ) -> Iterator[str]:
@@ -206,7 +211,7 @@ def step_lines(
     """
     sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
     unhandled = "  no handler took it" if step.result == "unhandled" else ""
-    time = "" if step.time is None else f"  (at {step.time:.6g} s)"
+    time = at_time(step.time)
     where = step.node or "*"
     phrase = event_phrase(step, header)
     yield f"{step.step:>{number}}  {where:<{lane}}  {phrase}{sent}{time}{unhandled}"

@@ -42,6 +42,11 @@ class Agenda:
         """Keep an entry until something has happened at its node."""
         self.waiting.setdefault(entry[2], []).append(entry)
 
+    def go_on(self, index: int) -> None:
+        """Let it be the turn of what waits at a node: something has happened there."""
+        if index in self.waiting:
+            self.again(self.waiting.pop(index))
+
     def again(self, entries: Iterable[AgendaEntry]) -> None:
         """Let it be the turn of entries now, in the order in which they were noted."""
         for _, number, index, what, extra in entries:

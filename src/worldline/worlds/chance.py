@@ -16,13 +16,13 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 
-_KINDS = ("choice", "latency", "loss", "duplicate", "call")
+_KINDS = ("choice", "latency", "loss", "duplicate", "call", "weather")
 """What numbers are drawn for."""
 
-_MIX = 0x9E3779B97F4A7C15 >> 4, 0xC2B2AE3D27D4EB4F >> 4
+_MIX, _MORE = 0x9E3779B97F4A7C15 >> 4, 0xC2B2AE3D27D4EB4F >> 4
 """Two more words for the hash, so that all bits of the last count reach all others."""
 
-_UNIT = 2.0**-53
+_MASK, _UNIT = 2**53 - 1, 2.0**-53
 
 
 def _word(text: str, seed: int) -> int:
@@ -44,17 +44,18 @@ class Chance:
         Those of the system; the number of each depends on its name, not on its place.
     """
 
-    CHOICE, LATENCY, LOSS, DUPLICATE, CALL = range(len(_KINDS))
+    CHOICE, LATENCY, LOSS, DUPLICATE, CALL, WEATHER = range(len(_KINDS))
 
     def __init__(self, seed: int, nodes: Iterable[NodeId]) -> None:
         self._kinds = [_word(kind, seed) for kind in _KINDS]
         self._nodes = array("Q", [_word(node.name, 0) for node in nodes])
+        self._strikes = 0
         self._choices = array("Q", bytes(8 * len(self._nodes)))
 
     def at(self, kind: int, node: int, count: int) -> float:
         """Return the number for the `count`-th use of a kind at a node, in [0, 1)."""
-        words = self._kinds[kind], self._nodes[node], count, *_MIX
-        return (hash(words) >> 11 & 0x1FFFFFFFFFFFFF) * _UNIT
+        words = self._kinds[kind], self._nodes[node], count, _MIX, _MORE
+        return (hash(words) >> 11 & _MASK) * _UNIT
 
     def choose(self, node: int, options: int, weights: tuple[float, ...] | None) -> int:
         """Return which of several options a handler at a node takes next."""
@@ -66,3 +67,15 @@ class Chance:
         sums = list(accumulate(weights))
         wanted = drawn * sums[-1]
         return next((n for n, upto in enumerate(sums) if wanted < upto), options - 1)
+
+    def strike(self, nodes: Iterable[int]) -> int | None:
+        """Return which of several nodes weather befalls; None if there are none.
+
+        The one that draws the greatest number. So it is the same one in a run in which
+        others of them differ.
+        """
+        count = self._strikes
+        self._strikes = count + 1
+        return max(
+            nodes, key=lambda node: self.at(self.WEATHER, node, count), default=None
+        )

@@ -89,6 +89,15 @@ class Courier:
             if world.keeps_mail:
                 world.post(to, envelope)
 
+    def is_plain(self, entry: AgendaEntry) -> bool:
+        """Say whether a message arrives, as long as nothing has been asked but this."""
+        return (
+            entry[4] is _ARRIVES
+            and not self.world.keeps_mail
+            and self._partition.cut is None
+            and self.world.hidden[entry[2]].status is Status.UP
+        )
+
     def arrive(self, entry: AgendaEntry) -> Event | None:
         """Return what a message comes to at its time; None if it waits, or is no more."""
         _, _, index, envelope, fate = entry

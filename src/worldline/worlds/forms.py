@@ -65,7 +65,7 @@ class Asker:
         self.is_known = False
         self.reads: list[FieldWatch | CellWatch] = []
         self.forms: list[Form] | None = None
-        self.view = View(shared.world.system, self)
+        self.view = View(shared.world.system, self, shared.world.instruments)
 
     def read(self, read: ColumnRead) -> Any:
         """Answer a read of its view, as `Reader` says."""
@@ -125,22 +125,22 @@ class Element(Asker):
 
     Attributes
     ----------
-    nodes
-        What the function is given, beside a view.
+    arguments
+        What the function is given: its view, and nodes.
     place
         Its position among the elements.
     held
         What it said when it was asked last.
     """
 
-    __slots__ = ("_form", "held", "nodes", "place")
+    __slots__ = ("_form", "arguments", "held", "place")
 
     def __init__(
         self, shared: Forms, form: Form, place: int, nodes: tuple[NodeId, ...]
     ) -> None:
         super().__init__(shared)
         self._form = form
-        self.nodes = nodes
+        self.arguments = (self.view, *nodes)
         self.place = place
         self.held = True
 
@@ -211,9 +211,6 @@ class Form:
         held_before, raised_before = not falses, bool(self.raising)
         while pending:
             element = pending.pop()
-            if self._is_lazy:
-                self._take_back(element)
-                continue
             try:
                 held = self._ask(element)
             except Exception:
@@ -225,6 +222,8 @@ class Form:
             else:
                 if held is not element.held:
                     self._note(element, held=held)
+            if self._is_lazy:
+                self.give_up()
         if raised_before or self.raising or held_before is not (not falses):
             self.spoil_askers()
 
@@ -242,12 +241,13 @@ class Form:
             asker.spoil()
 
     def _ask(self, element: Element) -> bool:
+        # Done for every element of which something has changed, so with few calls.
         count = self._evaluations
-        audited = is_audited(count)
+        audited = count < _AUDITED_FIRST or not count % _AUDITED_EVERY
         if audited or element.forms is not None:
             element.begin(audited=audited)
         try:
-            held = self._function(element.view, *element.nodes)
+            held = self._function(*element.arguments)
         except AssertionError:
             held = False
         if held is not True and held is not False:

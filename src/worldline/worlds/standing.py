@@ -17,7 +17,7 @@ from worldline.model.properties import Property
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
-from worldline.model.usercode.running import run_pure
+from worldline.model.usercode.running import Series, check, run_pure
 from worldline.model.view import Pure, View
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.forms import Asker, Form, is_audited
@@ -82,6 +82,8 @@ class Standing:
     ----------
     world
         Whose states it is about; who changes them calls `look_again`.
+    series
+        In which user code is entered, if all that is asked is asked in one.
 
     Attributes
     ----------
@@ -93,8 +95,9 @@ class Standing:
         The answers that have to be worked out, should somebody ask for them.
     """
 
-    def __init__(self, world: Readable) -> None:
+    def __init__(self, world: Readable, series: Series | None = None) -> None:
         self.world = world
+        self._series = series
         self.watches = Watches(world)
         self.pending: list[Form] = []
         self.spoilt: set[StandingAnswer[Any]] = set()
@@ -134,8 +137,17 @@ class Standing:
         of them raises is raised again, and told, when a whole that needs it is asked.
         """
         before, activity.guarding = activity.guarding, True
+        series = self._series
         try:
-            run_pure(self._settle, 1)
+            if series is None or activity.running:
+                run_pure(self._settle, 1)
+            else:
+                series.enter(1)
+                try:
+                    self._settle()
+                finally:
+                    series.leave()
+                check()
         except BaseException as error:
             self.pending.clear()
             for form in self._forms.values():

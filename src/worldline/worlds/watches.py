@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol, final
 
+from worldline.model.answers import answer
 from worldline.model.data.values import ITSELF
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.semantics.layout import Layout
-from worldline.model.view import ColumnRead, View, answer
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.kept import Kept, is_constant_value, is_same, keep
 from worldline.worlds.world import Readable
 
@@ -97,11 +99,9 @@ class FieldWatch:
             live = live[name].__dict__
         return live[self.name]
 
-    def look(self, live: dict[str, Any]) -> None:
-        """Tell the readers if the field has changed."""
-        if self.is_told:
-            return
-        value, kept = live[self.name] if not self.path else self.field(live), self.kept
+    def look(self, value: Any) -> None:
+        """Tell the readers if the field, which has a value now, has changed."""
+        kept = self.kept
         if is_same(value, self.value) if kept is None else kept.is_still(value):
             return
         readers, name = self.readers, self.name
@@ -191,12 +191,21 @@ class CellWatch:
             if read.what == "history":
                 self._answer = value if kept is None else kept.seen
                 return
-        self._answer = answer(read, self._world.cells[read.column])
+        self._answer = self._now()
+
+    def _now(self) -> Any:
+        read, instruments = self.read, self._world.instruments
+        if read.column == INSTRUMENTS and instruments is not None:
+            return instruments.answer(read.what, *read.detail)
+        return answer(read, self._world.cells[read.column])
 
     def _is_still(self) -> bool:
-        read, cell = self.read, self._world.cells[self.read.column]
+        read = self.read
         if self._answer is _UNKNOWN:
             return False
+        if read.column == INSTRUMENTS:
+            return self._now() is self._answer
+        cell = self._world.cells[read.column]
         if read.what in _HISTORIES:
             kept = self._kept
             # Of what cannot change its identity is enough, however long it is.
@@ -235,9 +244,13 @@ class Watches:
         fields, cells = self._fields_by_column, self._cells_by_column
         for column in touched:
             if column in fields:
+                # In the usual case what is there is what was there.
                 live = self._live(column)
                 for field in fields[column]:
-                    field.look(live)
+                    if not field.is_told:
+                        value = field.field(live) if field.path else live[field.name]
+                        if value is not field.value:
+                            field.look(value)
             elif column in cells:
                 for cell in cells[column]:
                     cell.look()

@@ -10,6 +10,7 @@ from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.layout import Layout
+from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld
 
 FAULTS = {
@@ -38,7 +39,8 @@ class WeatherEvent:
     what
         A key of `FAULTS`.
     node
-        Which node it befalls: for crash, restart and reset.
+        Which node it befalls: for crash, restart and reset. None for one that is drawn,
+        each time, of those that it can befall.
     side
         The nodes on one side, for a cut.
     amount
@@ -62,15 +64,10 @@ _OF_NODES = {
 """The event, and the status of a node that it can befall."""
 
 
-def event_of(one: WeatherEvent, world: ClockedWorld) -> Event | None:
+def event_of(one: WeatherEvent, world: ClockedWorld, chance: Chance) -> Event | None:
     """Return what weather does now; None if nothing, as to crash what is down."""
-    if one.node is not None:
-        kind, status = _OF_NODES[one.what]
-        hidden = world.hidden[world.system.index[one.node]]
-        payload: Any = () if kind is Kind.RESET else None
-        return (
-            Event(kind, one.node, payload=payload) if hidden.status is status else None
-        )
+    if one.what in _OF_NODES:
+        return _strike(one, world, chance)
     partition = world.around[Layout.PARTITION]
     if one.what == "heal" and partition.cut is not None:
         return Event(Kind.HEAL)
@@ -78,6 +75,23 @@ def event_of(one: WeatherEvent, world: ClockedWorld) -> Event | None:
         number = cut_of(one.side, world.system.cuts, frozenset(world.system.ids))
         return None if number is None else Event(Kind.PARTITION, payload=number)
     return None
+
+
+def _strike(one: WeatherEvent, world: ClockedWorld, chance: Chance) -> Event | None:
+    kind, status = _OF_NODES[one.what]
+    system, hidden = world.system, world.hidden
+    node = one.node
+    if node is None:
+        struck = chance.strike(
+            index
+            for index, other in enumerate(system.ids)
+            if hidden[index].status is status and system.faults.strikes(other)
+        )
+        node = None if struck is None else system.ids[struck]
+    elif hidden[system.index[node]].status is not status:
+        node = None
+    payload: Any = () if kind is Kind.RESET else None
+    return None if node is None else Event(kind, node, payload=payload)
 
 
 def cut_of(

@@ -61,7 +61,9 @@ class SimulateOptions(SystemOptions):
         Amount(1e9, "R"),
     )
     weather: Path | str | None = option(
-        None, "a TOML file of crashes, cuts and the like; see below", Text("FILE")
+        None,
+        "crashes, cuts and the like, written out or as a TOML file; see below",
+        Text("WEATHER"),
     )
     interval: float | None = option(
         None,

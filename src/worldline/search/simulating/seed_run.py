@@ -8,11 +8,17 @@ from typing import final
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.model.events import Event
+from worldline.model.gauges import TimedStep, first_instruments, fold
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
+from worldline.runs.alarms import Alarms
 from worldline.runs.evidence import Witnessed
+from worldline.runs.lamport import LamportClock
+from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
+from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
@@ -32,7 +38,8 @@ class Question:
     Attributes
     ----------
     wanted
-        The safety and sometimes properties to judge.
+        The safety and sometimes properties to judge, and the liveness properties that
+        have a confidence.
     seconds, events
         Where a run ends.
     interval
@@ -67,6 +74,10 @@ class SeedTally:
         The `sometimes` properties that were true, by number, with the events until then.
     bound
         What ended it early.
+    alarms
+        Of liveness properties, by number: the spans in which they were false, counted.
+    spans
+        The same, one by one; of a detailed run.
     """
 
     seed: int
@@ -77,6 +88,8 @@ class SeedTally:
     violated: int | None = None
     reached: dict[int, int] = field(default_factory=dict)
     bound: str | None = None
+    alarms: dict[int, Alarms] = field(default_factory=dict)
+    spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
 
 
 @final
@@ -103,6 +116,7 @@ class Recording:
             expected=steps[boots:],
             end=None if failure else simulation.world.snapshot(),
             times=tuple(self._times),
+            ended=simulation.now,
         )
 
 
@@ -114,14 +128,38 @@ class JudgedRun:
     ----------
     look
         Raises if the time or memory of the process is used up.
+    detailed
+        Whether to keep the spans in which properties are false, and not only to count
+        them.
     """
 
-    def __init__(self, question: Question, seed: int, look: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        seed: int,
+        look: Callable[[], None],
+        *,
+        detailed: bool = False,
+    ) -> None:
         self.tally = SeedTally(seed)
         self._question = question
         self._look = look
         self.simulation = Simulation(question.system, question.conditions, seed)
-        standing = self._standing = Standing(self.simulation.world)
+        world, gauges = self.simulation.world, question.system.gauges
+        self._instruments = first_instruments(gauges)
+        world.attach(self._instruments)
+        self._standing = standing = Standing(world, world.series)
+        # What is asked seldom is compared as seldom, for all that happened in between.
+        self._standing_late = Standing(world, world.series)
+        self._touched: set[int] = set()
+        self._watches = {
+            number: SpanWatch(prop, world, detailed=detailed)
+            for number, prop in enumerate(question.wanted)
+            if prop.kind is PropertyKind.LIVENESS
+        }
+        asks = any(one.asks_lamport for one in gauges) or (detailed and self._watches)
+        self._lamport = LamportClock(world) if asks else None
+        self._step: tuple[int, int | None] = (0, None)
         self._at_once = [
             (number, standing.of_property(prop))
             for number, prop in enumerate(question.wanted)
@@ -133,8 +171,12 @@ class JudgedRun:
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        ended = bound_that_ended(lambda: self._run(recording))
+        with simulation.world.series:
+            ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
+        for number, watch in self._watches.items():
+            watch.end()
+            tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
         tally.virtual = simulation.now
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
@@ -146,21 +188,25 @@ class JudgedRun:
         count, due = 0, 0.0
         while True:
             until = question.seconds if interval is None else min(due, question.seconds)
-            event = simulation.next(until)
-            if event is None:
+            has_happened = simulation.advance(until)
+            self._instruments.time = simulation.now
+            if not has_happened:
                 if interval is not None and self._violates(self._late):
                     return
                 if until == question.seconds:
+                    # Between two events nothing changes but the time.
+                    self._violates(self._at_once)
                     return
                 due += interval or 0.0
                 continue
             count += 1
             if recording is not None:
-                recording.add(event, simulation.outcome(), simulation.now)
+                recording.add(simulation.event, simulation.outcome(), simulation.now)
             tally.events = max(0, count - boots)
             if simulation.world.failure is not None:
                 tally.violated = FAILED
                 return
+            self._take(count - boots)
             if count >= boots and self._violates(self._at_once):
                 return
             if tally.events == question.events:
@@ -168,16 +214,37 @@ class JudgedRun:
                 return
             if not count % _LOOK:
                 self._look()
+                if not question.wanted:
+                    simulation.world.touched.clear()
+
+    def _take(self, step: int) -> None:
+        """Fold the last event into the gauges."""
+        simulation, gauges = self.simulation, self._question.system.gauges
+        if not gauges and self._lamport is None:
+            self._step = (step, None)
+            return
+        event, outcome = simulation.event, simulation.outcome()
+        clock = self._lamport
+        lamport = None if clock is None else clock.tick(step, event, outcome)
+        self._step = (step, lamport)
+        timed = TimedStep.of(outcome.as_step(event), self._instruments.time, lamport)
+        fold(gauges, self._instruments, timed, simulation.world.view)
 
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
-        """Ask what may have changed; say whether a safety property is false."""
-        world = self.simulation.world
+        """Ask what may have changed; say whether a property is violated."""
         if not asked:
             return False
-        self._standing.look_again(world.touched)
-        world.touched.clear()
+        standing = self._look_again(is_late=asked is self._late)
+        if standing.is_as_before() and not self._is_any_false():
+            return False
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
+            if number in self._watches:
+                watch, (step, lamport) = self._watches[number], self._step
+                if not watch.look(holds=holds, step=step, lamport=lamport):
+                    continue
+                self.tally.violated = number
+                return True
             if not holds and is_safety:
                 self.tally.violated = number
                 return True
@@ -187,9 +254,31 @@ class JudgedRun:
             self._sort()
         return False
 
+    def _look_again(self, *, is_late: bool) -> Standing:
+        """Compare what was read with what is there now; return what stands then."""
+        touched, late = self.simulation.world.touched, self._standing_late
+        touched.add(INSTRUMENTS)
+        self._standing.look_again(touched)
+        if self._late:
+            self._touched |= touched
+        touched.clear()
+        if not is_late:
+            return self._standing
+        late.look_again(self._touched)
+        self._touched.clear()
+        return late
+
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""
         self._is_sorted = True
-        answers = self._at_once
-        self._at_once = [pair for pair in answers if pair[1].elements]
-        self._late = [pair for pair in answers if not pair[1].elements]
+        answers, late = self._at_once, self._standing_late
+        self._at_once = [pair for pair in answers if pair[1].has_elements]
+        self._late = [
+            (number, late.of_property(self._question.wanted[number]))
+            for number, answer in answers
+            if not answer.has_elements
+        ]
+
+    def _is_any_false(self) -> bool:
+        """Say whether a property is false that may be: it gets nearer to its deadline."""
+        return any(watch.is_false for watch in self._watches.values())

@@ -6,7 +6,7 @@ which things happen to real systems; it never proves that there are none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -21,6 +21,7 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
+from worldline.runs.alarms import Alarms
 from worldline.runs.evidence import Evidence
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
@@ -73,7 +74,7 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     refuse_no_asserts()
     made = open_system(system, options.parameters)
     _refuse_timeless(made)
-    wanted, judged = safety_alone(made, options.properties, "a simulation")
+    wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
     question = _question(made, judged, options)
     with held(), watched():
         seeds = _Seeds(question, options)
@@ -153,6 +154,7 @@ class _Seeds:
         self._processes = min(threads_of(options.threads), options.seeds)
         self._size = max(1, min(_CHUNK, options.seeds // (4 * self._processes)))
         self._runs: list[SeedTally] = []
+        self._reported = SeedTally(options.seed)
         self._bound: str | None = None
         self._peak_mb = 0.0
 
@@ -170,7 +172,10 @@ class _Seeds:
         first = number * self._size
         for offset in range(first, min(first + self._size, self._options.seeds)):
             judged = JudgedRun(
-                self._question, self._options.seed + offset, self._meter.check
+                self._question,
+                self._options.seed + offset,
+                self._meter.check,
+                detailed=offset == 0,
             )
             runs.append(judged.run())
             if _ends(runs[-1]):
@@ -209,6 +214,8 @@ class _Seeds:
         if violated is None:
             bound = self._bound or last.bound or "virtual seconds"
         runs = self._runs
+        if violated is None and runs:
+            self._reported = runs[0]
         return SimulateReport(
             system=self._question.system.name,
             verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
@@ -229,7 +236,7 @@ class _Seeds:
         """Run a seed again, with a recorder, and make evidence of it."""
         question, system = self._question, self._question.system
         recording = Recording(system)
-        judged = JudgedRun(question, first.seed, lambda: None)
+        judged = JudgedRun(question, first.seed, lambda: None, detailed=True)
         again = judged.run(recording)
         if (again.violated, again.events) != (first.violated, first.events):
             raise Nondeterminism(
@@ -238,6 +245,7 @@ class _Seeds:
                 "does so no more, or after others",
             )
         claimed = recording.witnessed(judged.simulation)
+        self._reported = again
         prop = None
         failure = judged.simulation.world.failure
         if failure is not None:
@@ -245,7 +253,9 @@ class _Seeds:
         else:
             assert first.violated is not None
             prop = question.wanted[first.violated]
-            ending = Ending(prop.name, prop.kind.value, Verdict.VIOLATED)
+            spans = again.spans.get(first.violated, ())
+            due = next((span for span in spans if span.confidence == 1), None)
+            ending = Ending(prop.name, prop.kind.value, Verdict.VIOLATED, span=due)
         options = self._options
         evidence = Evidence(
             system,
@@ -265,11 +275,21 @@ class _Seeds:
             for number, events in run.reached.items():
                 reached[self._question.wanted[number].name] = events
         rows = [_row(prop, reached.get(prop.name)) for prop in wanted]
-        if violated is None:
-            return rows
-        if all(row.name != violated.name for row in rows):
-            return [violated, *rows]
-        return [violated if row.name == violated.name else row for row in rows]
+        if violated is not None:
+            rows = [violated if row.name == violated.name else row for row in rows]
+            if violated not in rows:
+                rows.insert(0, violated)
+        return [self._with_spans(row) for row in rows]
+
+    def _with_spans(self, row: PropertyReport) -> PropertyReport:
+        """Return a row with the spans of its property, if it was followed."""
+        for number, prop in enumerate(self._question.wanted):
+            if prop.name == row.name and prop.confidence is not None:
+                alarms = Alarms(in_run=self._reported.alarms[number].spans)
+                for run in self._runs:
+                    alarms.add(run.alarms[number])
+                return replace(row, spans=self._reported.spans[number], alarms=alarms)
+        return row
 
 
 def _ends(run: SeedTally) -> bool:
@@ -280,7 +300,7 @@ def _ends(run: SeedTally) -> bool:
 def _row(prop: Property, reached: int | None) -> PropertyReport:
     """Return what runs say of a property that they do not violate."""
     verdict, said = Verdict.UNKNOWN, ""
-    if prop.kind is PropertyKind.LIVENESS:
+    if prop.kind is PropertyKind.LIVENESS and prop.confidence is None:
         said = "not judged here"
     elif prop.kind is PropertyKind.SOMETIMES:
         said = "not reached in these runs"

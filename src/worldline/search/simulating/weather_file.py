@@ -1,4 +1,4 @@
-"""Weather as a file: what befalls a run, and when, in TOML."""
+"""Weather as it is given, a file in TOML or a text: what befalls a run, and when."""
 
 from __future__ import annotations
 
@@ -10,28 +10,40 @@ from typing import Any
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.system import System
+from worldline.search.simulating.weather_text import TEXT_REMEDY, entries_of, is_text
 from worldline.worlds.latency import seconds_of
 from worldline.worlds.weather import FAULTS, WeatherEvent, cut_of
+
+ANY = "any"
+"""Stands for a node that is drawn, each time, of those that a fault can befall."""
 
 _REMEDY = (
     'write entries like: [[weather]] at = "10s" crash = "a"; each has at or every, and '
     f"one of {', '.join(FAULTS)}"
 )
 
+_NO_FILE = f"name a file, or {TEXT_REMEDY}"
 
-def read_weather(path: Path | str) -> list[dict[str, Any]]:
-    """Return the entries of a file, as they stand there.
+
+def read_weather(given: Path | str) -> list[dict[str, Any]]:
+    """Return the entries of a file or a text, as they stand there.
 
     Raises
     ------
     UsageError
-        If it is no such file.
+        If it is neither.
     """
+    if isinstance(given, str) and is_text(given):
+        return entries_of(given)
+    return _read_file(given)
+
+
+def _read_file(path: Path | str) -> list[dict[str, Any]]:
     try:
         text = Path(path).read_text(encoding="utf-8")
         entries = tomllib.loads(text).get("weather")
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise UsageError(f"{path}: {error.strerror}", remedy=_NO_FILE) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}", remedy=_REMEDY) from None
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
@@ -45,9 +57,9 @@ def faults_of(entries: list[dict[str, Any]]) -> set[str]:
 
 
 def weather_of(
-    entries: list[dict[str, Any]], system: System, path: Path | str
+    entries: list[dict[str, Any]], system: System, given: Path | str
 ) -> list[WeatherEvent]:
-    """Return what befalls a system in the order of the file.
+    """Return what befalls a system, in the order in which it was given.
 
     Raises
     ------
@@ -55,11 +67,12 @@ def weather_of(
         If an entry is none, or names what the system does not have.
     """
     events: list[WeatherEvent] = []
+    where = "weather" if isinstance(given, str) and is_text(given) else given
     for number, entry in enumerate(entries, 1):
         try:
             events += _events(entry, system)
         except UsageError as error:
-            what = f"{path}, entry {number}: {error.what}"
+            what = f"{where}, entry {number}: {error.what}"
             raise UsageError(what, remedy=error.remedy) from None
     return events
 
@@ -76,11 +89,7 @@ def _events(entry: dict[str, Any], system: System) -> Iterator[WeatherEvent]:
     time = _seconds(entry["at"]) if "at" in entry else every or 0.0
     given = entry[what]
     if what in ("crash", "restart", "reset"):
-        for node in _nodes(given, system):
-            if not system.faults.strikes(node):
-                raise UsageError(
-                    f"{node} is spared by Faults(nodes=...)", remedy="name another node"
-                )
+        for node in _struck(given, system):
             yield WeatherEvent(what=what, time=time, every=every, node=node)
     elif what == "cut":
         side = frozenset(_nodes(given, system))
@@ -111,15 +120,32 @@ def _number(what: str, given: Any) -> float:
     return float(given)
 
 
+def _struck(given: Any, system: System) -> list[NodeId | None]:
+    """Return the nodes that a fault befalls; None for each that is to be drawn."""
+    names = [given] if isinstance(given, str) else given
+    struck: list[NodeId | None] = []
+    for name in names if isinstance(names, list) else ():
+        # A node that is called so is meant, where there is one.
+        if name == ANY and NodeId(ANY, 0) not in system.index:
+            struck.append(None)
+        else:
+            struck += _nodes([name], system)
+    for node in struck:
+        if node is not None and not system.faults.strikes(node):
+            raise UsageError(
+                f"{node} is spared by Faults(nodes=...)", remedy="name another node"
+            )
+    return struck or [*_nodes(given, system)]
+
+
 def _nodes(given: Any, system: System) -> list[NodeId]:
     names = [given] if isinstance(given, str) else given
-    by_name = {node.name: node for node in system.ids}
     if not isinstance(names, list) or not names:
         raise UsageError(f"{given!r} names no nodes", remedy=_REMEDY)
     for name in names:
-        if name not in by_name:
+        if not isinstance(name, str) or NodeId(name, 0) not in system.index:
+            known = ", ".join(node.name for node in system.ids[:10])
             raise UsageError(
-                f"{system.name} has no node {name!r}",
-                remedy=f"it has {', '.join([*by_name][:10])}",
+                f"{system.name} has no node {name!r}", remedy=f"it has {known}"
             )
-    return [by_name[name] for name in names]
+    return [system.ids[system.index[NodeId(name, 0)]] for name in names]

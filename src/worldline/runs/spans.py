@@ -1,0 +1,143 @@
+"""Spans: the stretches of a run in which a property is false, and how sure it was of it.
+
+A liveness property is false for a while in most runs. Its confidence says how sure it is
+that it should be true by now; where that is 1, the span has met its deadline.
+
+References
+----------
+X. Liu et al., "WiDS Checker: Combating Bugs in Distributed Systems", NSDI 2007, section
+3.3.3 and figure 6: violations with auxiliary information that screens out false alarms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+from worldline.model.properties import Property
+from worldline.runs.alarms import Alarms
+from worldline.runs.explain import explain, text_of
+from worldline.trace.json_text import Json
+from worldline.trace.json_values import encode_value
+from worldline.trace.records import SpanRecord
+from worldline.worlds.world import Readable
+
+MOST = 100
+"""Spans of a property that a report keeps: those of the highest confidence."""
+
+
+def gauges_record(gauges: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the values of gauges as traces spell them; None for what no file can hold."""
+    return {
+        name: None if text_of(value) is None else encode_value(value)
+        for name, value in gauges.items()
+    }
+
+
+@final
+class SpanWatch:
+    """Follows a property along a run, and notes the spans in which it is false.
+
+    Parameters
+    ----------
+    world
+        Where the run happens, with the instruments of the run if there are any.
+    detailed
+        Whether to keep the spans, and not only their number.
+
+    Attributes
+    ----------
+    alarms
+        How many there were.
+    """
+
+    def __init__(self, prop: Property, world: Readable, *, detailed: bool) -> None:
+        self.alarms = Alarms()
+        self._prop = prop
+        self._world = world
+        self._detailed = detailed
+        self._spans: list[SpanRecord] = []
+        self._begin: tuple[int, float | None, int | None, str] | None = None
+        self._last = 0
+        self._sure: float | None = None
+        self._gauges: Mapping[str, Any] = {}
+
+    @property
+    def is_false(self) -> bool:
+        """Whether the property was false when it was looked at last."""
+        return self._begin is not None
+
+    def look(self, *, holds: bool, step: int, lamport: int | None = None) -> bool:
+        """Note what a property is after a step; say whether it has met its deadline.
+
+        Parameters
+        ----------
+        lamport
+            The Lamport time of the step.
+        """
+        if holds:
+            self.end()
+            return False
+        if self._begin is None:
+            self.alarms.spans += 1
+            self._begin = (step, self._now(), lamport, self._why())
+            self._sure = None
+        self._last = step
+        instruments = self._world.instruments
+        if self._detailed and instruments is not None:
+            self._gauges = dict(instruments.gauges)
+        return self._is_due()
+
+    def end(self) -> None:
+        """Note that a span is over, or that nobody looks any more."""
+        if self._begin is None:
+            return
+        self.alarms.note(self._sure)
+        if self._detailed:
+            self._keep(self._present())
+        self._begin = None
+
+    def spans(self) -> tuple[SpanRecord, ...]:
+        """Return those that are over, in order; of many those of highest confidence."""
+        return tuple(sorted(self._spans, key=lambda span: span.first))
+
+    def _is_due(self) -> bool:
+        if self._prop.confidence is None:
+            return False
+        before, sure = self._sure, self._prop.confident(self._world.view)
+        self._sure = sure if before is None else max(before, sure)
+        if sure >= 1 and (before is None or before < 1):
+            self.alarms.reached += 1
+        return sure >= 1
+
+    def _present(self) -> SpanRecord:
+        assert self._begin is not None
+        first, time, lamport, why = self._begin
+        return SpanRecord(
+            first=first,
+            last=self._last,
+            time=time,
+            until=self._now(),
+            lamport=lamport,
+            confidence=self._sure,
+            gauges=gauges_record(self._gauges),
+            explanation=why,
+        )
+
+    def _keep(self, span: SpanRecord) -> None:
+        spans = self._spans
+        if len(spans) == MOST:
+            least = min(range(MOST), key=lambda n: (spans[n].confidence or 0.0, -n))
+            if (span.confidence or 0.0) <= (spans[least].confidence or 0.0):
+                return
+            del spans[least]
+        spans.append(span)
+
+    def _now(self) -> float | None:
+        instruments = self._world.instruments
+        return None if instruments is None else instruments.time
+
+    def _why(self) -> str:
+        if not self._detailed or self.alarms.spans > MOST:
+            return ""
+        return str(explain(self._world.view, self._prop) or "")

@@ -1,0 +1,103 @@
+"""Weather as one line: what it says, and what is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.search.simulating.weather_file import read_weather, weather_of
+from worldline.search.simulating.weather_text import entries_of, is_text
+
+A, B, C = wl.ids("a", "b", "c")
+
+
+@wl.node
+class Idle:
+    pass
+
+
+SYSTEM = wl.System(
+    {A: Idle(), B: Idle(), C: Idle()},
+    faults=wl.Faults(crashes=9, restarts=9, resets=9, partitions=1, nodes=(A, B)),
+)
+
+
+def as_given(text: str) -> list[tuple[Any, ...]]:
+    return [
+        (one.time, one.every, one.what, one.node, sorted(one.side), one.amount)
+        for one in weather_of(read_weather(text), SYSTEM, text)
+    ]
+
+
+def test_a_line_says_what_befalls_which_nodes_and_when():
+    assert as_given(
+        "at 20s crash a b, every 1m at 5s cut a b,at 2m heal, every 3s reset b, "
+        "at 1.5s loss 0.3, at 90s delay 2, at 3s crash any"
+    ) == [
+        (20.0, None, "crash", A, [], 0.0),
+        (20.0, None, "crash", B, [], 0.0),
+        (5.0, 60.0, "cut", None, [A, B], 0.0),
+        (120.0, None, "heal", None, [], 0.0),
+        (3.0, 3.0, "reset", B, [], 0.0),
+        (1.5, None, "loss", None, [], 0.3),
+        (90.0, None, "delay", None, [], 2.0),
+        (3.0, None, "crash", None, [], 0.0),
+    ]
+
+
+def test_a_line_has_the_entries_of_a_file():
+    assert entries_of("every 7s at 3s restart any") == [
+        {"every": "7s", "at": "3s", "restart": ["any"]}
+    ]
+
+
+@pytest.mark.parametrize("name", ["storm.toml", "at", "at.toml", "./at 20s", "every"])
+def test_what_begins_otherwise_names_a_file(name: str):
+    assert not is_text(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "at 20s",
+        "at 20s crash",
+        "at 20s crash a,",
+        "at 20s at 30s crash a",
+        "at 20s burn a",
+        "at 20s heal a",
+        "at 20s loss",
+        "at 20s loss much",
+        "at 20s delay 2 3",
+        "at 20s crash a, crash b",
+    ],
+)
+def test_a_line_that_is_none_is_refused_with_what_is_wrong(text: str):
+    with pytest.raises(wl.UsageError, match="is no weather") as refused:
+        entries_of(text)
+    assert "at 20s crash a, every 1m" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("at 1s heal, at 20s crash z", "weather, entry 2: system has no node 'z'"),
+        ("at soon crash a", "weather, entry 1: 'soon' is no duration"),
+        ("at 1s loss 3", "weather, entry 1: loss cannot be 3"),
+        ("at 1s crash c", "weather, entry 1: c is spared"),
+        ("at 1s cut any", "weather, entry 1: system has no node 'any'"),
+    ],
+)
+def test_what_a_system_cannot_have_is_refused_with_its_entry(text: str, words: str):
+    with pytest.raises(wl.UsageError, match=words):
+        as_given(text)
+
+
+def test_a_node_that_is_called_any_is_that_node():
+    called = wl.NodeId("any")
+    system = wl.System(
+        {A: Idle(), called: Idle()}, faults=wl.Faults(crashes=9, restarts=9)
+    )
+    text = "at 1s crash any"
+    assert [one.node for one in weather_of(entries_of(text), system, text)] == [called]
