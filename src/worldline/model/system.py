@@ -290,10 +290,14 @@ class System(Declared):
             return self._hidden(spec.index)
         return self._mailbox(spec.index)
 
+    def cells_around(self) -> list[Cell]:
+        """Return fresh cells for the columns before those of the nodes."""
+        records = map(Record, self.observers)
+        return [Budget(self.faults), Partition(self.cuts), *records]
+
     def cells(self) -> list[Cell | None]:
         """Return fresh cells for all columns; None in the place of local ones."""
-        cells: list[Cell | None] = [Budget(self.faults), Partition(self.cuts)]
-        cells += map(Record, self.observers)
+        cells: list[Cell | None] = [*self.cells_around()]
         for index in range(len(self.ids)):
             cells += (None, self._hidden(index), self._mailbox(index))
         return cells

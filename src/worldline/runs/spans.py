@@ -57,9 +57,11 @@ class SpanWatch:
         self._world = world
         self._detailed = detailed
         self._spans: list[SpanRecord] = []
-        self._begin: tuple[int, float | None, int | None, str] | None = None
+        self._begin: tuple[int, float | None, int | None] | None = None
+        self._why = ""
         self._last = 0
         self._sure: float | None = None
+        self._due: float | None = None
         self._gauges: Mapping[str, Any] = {}
 
     @property
@@ -80,8 +82,8 @@ class SpanWatch:
             return False
         if self._begin is None:
             self.alarms.spans += 1
-            self._begin = (step, self._now(), lamport, self._why())
-            self._sure = None
+            self._begin = (step, self._now(), lamport)
+            self._why, self._sure, self._due = self._explained(), None, None
         self._last = step
         instruments = self._world.instruments
         if self._detailed and instruments is not None:
@@ -108,11 +110,12 @@ class SpanWatch:
         self._sure = sure if before is None else max(before, sure)
         if sure >= 1 and (before is None or before < 1):
             self.alarms.reached += 1
+            self._why, self._due = self._explained(), self._now()
         return sure >= 1
 
     def _present(self) -> SpanRecord:
         assert self._begin is not None
-        first, time, lamport, why = self._begin
+        first, time, lamport = self._begin
         return SpanRecord(
             first=first,
             last=self._last,
@@ -120,8 +123,9 @@ class SpanWatch:
             until=self._now(),
             lamport=lamport,
             confidence=self._sure,
+            due=self._due,
             gauges=gauges_record(self._gauges),
-            explanation=why,
+            explanation=self._why,
         )
 
     def _keep(self, span: SpanRecord) -> None:
@@ -137,7 +141,7 @@ class SpanWatch:
         instruments = self._world.instruments
         return None if instruments is None else instruments.time
 
-    def _why(self) -> str:
+    def _explained(self) -> str:
         if not self._detailed or self.alarms.spans > MOST:
             return ""
         return str(explain(self._world.view, self._prop) or "")

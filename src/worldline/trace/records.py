@@ -289,10 +289,13 @@ class SpanRecord:
         The Lamport time of the first step; None where nobody kept it.
     confidence
         The highest that it had; None for a property without one.
+    due
+        When that was 1 first, in seconds; None if it never was.
     gauges
         The values of the gauges after the last step; null for what no file can hold.
     explanation
-        Why it was false after the first step.
+        Why it was false when its confidence was 1; if that was never so, after the first
+        step.
     """
 
     first: int = checked(whole(_LOWEST))
@@ -301,6 +304,7 @@ class SpanRecord:
     until: float | None = checked(optional(seconds))
     lamport: int | None = checked(optional(whole(1)))
     confidence: float | None = checked(optional(seconds))
+    due: float | None = checked(optional(seconds))
     gauges: dict[str, Json] = checked(mapping(data))
     explanation: str = checked(text)
 

@@ -27,6 +27,7 @@ from worldline.model.message import Envelope
 from worldline.model.network import Capability, Mailbox, carrier
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.node import Handler, NodeType
+from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.execute import (
     Failure,
     Result,
@@ -135,19 +136,12 @@ class ClockedWorld:
 
     def __init__(self, system: System, chance: Chance, under_way: UnderWay) -> None:
         self.system = system
-        self.nodes = [
-            kind.thaw(frozen, prototype)
-            for kind, frozen, prototype in zip(
-                system.types, system.initial, system.prototypes, strict=True
-            )
-        ]
+        self.nodes = _first_nodes(system)
         self.hidden = [
             Hidden(node, scripts, timed=system.timed)
             for node, scripts in zip(system.ids, system.scripts, strict=True)
         ]
-        self.around: list[Any] = [
-            system.cell(column) for column in range(system.layout.first)
-        ]
+        self.around: list[Any] = system.cells_around()
         self.cells = _Cells(self)
         self.door = ClockedDoor(self, chance)
         self.failure: Failure | None = None
@@ -301,6 +295,21 @@ class ClockedWorld:
                 column = self.system.layout.observer(number)
                 self.around[column].fold(freeze(projected))
                 self.touched.add(column)
+
+
+def _first_nodes(system: System) -> list[Any]:
+    """Return the nodes of a system as they are before anything has happened."""
+    templates: dict[int, NodeTemplate] = {}
+    nodes = []
+    for kind, frozen, prototype in zip(
+        system.types, system.initial, system.prototypes, strict=True
+    ):
+        # Of a million nodes most begin alike, and have one and the same frozen value.
+        template = templates.get(id(frozen))
+        if template is None:
+            template = templates[id(frozen)] = NodeTemplate(kind, frozen)
+        nodes.append(template.thaw_small(prototype))
+    return nodes
 
 
 def _is_free(system: System) -> bool:

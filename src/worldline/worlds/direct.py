@@ -357,7 +357,7 @@ class LiveReader:
             if read.column == INSTRUMENTS and world.instruments is not None:
                 return world.instruments.answer(read.what, *read.detail)
             return answer(read, world.cells[read.column])
-        value: Any = world.nodes[world.system.layout.columns[read.column].index]
+        value: Any = world.nodes[world.system.layout.node_of(read.column)]
         for name in read.detail:
             value = value.__dict__[name]
         return value if type(value) in _IMMUTABLE else fresh(value)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable
-from heapq import heappop
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
@@ -110,14 +109,10 @@ class Simulation:
         """
         if self.world.failure is not None:
             return False
-        agenda, sorts = self._agenda, _SORTS
-        heap = agenda.heap
-        while heap and heap[0][0] <= until:
-            entry = heappop(heap)
-            agenda.now = entry[0]
+        take, sorts = self._agenda.take, _SORTS
+        while (entry := take(until)) is not None:
             if sorts[type(entry[3])](self, entry):
                 return True
-        agenda.now = until
         return False
 
     @property
@@ -180,11 +175,16 @@ class Simulation:
 
     def _set_timers(self, index: int) -> None:
         timers, now = self.world.hidden[index].timers, self._agenda.now
+        is_timed, note = self._system.timed, self._agenda.note
+        self.world.touched.add(self._system.layout.hidden(index))
         for timer, after in self.world.door.timers:
-            timers.pop(timer, None)
+            if timers:  # one that is set again comes last
+                timers.pop(timer, None)
             if after is not None:
-                delay = timers[timer] = SetDelay(after)
-                self._agenda.note(now + after, index, timer, delay)
+                at = now + after
+                # An object that is there once, by which the entry is known again.
+                which = timers[timer] = SetDelay(after) if is_timed else at
+                note(at, index, timer, which)
 
     def _plan_calls(self) -> None:
         system = self._system
@@ -216,9 +216,9 @@ class Simulation:
         return self._happen(self.courier.error(entry), entry[2])
 
     def _timer(self, entry: AgendaEntry) -> bool:
-        _, _, index, timer, delay = entry
+        _, _, index, timer, which = entry
         timers = self.world.hidden[index].timers
-        if timers.get(timer) is not delay:
+        if timers.get(timer) is not which:
             return False  # cancelled, set again, or forgotten in a crash
         del timers[timer]
         self.world.touched.add(self._system.layout.hidden(index))

@@ -254,7 +254,7 @@ class _Seeds:
             assert first.violated is not None
             prop = question.wanted[first.violated]
             spans = again.spans.get(first.violated, ())
-            due = next((span for span in spans if span.confidence == 1), None)
+            due = next((span for span in spans if span.due is not None), None)
             ending = Ending(prop.name, prop.kind.value, Verdict.VIOLATED, span=due)
         options = self._options
         evidence = Evidence(
