@@ -134,6 +134,8 @@ class JudgedRun:
     detailed
         Whether to keep the spans in which properties are false, and not only to count
         them.
+    lamport
+        Whether to keep the Lamport times of steps, though no gauge asks for them.
     """
 
     def __init__(
@@ -143,6 +145,7 @@ class JudgedRun:
         look: Callable[[], None],
         *,
         detailed: bool = False,
+        lamport: bool = False,
     ) -> None:
         self.tally = SeedTally(seed)
         self._question = question
@@ -160,8 +163,8 @@ class JudgedRun:
             for number, prop in enumerate(question.wanted)
             if prop.kind is PropertyKind.LIVENESS
         }
-        asks = any(one.asks_lamport for one in gauges)
-        self._lamport = LamportClock(world) if asks else None
+        lamport = lamport or any(one.asks_lamport for one in gauges)
+        self._lamport = LamportClock(world) if lamport else None
         self._step: tuple[int, int | None] = (0, None)
         self._followed = list(self._watches.values())
         self._at_once = [
@@ -181,7 +184,7 @@ class JudgedRun:
         for number, watch in self._watches.items():
             watch.end()
             tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
-        tally.virtual = self._instruments.time
+        tally.virtual = max(simulation.now, self._instruments.time)
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 

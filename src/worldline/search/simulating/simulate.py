@@ -281,7 +281,9 @@ class _Seeds:
         """Run a seed again, with a recorder, and make evidence of it."""
         question, system = self._question, self._question.system
         recording = Recording(system)
-        judged = JudgedRun(question, first.seed, lambda: None, detailed=True)
+        judged = JudgedRun(
+            question, first.seed, lambda: None, detailed=True, lamport=True
+        )
         again = judged.run(recording)
         if (again.violated, again.events) != (first.violated, first.events):
             raise Nondeterminism(
