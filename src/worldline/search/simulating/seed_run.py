@@ -184,7 +184,9 @@ class JudgedRun:
         for number, watch in self._watches.items():
             watch.end()
             tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
-        tally.virtual = max(simulation.now, self._instruments.time)
+        tally.virtual = self._instruments.time
+        if tally.violated is None:
+            tally.virtual = simulation.now
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
