@@ -80,13 +80,5 @@ def alarm_lines(spans: Sequence[SpanRecord], alarms: Alarms) -> list[str]:
     return lines
 
 
-def deadline_phrase(span: SpanRecord) -> str:
-    """Return in one line why a liveness property is violated that was due."""
-    return (
-        f"deadline: false since step {span.first} ({span.time or 0:.6g} s), and sure at "
-        f"{span.until or 0:.6g} s that it should be true"
-    )
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"

@@ -11,9 +11,10 @@ from worldline.model.arguments import named
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line, printable
 from worldline.model.verdicts import Verdict
-from worldline.runs.alarms import Alarms, alarm_lines, deadline_phrase
+from worldline.runs.alarms import Alarms, alarm_lines
 from worldline.runs.loading import command
 from worldline.runs.record import UNDECLARED
+from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import run_lines
 from worldline.trace.records import SpanRecord, Trace, to_json
 from worldline.trace.schema import dump
@@ -129,7 +130,7 @@ class PropertyReport:
         """The span that a violated liveness property was due in, if that is why."""
         if self.verdict is not Verdict.VIOLATED:
             return None
-        return next((span for span in self.spans if span.confidence == 1), None)
+        return next((span for span in self.spans if span.due is not None), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""

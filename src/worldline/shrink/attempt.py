@@ -14,7 +14,6 @@ from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Mailing, Transit
 from worldline.shrink.wishes import Wanted, Wish, granted_event, granted_mailing
 from worldline.worlds.remembered import (
-    Parcel,
     RememberedEvent,
     RememberedRun,
     RememberedState,
@@ -34,13 +33,12 @@ def note(
     place: int,
 ) -> None:
     """Note what a step that has happened took, sent and lost."""
-    event = known.event
-    kind = event.kind
-    if event.envelope is not None:
+    kind = known.event.kind
+    if known.parcel is not None:
         if kind.takes_message:
-            transit.take(known.index, event.envelope, sending)
+            transit.take(known.parcel, sending)
         elif kind.doubles_message:
-            transit.double(known.index, event.envelope, sending)
+            transit.double(known.parcel, sending)
     if run.parcels:
         transit.put(place, run.parcels)
     if kind.flushes:
@@ -54,7 +52,8 @@ class Attempt:
     Parameters
     ----------
     wanted
-        What is to happen after the steps that were executed `before`.
+        What is to happen after the steps that were executed `before`, with so many
+        `deliveries` among them.
     most
         Deliveries, after which it is given up.
     assumed
@@ -73,10 +72,12 @@ class Attempt:
         matching: Matching,
         wanted: Sequence[Wanted],
         before: Sequence[ShrunkStep],
+        deliveries: int,
         most: int | None,
         assumed: Decision | None,
     ) -> None:
         self._world = world
+        self._inboxes = world.inboxes
         self._target = target
         self._matching = matching
         self._wanted = wanted
@@ -84,9 +85,8 @@ class Attempt:
         self._assumed = assumed
         self._from = len(before)
         self.steps: list[ShrunkStep] = [*before]
-        self._moved = {place: place for place in range(len(before))}
-        self._moved[BEFORE] = BEFORE
-        self._deliveries = sum(step.known.event.kind.is_delivery for step in before)
+        self._moved: dict[int, int] = {}
+        self._deliveries = deliveries
 
     @property
     def cost(self) -> int:
@@ -130,7 +130,7 @@ class Attempt:
             mailing = granted_mailing(wish, world, self._transit)
             if mailing is None:
                 return False
-            return self._deliver_item((), place, wish.node, mailing)
+            return self._deliver_item((), place, mailing)
         event = granted_event(wish, world)
         if event is None:
             return False
@@ -147,38 +147,42 @@ class Attempt:
     def _sending(self, step: ShrunkStep) -> Sending | None:
         if step.sending is None:
             return None
-        moved = self._moved.get(step.sending[0])
-        return None if moved is None else (moved, step.sending[1])
+        place, number = step.sending
+        moved = self._moved.get(place)
+        if moved is not None:
+            return moved, number
+        # What was executed before stands where it stood, as does what sent before all.
+        return step.sending if place < self._from else None
 
     def _deliver(self, step: ShrunkStep) -> bool:
         """Deliver what matches, after what stands before it, if that is to be."""
-        event, sending = step.known.event, self._sending(step)
-        to, envelope = step.known.index, event.envelope
-        assert envelope is not None
+        wanted, sending = step.known.parcel, self._sending(step)
+        assert wanted is not None
+        find = self._transit.find
         for rung in self._matching.rungs:
-            mailing = self._transit.find(rung, to, envelope, sending)
+            mailing = find(rung, wanted, sending)
             if mailing is not None:
-                return self._deliver_item(step.choices, step.place, to, mailing)
+                return self._deliver_item(step.choices, step.place, mailing)
         return False
 
     def _deliver_item(
-        self, choices: Choices, place: int | None, to: int, mailing: Mailing
+        self, choices: Choices, place: int | None, mailing: Mailing
     ) -> bool:
-        world = self._world
-        mailbox = world.cells[world.system.layout.inbox(to)]
-        if self._matching.flushes and not mailbox.is_ready(mailing[1]):
-            queue = self._transit.queue(to, mailing[1].src)
-            ahead = queue[: queue.index(mailing)] if mailing in queue else []
-            for sending, envelope in ahead:
-                if mailbox.is_ready(mailing[1]):
-                    break
-                first = world.delivery(Parcel(to, envelope))
-                if self._happen(first, (), sending, None):
-                    return True
-                if self._is_over():
-                    return False
-        known = world.delivery(Parcel(to, mailing[1]))
-        return self._happen(known, choices, mailing[0], place)
+        world, (sending, parcel) = self._world, mailing
+        if self._matching.flushes:
+            is_ready, envelope = self._inboxes[parcel.to].is_ready, parcel.envelope
+            if not is_ready(envelope):
+                queue = self._transit.queue(parcel.channel)
+                ahead = queue[: queue.index(mailing)] if mailing in queue else ()
+                for earlier, other in ahead:
+                    if is_ready(envelope):
+                        break
+                    if self._happen(world.delivery(other), (), earlier, None):
+                        return True
+                    if self._is_over():
+                        return False
+        known = parcel.delivery or world.delivery(parcel)
+        return self._happen(known, choices, sending, place)
 
     def _happen(
         self,
@@ -193,24 +197,14 @@ class Attempt:
         if run is None:
             return False
         place = len(self.steps)
-        if known.event.envelope is not None:
+        if known.parcel is not None:
             # Of equal messages nobody knows which one it was; so it is the same for
             # whoever runs the same events.
-            sending = self._oldest(known)
-        taken = run.outcome.choices
-        self.steps.append(ShrunkStep(known, taken, sending, place))
-        if known.event.kind.is_delivery:
+            sending = self._transit.oldest(known.parcel)
+        self.steps.append(ShrunkStep(known, run.outcome.choices, sending, place))
+        if known.is_delivery:
             self._deliveries += 1
         if wanted is not None and wanted >= 0:
             self._moved[wanted] = place
         note(self._transit, world, known, run, sending, place)
         return self._target.is_met()
-
-    def _oldest(self, known: RememberedEvent) -> Sending | None:
-        """Return the sending of the message that an event is about."""
-        envelope = known.event.envelope
-        assert envelope is not None
-        for sending, other in self._transit.queue(known.index, envelope.src):
-            if other == envelope:
-                return sending
-        return None

@@ -23,7 +23,7 @@ from worldline.shrink.steps import ShrunkStep, Size, size_of
 from worldline.shrink.target import ShrinkTarget
 from worldline.shrink.transit import Transit
 from worldline.shrink.wishes import Wanted
-from worldline.worlds.remembered import Parcel, RememberedState
+from worldline.worlds.remembered import RememberedState
 from worldline.worlds.remembering import RememberingWorld
 from worldline.worlds.world import Snapshot
 
@@ -39,11 +39,12 @@ class Candidate(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A state on a run, to begin candidates in."""
+    """A state on a run, to begin candidates in, after so many deliveries."""
 
     place: int
     moment: RememberedState
     transit: Transit
+    deliveries: int = 0
 
 
 @final
@@ -104,7 +105,7 @@ class CandidateRunner:
         number = 0
         for index in range(len(system.ids)):
             for envelope in self.world.cells[system.layout.inbox(index)].envelopes():
-                transit.add((BEFORE, number), Parcel(index, envelope))
+                transit.add((BEFORE, number), self.world.parcel(index, envelope))
                 number += 1
         self._first = Mark(0, self.world.moment(), transit)
 
@@ -177,6 +178,7 @@ class CandidateRunner:
             matching,
             wanted[begin.place :],
             before,
+            begin.deliveries,
             most,
             self.assumed,
         )
@@ -207,7 +209,7 @@ class CandidateRunner:
             marks = [m for m in marks if m.place in places and m.place < missing]
         world, last = self.world, marks[-1]
         world.go_back(last.moment)
-        transit = last.transit.copy()
+        transit, deliveries = last.transit.copy(), last.deliveries
         apart = max(_FEWEST_BETWEEN, len(steps) // 32)
         for step in steps[last.place : -1]:
             run = world.happen(step.known, step.choices)
@@ -215,9 +217,11 @@ class CandidateRunner:
             note(transit, world, step.known, run, step.sending, step.place)
             self.executed += 1
             place = step.place + 1
+            deliveries += step.known.is_delivery
             is_due = place - marks[-1].place >= apart
             if is_due if places is None else place in places:
-                marks.append(Mark(place, world.moment(), transit.copy()))
+                state = world.moment()
+                marks.append(Mark(place, state, transit.copy(), deliveries))
         return ShrunkRun(steps, size_of(steps), tuple(marks))
 
     def states(self, run: ShrunkRun) -> list[tuple[Frozen, ...]]:
@@ -262,9 +266,10 @@ def _shared(steps: Sequence[ShrunkStep], others: Sequence[ShrunkStep]) -> int:
 
 def _last_shared(wanted: Sequence[Wanted], base: ShrunkRun) -> Mark:
     """Return the last mark of a run before a candidate begins to differ from it."""
-    shared = 0
-    for one, other in zip(wanted, base.steps, strict=False):
-        if one is not other:
+    wanted, last = tuple(wanted), base.marks[0]
+    for mark in base.marks[1:]:
+        # Steps are equal only to themselves, and tuples are compared without Python code.
+        if wanted[last.place : mark.place] != base.steps[last.place : mark.place]:
             break
-        shared += 1
-    return [mark for mark in base.marks if mark.place <= shared][-1]
+        last = mark
+    return last

@@ -34,7 +34,7 @@ def without(
 ) -> tuple[ShrunkStep, ...]:
     """Return a run without some of its steps."""
     left_out = {step.place for bunch in bunches for step in bunch}
-    return tuple(step for step in steps if step.place not in left_out)
+    return tuple([step for step in steps if step.place not in left_out])
 
 
 def leave_out(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from operator import is_
 from typing import NamedTuple, TypeAlias, final
 
 from worldline.shrink.candidate import Candidate
@@ -70,7 +71,11 @@ class Proposals:
         return self._untold.popleft()
 
     def _key(self, candidate: Candidate) -> TriedKey | None:
-        steps, wanted = self._steps, candidate.wanted
-        if all(s.place >= 0 and steps[s.place] is s for s in wanted):
-            return candidate.matching, tuple(step.place for step in wanted)
+        wanted = candidate.wanted
+        places = tuple([step.place for step in wanted])
+        # They are many, and looked at for each candidate: without Python code.
+        if min(places, default=0) >= 0 and all(
+            map(is_, map(self._steps.__getitem__, places), wanted)
+        ):
+            return candidate.matching, places
         return None

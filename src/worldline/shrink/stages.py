@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
+from worldline.engine.exploration import few_collections
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.progress import PassReport
 
@@ -40,12 +41,13 @@ def shrink(campaign: Campaign, stages: Stages) -> None:
         If a limit is reached; the best run so far is the campaign's.
     """
     number = 0
-    while number < len(stages):
-        size = campaign.best.size
-        for each in stages[number]:
-            if _is_smaller_after(campaign, each) and number:
-                break
-        number = 0 if campaign.best.size < size else number + 1
+    with few_collections():  # what is remembered grows, and holds no cycles
+        while number < len(stages):
+            size = campaign.best.size
+            for each in stages[number]:
+                if _is_smaller_after(campaign, each) and number:
+                    break
+            number = 0 if campaign.best.size < size else number + 1
 
 
 def _is_smaller_after(campaign: Campaign, applied: ShrinkPass) -> bool:

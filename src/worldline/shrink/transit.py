@@ -7,10 +7,9 @@ is followed here, in the order of sending.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, final
 
-from worldline.model.data.identity import NodeId
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, carrier
 from worldline.model.system import System
@@ -19,11 +18,8 @@ from worldline.shrink.steps import Sending
 from worldline.worlds.remembered import Parcel
 from worldline.worlds.remembering import RememberingWorld
 
-Mailing: TypeAlias = tuple[Sending, Envelope]
+Mailing: TypeAlias = tuple[Sending, Parcel]
 """A message under way, and its sending."""
-
-Channel: TypeAlias = tuple[int, NodeId]
-"""The index of the receiver, and the sender."""
 
 
 @final
@@ -34,58 +30,76 @@ class Transit:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._queues: dict[Channel, list[Mailing]] = {}
+        self._queues: dict[int, list[Mailing]] = {}  # by `Parcel.channel`
         self._sent: dict[Sending, Parcel] = {}
         members = getattr(system.network, "members", (system.network,))
         self._stays = any(Capability.HOLDS_FOR_EVER in m.capabilities for m in members)
 
     def copy(self) -> Transit:
         """Return another one that knows the same."""
-        other = Transit(self._system)
+        other = Transit.__new__(Transit)
+        other._system, other._stays = self._system, self._stays
         other._queues = {pair: queue.copy() for pair, queue in self._queues.items()}
         other._sent = self._sent.copy()
         return other
 
     def put(self, place: int, parcels: Iterable[Parcel]) -> None:
         """Note what the step at a place has sent."""
+        if self._stays:
+            for number, parcel in enumerate(parcels):
+                self.add((place, number), parcel)
+            return
+        queues, sent = self._queues, self._sent
         for number, parcel in enumerate(parcels):
-            self.add((place, number), parcel)
+            mailing = (place, number), parcel
+            sent[mailing[0]] = parcel
+            queue = queues.get(parcel.channel)
+            if queue is None:
+                queues[parcel.channel] = [mailing]
+            else:
+                queue.append(mailing)
 
     def add(self, sending: Sending, parcel: Parcel) -> None:
         """Note one message."""
         self._sent[sending] = parcel
-        queue = self._queues.setdefault((parcel.to, parcel.envelope.src), [])
+        queue = self._queues.setdefault(parcel.channel, [])
         is_set = self._stays and self._is_kept(parcel.envelope)
-        if not (is_set and any(other == parcel.envelope for _, other in queue)):
-            queue.append((sending, parcel.envelope))
+        if not (is_set and any(other is parcel for _, other in queue)):
+            queue.append((sending, parcel))
 
-    def take(self, to: int, envelope: Envelope, sending: Sending | None) -> None:
+    def oldest(self, parcel: Parcel) -> Sending | None:
+        """Return the first sending of a message that is under way; None if it is not."""
+        for sending, other in self.queue(parcel.channel):
+            if other is parcel:
+                return sending
+        return None
+
+    def take(self, parcel: Parcel, sending: Sending | None) -> None:
         """Note that a message has left the network: that of a sending, if it can be."""
-        if self._stays and self._is_kept(envelope):
+        if self._stays and self._is_kept(parcel.envelope):
             return
-        queue = self._queues.get((to, envelope.src), [])
-        if sending is not None and (sending, envelope) in queue:
-            queue.remove((sending, envelope))
-        else:
-            for position, (sent, other) in enumerate(queue):
-                if other == envelope:
-                    sending = sent
-                    del queue[position]
-                    break
+        queue = self._queues.get(parcel.channel, [])
+        position = _place(queue, parcel, sending)
+        if position is None and sending is not None:
+            position = _place(queue, parcel, None)
+        if position is not None:
+            sending = queue.pop(position)[0]
         if sending is not None:
             self._sent.pop(sending, None)
 
-    def double(self, to: int, envelope: Envelope, sending: Sending | None) -> None:
+    def double(self, parcel: Parcel, sending: Sending | None) -> None:
         """Note that a message is under way once more."""
-        mailing = sending or (-1, -1), envelope
-        self._queues.setdefault((to, envelope.src), []).insert(0, mailing)
+        mailing = sending or (-1, -1), parcel
+        self._queues.setdefault(parcel.channel, []).insert(0, mailing)
 
     def look_again(self, world: RememberingWorld) -> None:
         """Forget what a fault has lost: of equal messages the oldest ones."""
         layout = world.system.layout
-        for pair, queue in self._queues.items():
-            mailbox = world.cells[layout.inbox(pair[0])]
-            left = Counter(e for e in mailbox.envelopes() if e.src == pair[1])
+        left: Counter[Parcel] = Counter()
+        for index in range(len(world.system.ids)):
+            envelopes = world.cells[layout.inbox(index)].envelopes()
+            left.update(world.parcel(index, envelope) for envelope in envelopes)
+        for queue in self._queues.values():
             kept: list[Mailing] = []
             for mailing in reversed(queue):
                 if left[mailing[1]]:
@@ -95,36 +109,45 @@ class Transit:
                     self._sent.pop(mailing[0], None)
             queue[:] = reversed(kept)
 
-    def queue(self, to: int, src: NodeId) -> list[Mailing]:
-        """Return what is under way between two nodes; not to be changed."""
-        return self._queues.get((to, src), [])
+    def queue(self, channel: int) -> Sequence[Mailing]:
+        """Return what is under way between two nodes."""
+        return self._queues.get(channel, ())
 
     def find(
-        self, rung: Rung, to: int, wanted: Envelope, sending: Sending | None
+        self, rung: Rung, wanted: Parcel, sending: Sending | None
     ) -> Mailing | None:
         """Return the message that is taken for another, on one rung of the ladder."""
+        kind = wanted.kind
         if rung is Rung.CAUSE:
             parcel = self._sent.get(sending) if sending is not None else None
-            if parcel is None or sending is None or parcel.to != to:
+            if parcel is None or parcel.to != wanted.to or parcel.kind is not kind:
                 return None
-            is_alike = type(parcel.envelope.message) is type(wanted.message)
-            return (sending, parcel.envelope) if is_alike else None
-        queue: Any = self._queues.get((to, wanted.src), ())
+            return sending, parcel  # type: ignore[return-value]
+        queue: Any = self._queues.get(wanted.channel, ())
         if rung is Rung.CONTENT:
-            return next((mailing for mailing in queue if mailing[1] == wanted), None)
-        if rung in (Rung.FINGERPRINT, Rung.TYPE_LAST):
-            queue = reversed(queue)
-        kind, part = type(wanted.message), wanted.part
-        alike = (
-            mailing
-            for mailing in queue
-            if type(mailing[1].message) is kind and mailing[1].part == part
-        )
-        if rung is Rung.FINGERPRINT:
-            shape = fingerprint(wanted)
-            alike = (mailing for mailing in alike if fingerprint(mailing[1]) == shape)
-        return next(alike, None)
+            for mailing in queue:
+                if mailing[1] is wanted:
+                    return mailing  # type: ignore[no-any-return]
+            return None
+        shape = fingerprint(wanted.envelope) if rung is Rung.FINGERPRINT else None
+        part = wanted.envelope.part
+        for mailing in queue if rung is Rung.TYPE_FIRST else reversed(queue):
+            other = mailing[1]
+            is_alike = other.kind is kind and other.envelope.part == part
+            if is_alike and (shape is None or fingerprint(other.envelope) == shape):
+                return mailing  # type: ignore[no-any-return]
+        return None
 
     def _is_kept(self, envelope: Envelope) -> bool:
         network = carrier(self._system.network, envelope.part, type(envelope.message))
         return Capability.HOLDS_FOR_EVER in network.capabilities
+
+
+def _place(
+    queue: Sequence[Mailing], parcel: Parcel, sending: Sending | None
+) -> int | None:
+    """Return where in a queue a message is: that of a sending, if one is given."""
+    for position, (sent, other) in enumerate(queue):
+        if other is parcel and (sending is None or sent == sending):
+            return position
+    return None

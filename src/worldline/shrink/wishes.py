@@ -55,9 +55,9 @@ def granted_mailing(
     wish: Wish, world: RememberingWorld, transit: Transit
 ) -> Mailing | None:
     """Return the message that is taken for a wish; None if there is none."""
-    queue = transit.queue(wish.node, world.system.ids[wish.source])
+    queue = transit.queue(world.channel(wish.node, wish.source))
     for mailing in reversed(queue) if wish.last else queue:
-        if not wish.name or type(mailing[1].message).__name__ == wish.name:
+        if not wish.name or mailing[1].kind.__name__ == wish.name:
             return mailing
     return None
 

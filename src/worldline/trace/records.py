@@ -289,10 +289,13 @@ class SpanRecord:
         The Lamport time of the first step; None where nobody kept it.
     confidence
         The highest that it had; None for a property without one.
+    due
+        When that was 1 first, in seconds; None if it never was.
     gauges
         The values of the gauges after the last step; null for what no file can hold.
     explanation
-        Why it was false after the first step.
+        Why it was false when its confidence was 1; if that was never so, after the first
+        step.
     """
 
     first: int = checked(whole(_LOWEST))
@@ -301,6 +304,7 @@ class SpanRecord:
     until: float | None = checked(optional(seconds))
     lamport: int | None = checked(optional(whole(1)))
     confidence: float | None = checked(optional(seconds))
+    due: float | None = checked(optional(seconds))
     gauges: dict[str, Json] = checked(mapping(data))
     explanation: str = checked(text)
 
@@ -314,8 +318,12 @@ class SpanRecord:
         sure = ""
         if self.confidence is not None:
             sure = f", confidence {self.confidence:.2g}"
-        values = (f", {name} {shorten(show(v), 60)}" for name, v in self.gauges.items())
+        values = (f", {name} {_short(value)}" for name, value in self.gauges.items())
         return f"{when}, {where}{sure}{''.join(values)}"
+
+
+def _short(value: Json) -> str:
+    return f"{value:.6g}" if type(value) is float else shorten(show(value), 60)
 
 
 @final

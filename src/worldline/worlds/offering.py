@@ -9,7 +9,7 @@ from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.hidden import Hidden, Status
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.semantics.transitions import ambient_events, own_events
-from worldline.worlds.remembered import Parcel, RememberedEvent, RememberedRun
+from worldline.worlds.remembered import RememberedEvent, RememberedRun
 from worldline.worlds.remembering import RememberingWorld
 
 _OF_ALL = frozenset({Layout.BUDGET, Layout.PARTITION})
@@ -87,7 +87,7 @@ class Offering:
         if hidden.status is not Status.UP:
             return list(map(world.known, world.enabled_at(index)))
         inbox = world.cells[column + 1]
-        events = [world.delivery(Parcel(index, one)) for one in inbox.losable()]
+        events = [world.delivery(world.parcel(index, one)) for one in inbox.losable()]
         if self._messages_wait:
             events = [one for one in events if not world.run_of(one, ()).waits]
         own = self._own_at(index, hidden, inbox)

@@ -16,11 +16,32 @@ Bound: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]
 """An operation on a cell, ready to be called, and its arguments."""
 
 
-class Parcel(NamedTuple):
-    """A message that a handler sent, and the index of the node that it goes to."""
+@final
+class Parcel:
+    """A message under way to a node: one object for all that a world cannot tell apart.
 
-    to: int
-    envelope: Envelope
+    Attributes
+    ----------
+    to
+        The index of the node that it goes to.
+    channel
+        The number of the pair of sender and receiver.
+    envelope
+        The message.
+    kind
+        Its class.
+    delivery
+        The event that delivers it; None until somebody asks the world for it.
+    """
+
+    __slots__ = ("channel", "delivery", "envelope", "kind", "to")
+
+    def __init__(self, to: int, channel: int, envelope: Envelope) -> None:
+        self.to = to
+        self.channel = channel
+        self.envelope = envelope
+        self.kind = type(envelope.message)
+        self.delivery: RememberedEvent | None = None
 
 
 @final
@@ -84,11 +105,35 @@ class RememberedEvent:
 
     Attributes
     ----------
+    index
+        The node at which it happens; -1 for none.
+    column
+        That of the node's local state.
+    parcel
+        The message that it is about, if it is about one.
+    is_listed
+        Whether it is among what can happen now, guards left aside.
     touched
         The columns that it changes whatever its handler does.
+    certain
+        What it did, by the number of the local state and the choices that it was to
+        take, where its handler asked nothing of the state beyond its node.
+    others
+        Of where it did, each by what it was told.
     """
 
-    __slots__ = ("changes", "column", "event", "index", "runs", "touched")
+    __slots__ = (
+        "certain",
+        "changes",
+        "column",
+        "event",
+        "index",
+        "is_delivery",
+        "is_listed",
+        "others",
+        "parcel",
+        "touched",
+    )
 
     def __init__(
         self,
@@ -97,13 +142,19 @@ class RememberedEvent:
         column: int,
         changes: tuple[Bound, ...],
         touched: frozenset[int],
+        parcel: Parcel | None,
+        is_listed: Callable[[], bool],
     ) -> None:
         self.event = event
+        self.is_delivery = event.kind.is_delivery
         self.index = index
         self.column = column
         self.changes = changes
         self.touched = touched
-        self.runs: dict[tuple[int, Choices], list[RememberedRun]] = {}
+        self.parcel = parcel
+        self.is_listed = is_listed
+        self.certain: dict[int | tuple[int, Choices], RememberedRun] = {}
+        self.others: dict[int | tuple[int, Choices], list[RememberedRun]] = {}
 
 
 @final

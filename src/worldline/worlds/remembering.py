@@ -18,9 +18,10 @@ from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
+from worldline.model.network.datagrams import delivery
 from worldline.model.node_template import NodeTemplate
 from worldline.model.properties import Property
-from worldline.model.semantics.enabled import is_listed
+from worldline.model.semantics.enabled import listing
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.semantics.transitions import (
@@ -68,6 +69,8 @@ class RememberingWorld:
         The numbers of local states and of what observers keep; 0 in other columns.
     cells
         The cells of the other columns.
+    inboxes
+        The mailboxes among them, node by node.
     failure
         How the last handler failed; nothing can happen after that.
     remembered
@@ -83,6 +86,8 @@ class RememberingWorld:
             None if column.kind in _INTERNED else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
+        nodes = range(len(system.ids))
+        self.inboxes = [self.cells[system.layout.inbox(index)] for index in nodes]
         self._tables = Tables(interners(system, None), ())
         self._kept = [n for n, cell in enumerate(self.cells) if cell is None]
         self._live = [n for n, cell in enumerate(self.cells) if cell is not None]
@@ -98,9 +103,7 @@ class RememberingWorld:
         self._dry_runs = DryRuns(system)
         self._templates: dict[int, NodeTemplate] = {}
         self._events: dict[Event, RememberedEvent] = {}
-        self._deliveries: list[dict[Envelope, RememberedEvent]] = [
-            {} for _ in system.ids
-        ]
+        self._parcels: list[dict[Envelope, Parcel]] = [{} for _ in system.ids]
         self._thawed: dict[int, Any] = {}
         self.recall = Recall(system, self._tables, self._cell_with, is_sampled=False)
         self.present = PresentRow(self.row, self.cells, self.number_of)
@@ -117,30 +120,37 @@ class RememberingWorld:
             if event.node is not None:
                 index = self.system.index[event.node]
                 column = self.system.layout.local(index)
-            bound = tuple(
-                (getattr(self.cells[at], operation[0]), operation[1:])
-                for at, operation in changes(self.system, event)
+            done = changes(self.system, event)
+            envelope, cells = event.envelope, self.cells
+            known = self._events[event] = RememberedEvent(
+                event,
+                index,
+                column,
+                tuple((getattr(cells[at], what[0]), what[1:]) for at, what in done),
+                frozenset(at for at, _ in done),
+                None if envelope is None else self.parcel(index, envelope),
+                listing(self.system, event, cells, cells[Layout.BUDGET]),
             )
-            touched = frozenset(at for at, _ in changes(self.system, event))
-            known = RememberedEvent(event, index, column, bound, touched)
-            self._events[event] = known
         return known
+
+    def parcel(self, to: int, envelope: Envelope) -> Parcel:
+        """Return a message on its way to a node, the same object each time."""
+        parcel = self._parcels[to].get(envelope)
+        if parcel is None:
+            channel = self.channel(to, self.system.index[envelope.src])
+            parcel = self._parcels[to][envelope] = Parcel(to, channel, envelope)
+        return parcel
+
+    def channel(self, to: int, source: int) -> int:
+        """Return the number of a pair of nodes, by their indices."""
+        return to * len(self.system.ids) + source
 
     def delivery(self, parcel: Parcel) -> RememberedEvent:
         """Return the event that delivers a message."""
-        known = self._deliveries[parcel.to].get(parcel.envelope)
+        known = parcel.delivery
         if known is None:
-            envelope = parcel.envelope
-            event = Event(
-                Kind.DELIVER,
-                self.system.ids[parcel.to],
-                part=envelope.part,
-                name=type(envelope.message).__name__,
-                peer=envelope.src,
-                payload=envelope.message,
-                envelope=envelope,
-            )
-            known = self._deliveries[parcel.to][envelope] = self.known(event)
+            event = delivery(self.system.ids[parcel.to], parcel.envelope)
+            known = parcel.delivery = self.known(event)
         return known
 
     def happen(
@@ -154,10 +164,7 @@ class RememberingWorld:
             The options that its handler takes, as far as it has them; the first ones
             beyond.
         """
-        cells = self.cells
-        if self.failure is not None or not is_listed(
-            self.system, known.event, cells, cells[Layout.BUDGET]
-        ):
+        if self.failure is not None or not known.is_listed():
             return None
         run = self.run_of(known, choices)
         if run.waits:
@@ -211,20 +218,22 @@ class RememberingWorld:
 
     def run_of(self, known: RememberedEvent, choices: Choices) -> RememberedRun:
         """Return what an event that is listed does now, or that it waits."""
-        key = self.row[known.column], choices
-        runs = known.runs.get(key)
-        if runs is None:
-            runs = known.runs[key] = []
-        asks: PresentAnswers | None = None
-        for run in runs:
-            if not run.answers:
-                return run
-            asks = asks or self._asks(known)
+        number = self.row[known.column]
+        key = (number, choices) if choices else number
+        certain = known.certain.get(key)
+        if certain is not None:
+            return certain
+        asks = self._asks(known)
+        others = known.others.get(key, ())
+        for run in others:
             if all(asks(query) == answer for query, answer in run.answers):
                 return run
-        run = self._try(known, choices, asks or self._asks(known))
-        runs.append(run)
+        run = self._try(known, choices, asks)
         self.remembered += 1
+        if run.answers:
+            known.others[key] = [*others, run]
+        else:
+            known.certain[key] = run
         return run
 
     def hashes(self, known: RememberedEvent, run: RememberedRun) -> tuple[int, int]:
@@ -271,12 +280,12 @@ class RememberingWorld:
             dry_run,
             waits=waits,
             changes=tuple(
-                (getattr(self.cells[at], operation[0]), operation[1:])
-                for at, operation in dry_run.changes
+                (getattr(self.cells[at], what[0]), what[1:])
+                for at, what in dry_run.changes
             ),
             folds=tuple(folds),
             parcels=tuple(
-                Parcel(layout.columns[at].index, operation[1])
+                self.parcel(layout.columns[at].index, operation[1])
                 for at, operation in dry_run.changes
                 if operation[0] == "put"
             ),

@@ -116,6 +116,11 @@ class Simulation:
                 return True
         return False
 
+    def planned(self, until: float) -> float | None:
+        """Return when the next thing may happen; None if nothing before a time is over."""
+        time = self._agenda.next_time()
+        return time if time <= until else None
+
     @property
     def event(self) -> Event:
         """The last event."""

@@ -189,42 +189,56 @@ class Bag(Unconnected):
 @final
 @mailbox(unordered=True, shape="queues")
 class Queues(Unconnected):
-    """A mailbox with one queue per sender: only its head can come next."""
+    """A mailbox with one queue per sender: only its head can come next.
+
+    Attributes
+    ----------
+    queues
+        By the name of the sender, which Python hashes faster than the id; none is empty.
+    """
 
     __slots__ = ("node", "queues")
 
     def __init__(self, node: NodeId) -> None:
         self.node = node
-        self.queues: dict[NodeId, list[Envelope]] = {}
+        self.queues: dict[str, list[Envelope]] = {}
 
     def put(self, envelope: Envelope) -> None:
-        self.queues.setdefault(envelope.src, []).append(envelope)
+        queue = self.queues.get(envelope.src.name)
+        if queue is None:
+            self.queues[envelope.src.name] = [envelope]
+        else:
+            queue.append(envelope)
 
     def copy(self, envelope: Envelope) -> None:
-        self.queues[envelope.src].insert(0, envelope)
+        self.queues[envelope.src.name].insert(0, envelope)
 
     def take(self, envelope: Envelope) -> None:
-        queue = self.queues[envelope.src]
+        queue = self.queues[envelope.src.name]
         queue.remove(envelope)
         if not queue:
-            del self.queues[envelope.src]
+            del self.queues[envelope.src.name]
 
     def is_ready(self, envelope: Envelope) -> bool:
-        queue = self.queues.get(envelope.src)
-        return queue is not None and queue[0] == envelope
+        queue = self.queues.get(envelope.src.name)
+        # The operator asks the envelopes even if they are one.
+        return queue is not None and (queue[0] is envelope or queue[0] == envelope)
 
     def holds(self, src: NodeId) -> int:
-        return len(self.queues.get(src, ()))
+        return len(self.queues.get(src.name, ()))
 
     def envelopes(self) -> Iterator[Envelope]:
-        for src in sorted(self.queues, key=BY_DECLARATION):
-            yield from self.queues[src]
+        for queue in self._in_order():
+            yield from queue
+
+    def _in_order(self) -> list[list[Envelope]]:
+        return sorted(self.queues.values(), key=lambda queue: queue[0].src.index)
 
     def arrivals(self, *, up: bool, returns: bool) -> list[Event]:
         return incoming(self.node, self.losable(), up=up, returns=returns)
 
     def losable(self) -> list[Envelope]:
-        return [self.queues[src][0] for src in sorted(self.queues, key=BY_DECLARATION)]
+        return [queue[0] for queue in self._in_order()]
 
     def befallen(self, kind: Kind) -> list[Envelope]:
         return self.losable()
@@ -232,14 +246,11 @@ class Queues(Unconnected):
     def freeze(self) -> Frozen:
         return (
             Queues,
-            *[
-                (TUPLE, src, *self.queues[src])
-                for src in sorted(self.queues, key=BY_DECLARATION)
-            ],
+            *[(TUPLE, queue[0].src, *queue) for queue in self._in_order()],
         )
 
     def restore(self, frozen: Frozen) -> None:
-        self.queues = {item[1]: list(item[2:]) for item in frozen[1:]}
+        self.queues = {item[1].name: list(item[2:]) for item in frozen[1:]}
 
     @staticmethod
     def split(frozen: Frozen) -> list[tuple[Envelope, int]]:

@@ -6,13 +6,16 @@ a guard says, or whether a delivery would change anything, is up to whoever runs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant
 from worldline.model.events import UNREACHABLE, Event
 from worldline.model.faults import Budget, Partition
 from worldline.model.kinds import Kind
+from worldline.model.message import Envelope
 from worldline.model.network import Mailbox
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.semantics.layout import Layout
@@ -47,20 +50,56 @@ def is_listed(
     hidden: Hidden = cells[column]
     inbox: Mailbox = cells[column + 1]
     if kind is Kind.DELIVER:
-        return (
-            envelope is not None
-            and hidden.status is Status.UP
-            and inbox.is_ready(envelope)
-            and (partition.cut is None or not partition.separates(envelope.src, node))
+        return envelope is not None and _arrives(
+            hidden, inbox, partition, envelope, node
         )
     if kind is Kind.TIMER:
-        timer = PendingTimer(event.part, event.name, event.payload)
-        return timer in (hidden.due() if hidden.timed else hidden.timers)
+        return _is_due(hidden, PendingTimer(event.part, event.name, event.payload))
     if kind.is_about_message and kind.is_fault:
         return budget.allows(kind.budgets[0]) and envelope in inbox.befallen(kind)
     if kind.arrives:
         return event in arrivals(system, index, hidden, inbox, budget, partition)
     return _is_own(system, index, event, hidden, inbox, budget)
+
+
+def listing(
+    system: System, event: Event, cells: Sequence[Any], budget: Budget
+) -> Callable[[], bool]:
+    """Return `is_listed` for one event and cells that change in place.
+
+    What depends on the event alone is worked out once. It may happen nowhere.
+    """
+    kind, envelope = event.kind, event.envelope
+    if event.node in system.index:
+        column = system.layout.hidden(system.index[event.node])
+        hidden: Hidden = cells[column]
+        if kind is Kind.DELIVER and envelope is not None:
+            inbox, partition = cells[column + 1], cells[Layout.PARTITION]
+            return partial(_arrives, hidden, inbox, partition, envelope, event.node)
+        if kind is Kind.TIMER:
+            timer = PendingTimer(event.part, event.name, event.payload)
+            return partial(_is_due, hidden, timer)
+    return partial(is_listed, system, event, cells, budget)
+
+
+def _arrives(
+    hidden: Hidden,
+    inbox: Mailbox,
+    partition: Partition,
+    envelope: Envelope,
+    node: NodeId,
+) -> bool:
+    """Say whether a message can be delivered."""
+    return (
+        hidden.status is Status.UP
+        and inbox.is_ready(envelope)
+        and (partition.cut is None or not partition.separates(envelope.src, node))
+    )
+
+
+def _is_due(hidden: Hidden, timer: PendingTimer) -> bool:
+    """Say whether a timer can fire."""
+    return timer in (hidden.due() if hidden.timed else hidden.timers)
 
 
 def _is_own(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from worldline.options.common import SystemOptions
 from worldline.options.declaring import Group, option
-from worldline.options.values import Amount, Function, InPython, Seconds, Text, Whole
+from worldline.options.values import (
+    Amount,
+    Function,
+    InPython,
+    Seconds,
+    Text,
+    Whole,
+)
 
 if TYPE_CHECKING:
     from worldline.model.data.identity import NodeId
@@ -77,6 +84,12 @@ class SimulateOptions(SystemOptions):
         None,
         "crashes, cuts and the like, written out or as a TOML file; see below",
         Text("WEATHER"),
+    )
+    predicates: Path | str | None = option(
+        None,
+        "judge the properties of this Python file, too, with its gauges; one that has a "
+        "name of the system's goes over that",
+        Text("FILE.py"),
     )
     interval: float | None = option(
         None,

@@ -6,6 +6,7 @@ which things happen to real systems; it never proves that there are none.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -14,6 +15,7 @@ from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.room import memory_mb, peak_memory_mb
 from worldline.loading.loader import function_for, is_function
 from worldline.loading.opening import SystemTarget, open_system
+from worldline.loading.predicates import with_predicates
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import Nondeterminism, UsageError, refuse_no_asserts
 from worldline.model.network import Capability, permits
@@ -25,7 +27,7 @@ from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
 from worldline.runs.alarms import Alarms
 from worldline.runs.evidence import Evidence
-from worldline.runs.record import Ending
+from worldline.runs.record import UNDECLARED, Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
@@ -80,14 +82,31 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         If the options say nothing of this system, or it cannot be run by a clock.
     """
     refuse_no_asserts()
-    made = open_system(system, options.parameters)
+    opened = made = open_system(system, options.parameters)
     _refuse_timeless(made)
+    notes: tuple[str, ...] = ()
+    if options.predicates is not None:
+        made, notes = with_predicates(opened, options.predicates)
     wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
     question = _question(made, judged, options)
     with held(), watched():
         seeds = _Seeds(question, options)
         seeds.run()
-        return seeds.answer(wanted)
+        report = seeds.answer(wanted)
+    if options.predicates is None:
+        return report
+    own = [_with_file(row, opened, options.predicates) for row in report.properties]
+    return replace(report, properties=tuple(own), notes=(*report.notes, *notes))
+
+
+def _with_file(row: PropertyReport, system: System, file: Path | str) -> PropertyReport:
+    """Return a row whose commands name the file that declares its property."""
+    if row.replay is None:
+        return row
+    again = f"{row.replay} --predicates {shlex.quote(str(file))}"
+    # Only the system itself is known to who makes a run shorter.
+    is_own = row.name in {p.name for p in system.properties} or row.name in UNDECLARED
+    return replace(row, replay=again, minimize=row.minimize if is_own else None)
 
 
 def _refuse_timeless(system: System) -> None:
@@ -270,7 +289,7 @@ class _Seeds:
                 f"violated something after {first.events} events",
                 "does so no more, or after others",
             )
-        claimed = recording.witnessed(judged.simulation)
+        claimed = recording.witnessed(judged.simulation, again.virtual)
         self._reported = again
         prop = None
         failure = judged.simulation.world.failure
@@ -280,7 +299,7 @@ class _Seeds:
             assert first.violated is not None
             prop = question.wanted[first.violated]
             spans = again.spans.get(first.violated, ())
-            due = next((span for span in spans if span.confidence == 1), None)
+            due = next((span for span in spans if span.due is not None), None)
             ending = Ending(prop.name, prop.kind.value, Verdict.VIOLATED, span=due)
         options = self._options
         evidence = Evidence(
