@@ -21,6 +21,7 @@ from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
 from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
+from worldline.worlds.lasting import lasting, made_to_last
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
 
@@ -150,7 +151,8 @@ class JudgedRun:
         self.tally = SeedTally(seed)
         self._question = question
         self._look = look
-        self.simulation = Simulation(question.system, question.conditions, seed)
+        with made_to_last():
+            self.simulation = Simulation(question.system, question.conditions, seed)
         world, gauges = self.simulation.world, question.system.gauges
         self._instruments = first_instruments(gauges)
         world.attach(self._instruments)
@@ -178,7 +180,7 @@ class JudgedRun:
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        with simulation.world.series:
+        with lasting(), simulation.world.series:
             ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         for number, watch in self._watches.items():
