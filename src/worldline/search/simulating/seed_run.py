@@ -228,7 +228,9 @@ class JudgedRun:
         lamport = None if clock is None else clock.tick(step, event, outcome)
         self._step = (step, lamport)
         timed = TimedStep.of(outcome.as_step(event), self._instruments.time, lamport)
-        fold(gauges, self._instruments, timed, simulation.world.view)
+        if gauges:
+            self._look_again(is_late=False)
+            fold(gauges, self._instruments, timed, self._standing.view)
 
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Ask what may have changed; say whether a property is violated."""
@@ -257,7 +259,7 @@ class JudgedRun:
     def _look_again(self, *, is_late: bool) -> Standing:
         """Compare what was read with what is there now; return what stands then."""
         touched, late = self.simulation.world.touched, self._standing_late
-        touched.add(INSTRUMENTS)
+        touched.add(INSTRUMENTS)  # the time has gone on, and gauges may have been folded
         self._standing.look_again(touched)
         if self._late:
             self._touched |= touched
