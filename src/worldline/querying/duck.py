@@ -6,7 +6,7 @@ It is imported here and nowhere else.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,7 +77,7 @@ def shut(connection: Connection) -> None:
 
 
 @contextlib.contextmanager
-def errors_told(remedy: str = "") -> Iterator[None]:
+def errors_told() -> Iterator[None]:
     """Say what DuckDB does not take as an error of its caller.
 
     Raises
@@ -89,20 +89,21 @@ def errors_told(remedy: str = "") -> Iterator[None]:
     try:
         yield
     except module.OutOfMemoryException as error:
-        raise Refused(
+        raise _refusal(
             f"DuckDB has not enough memory: {_said(error)}",
-            remedy="give it more: --max-memory MB (in Python: max_memory=)",
+            "give it more: --max-memory MB (in Python: max_memory=)",
         ) from None
     except module.InterruptException:
         raise KeyboardInterrupt from None
     except (module.Error, OverflowError, ValueError) as error:
-        raise Refused(_said(error), remedy=remedy) from None
+        raise _refusal(_said(error)) from None
 
 
-class Refused(UsageError):
-    """A statement that DuckDB refuses: what it says has lines, with a mark below one."""
-
-    has_lines = True
+def _refusal(said: str, remedy: str = "") -> UsageError:
+    """Return an error of several lines: a mark below the statement shows where it is."""
+    error = UsageError(said, remedy=remedy)
+    error.has_lines = True
+    return error
 
 
 def _said(error: Exception) -> str:
@@ -112,3 +113,8 @@ def _said(error: Exception) -> str:
 def quoted(text: str) -> str:
     """Return a text as SQL spells it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return texts as SQL spells a list of them."""
+    return ", ".join(map(quoted, texts))
