@@ -1,7 +1,4 @@
-"""DuckDB, which is installed on request only: a database that can reach nothing outside.
-
-It is imported here and nowhere else.
-"""
+"""DuckDB as a database that can reach nothing outside."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from worldline.model.errors import UsageError
+from worldline.runs.extras import duckdb
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 Connection: TypeAlias = "DuckDBPyConnection"
 
 
-def duckdb() -> Any:
+def database() -> Any:
     """Return the module of the database.
 
     Raises
@@ -26,14 +24,7 @@ def duckdb() -> Any:
     UsageError
         If it is not installed.
     """
-    try:
-        import duckdb as module
-    except ImportError:
-        raise UsageError(
-            "queries need DuckDB, which is not installed",
-            remedy="run: pip install 'worldline[query]'",
-        ) from None
-    return module
+    return duckdb("queries")
 
 
 @contextlib.contextmanager
@@ -63,7 +54,7 @@ def connected(
     }
     if threads is not None:
         settings["threads"] = threads
-    connection = duckdb().connect(":memory:", config=settings)
+    connection = database().connect(":memory:", config=settings)
     try:
         yield connection
     finally:
@@ -85,7 +76,7 @@ def errors_told() -> Iterator[None]:
     UsageError
         For whatever the database refuses.
     """
-    module = duckdb()
+    module = database()
     try:
         yield
     except module.OutOfMemoryException as error:

@@ -18,6 +18,7 @@ from worldline.runs.evidence import Witnessed
 from worldline.runs.lamport import LamportClock
 from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
+from worldline.search.simulating.sampling import Sample, Sampler
 from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.simulation import Simulation
@@ -45,6 +46,8 @@ class Question:
     interval
         Virtual seconds between two judgements of what is about all nodes at once; None
         to judge all after each event.
+    sample
+        Virtual seconds between two samples; None to take none.
     """
 
     system: System
@@ -53,6 +56,7 @@ class Question:
     seconds: float
     events: int | None
     interval: float | None
+    sample: float | None = None
 
 
 @final
@@ -78,6 +82,8 @@ class SeedTally:
         Of liveness properties, by number: the spans in which they were false, counted.
     spans
         The same, one by one; of a detailed run.
+    samples
+        What was sampled, in order of time.
     """
 
     seed: int
@@ -90,6 +96,7 @@ class SeedTally:
     bound: str | None = None
     alarms: dict[int, Alarms] = field(default_factory=dict)
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
 
 
 @final
@@ -148,6 +155,10 @@ class JudgedRun:
         world, gauges = self.simulation.world, question.system.gauges
         self._instruments = first_instruments(gauges)
         world.attach(self._instruments)
+        self._sampler: Sampler | None = None
+        if question.sample is not None:
+            parts = self.simulation, self._instruments, question.sample
+            self._sampler = Sampler(*parts)
         standing = self._standing = Standing(world)
         self._watches = {
             number: SpanWatch(prop, world, detailed=detailed)
@@ -175,6 +186,9 @@ class JudgedRun:
             watch.end()
             tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
         tally.virtual = simulation.now
+        if self._sampler is not None:
+            self._sampler.end(simulation.now)
+            tally.samples = self._sampler.samples
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
@@ -187,6 +201,8 @@ class JudgedRun:
             until = question.seconds if interval is None else min(due, question.seconds)
             has_happened = simulation.advance(until)
             self._instruments.time = simulation.now
+            if self._sampler is not None and has_happened:
+                self._sampler.go_on(simulation.now)
             if not has_happened:
                 if interval is not None and self._violates(self._late):
                     return
@@ -204,6 +220,8 @@ class JudgedRun:
                 tally.violated = FAILED
                 return
             self._take(count - boots)
+            if self._sampler is not None:
+                self._sampler.note(tally.events)
             if count >= boots and self._violates(self._at_once):
                 return
             if tally.events == question.events:
