@@ -137,7 +137,7 @@ def test_without_the_database_one_line_says_what_to_install(
 ):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(wl.UsageError) as caught:
-        duck.duckdb()
+        duck.database()
     assert str(caught.value) == (
         "queries need DuckDB, which is not installed; "
         "run: pip install 'worldline[query]'"

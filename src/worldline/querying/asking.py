@@ -12,7 +12,7 @@ from typing import Any, final
 from worldline.model.amounts import refuse_other_than_whole
 from worldline.model.arguments import check_path, named
 from worldline.model.errors import UsageError
-from worldline.querying.duck import Connection, connected, duckdb, errors_told, shut
+from worldline.querying.duck import Connection, connected, database, errors_told, shut
 from worldline.querying.tables import load
 from worldline.querying.views import add_views
 from worldline.trace.format import StrPath
@@ -111,7 +111,7 @@ def opened(
         raise UsageError("the trace is None", remedy="give the path of a file")
     check_path("the trace", trace)
     refuse_other_than_whole(threads=threads, max_memory=max_memory)
-    duckdb()
+    database()
     with (
         tempfile.TemporaryDirectory(prefix="worldline-query-") as name,
         connected(Path(name), threads=threads, memory=max_memory) as connection,

@@ -1,16 +1,14 @@
-"""DuckDB, which is installed on request only: a database that can reach nothing outside.
-
-It is imported here and nowhere else.
-"""
+"""DuckDB as a database that can reach nothing outside."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from worldline.model.errors import UsageError
+from worldline.runs.extras import duckdb
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 Connection: TypeAlias = "DuckDBPyConnection"
 
 
-def duckdb() -> Any:
+def database() -> Any:
     """Return the module of the database.
 
     Raises
@@ -26,14 +24,7 @@ def duckdb() -> Any:
     UsageError
         If it is not installed.
     """
-    try:
-        import duckdb as module
-    except ImportError:
-        raise UsageError(
-            "queries need DuckDB, which is not installed",
-            remedy="run: pip install 'worldline[query]'",
-        ) from None
-    return module
+    return duckdb("queries")
 
 
 @contextlib.contextmanager
@@ -63,7 +54,7 @@ def connected(
     }
     if threads is not None:
         settings["threads"] = threads
-    connection = duckdb().connect(":memory:", config=settings)
+    connection = database().connect(":memory:", config=settings)
     try:
         yield connection
     finally:
@@ -77,7 +68,7 @@ def shut(connection: Connection) -> None:
 
 
 @contextlib.contextmanager
-def errors_told(remedy: str = "") -> Iterator[None]:
+def errors_told() -> Iterator[None]:
     """Say what DuckDB does not take as an error of its caller.
 
     Raises
@@ -85,24 +76,25 @@ def errors_told(remedy: str = "") -> Iterator[None]:
     UsageError
         For whatever the database refuses.
     """
-    module = duckdb()
+    module = database()
     try:
         yield
     except module.OutOfMemoryException as error:
-        raise Refused(
+        raise _refusal(
             f"DuckDB has not enough memory: {_said(error)}",
-            remedy="give it more: --max-memory MB (in Python: max_memory=)",
+            "give it more: --max-memory MB (in Python: max_memory=)",
         ) from None
     except module.InterruptException:
         raise KeyboardInterrupt from None
     except (module.Error, OverflowError, ValueError) as error:
-        raise Refused(_said(error), remedy=remedy) from None
+        raise _refusal(_said(error)) from None
 
 
-class Refused(UsageError):
-    """A statement that DuckDB refuses: what it says has lines, with a mark below one."""
-
-    has_lines = True
+def _refusal(said: str, remedy: str = "") -> UsageError:
+    """Return an error of several lines: a mark below the statement shows where it is."""
+    error = UsageError(said, remedy=remedy)
+    error.has_lines = True
+    return error
 
 
 def _said(error: Exception) -> str:
@@ -112,3 +104,8 @@ def _said(error: Exception) -> str:
 def quoted(text: str) -> str:
     """Return a text as SQL spells it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return texts as SQL spells a list of them."""
+    return ", ".join(map(quoted, texts))

@@ -8,12 +8,12 @@ from worldline.trace.json_text import Json, show
 from worldline.trace.records import STATUS, Header
 from worldline.trace.state import StateRecord
 
-Row = Mapping[str, Json]
+OpeningRow = Mapping[str, Json]
 
 
 def first_values(
     header: Header, state: StateRecord | None, parts: Sequence[tuple[str | None, str]]
-) -> Iterator[Row]:
+) -> Iterator[OpeningRow]:
     """Yield the value of each field before any step, with parts dotted.
 
     Parameters
@@ -31,7 +31,9 @@ def first_values(
         for count in range(1, len(words) + 1)
     }
 
-    def flat(kind: str, fields: Mapping[str, Json], before: str = "") -> Iterator[Row]:
+    def flat(
+        kind: str, fields: Mapping[str, Json], before: str = ""
+    ) -> Iterator[OpeningRow]:
         for name, value in fields.items():
             path = f"{before}{name}"
             if (kind, path) in prefixes and isinstance(value, dict) and "$is" in value:
@@ -50,7 +52,7 @@ def first_values(
             yield {"node": name, **row}
 
 
-def _status(node: str, status: str) -> Row:
+def _status(node: str, status: str) -> OpeningRow:
     return {
         "node": node,
         "field": STATUS,
@@ -59,7 +61,7 @@ def _status(node: str, status: str) -> Row:
     }
 
 
-def pending(state: StateRecord | None) -> Iterator[Row]:
+def pending(state: StateRecord | None) -> Iterator[OpeningRow]:
     """Yield the timers that are pending where a run begins in a state."""
     for node in () if state is None else state.nodes:
         for timer in node.timers:
@@ -72,7 +74,7 @@ def pending(state: StateRecord | None) -> Iterator[Row]:
             }
 
 
-def under_way(state: StateRecord | None) -> Iterator[Row]:
+def under_way(state: StateRecord | None) -> Iterator[OpeningRow]:
     """Yield the messages that are under way where a run begins in a state."""
     for node in () if state is None else state.nodes:
         for one in node.messages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Column(NamedTuple):
+class Attribute(NamedTuple):
     """A column: its name, its type in SQL, what it holds, with its unit."""
 
     name: str
@@ -13,7 +13,7 @@ class Column(NamedTuple):
     meaning: str
 
 
-class Table(NamedTuple):
+class Relation(NamedTuple):
     """A table or view.
 
     Attributes
@@ -26,11 +26,11 @@ class Table(NamedTuple):
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
+    columns: tuple[Attribute, ...]
 
 
-def _columns(*rows: tuple[str, str, str]) -> tuple[Column, ...]:
-    return tuple(Column(*row) for row in rows)
+def _columns(*rows: tuple[str, str, str]) -> tuple[Attribute, ...]:
+    return tuple(Attribute(*row) for row in rows)
 
 
 _STEP = ("step", "BIGINT", "1, 2, ... in the run; 0 and below before it")
@@ -46,7 +46,7 @@ def _value(name: str, meaning: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-STEPS = Table(
+STEPS = Relation(
     "steps",
     "one for each event",
     _columns(
@@ -70,7 +70,7 @@ STEPS = Table(
     ),
 )
 
-SENDS = Table(
+SENDS = Relation(
     "sends",
     "one for each attempt to send",
     _columns(
@@ -86,7 +86,7 @@ SENDS = Table(
     ),
 )
 
-MESSAGES = Table(
+MESSAGES = Relation(
     "messages",
     "one for each message that was under way, and each copy of it",
     _columns(
@@ -104,7 +104,7 @@ MESSAGES = Table(
     ),
 )
 
-CHANGES = Table(
+CHANGES = Relation(
     "changes",
     "one for each field that a step changed",
     _columns(
@@ -117,7 +117,7 @@ CHANGES = Table(
     ),
 )
 
-TIMERS = Table(
+TIMERS = Relation(
     "timers",
     "one for each time that a timer was set",
     _columns(
@@ -135,7 +135,7 @@ TIMERS = Table(
     ),
 )
 
-NODES = Table(
+NODES = Relation(
     "nodes",
     "one for each node",
     _columns(
@@ -147,7 +147,7 @@ NODES = Table(
     ),
 )
 
-RUN = Table(
+RUN = Relation(
     "run",
     "one row: what was run, and what it showed",
     _columns(
@@ -176,7 +176,7 @@ TABLES = (STEPS, SENDS, MESSAGES, CHANGES, TIMERS, NODES, RUN)
 _VALUE = _value("value", "the value")
 
 VIEWS = (
-    Table(
+    Relation(
         "history",
         "one for each value that a field had",
         _columns(
@@ -188,7 +188,7 @@ VIEWS = (
             *_VALUE,
         ),
     ),
-    Table(
+    Relation(
         "state_at(step)",
         "one for each field, after a step",
         _columns(
@@ -198,7 +198,7 @@ VIEWS = (
             *_VALUE,
         ),
     ),
-    Table(
+    Relation(
         "last_writer",
         "one for each field that changed: the step that changed it last",
         _columns(
@@ -214,12 +214,12 @@ VIEWS = (
             ("sent_in", "BIGINT", "the step that sent it"),
         ),
     ),
-    Table(
+    Relation(
         "last_writer_at(step)",
         "the same after a step, the columns of last_writer",
         (),
     ),
-    Table(
+    Relation(
         "unreceived",
         "one for each class of messages and pair: those that never arrived",
         _columns(
@@ -233,7 +233,7 @@ VIEWS = (
             ("first_sent_in", "BIGINT", "the step that sent the first of them"),
         ),
     ),
-    Table(
+    Relation(
         "traffic",
         "one for each class of messages and pair",
         _columns(
@@ -248,7 +248,7 @@ VIEWS = (
             ("seconds_p99", "DOUBLE", "the same: 99 of 100 take no more"),
         ),
     ),
-    Table(
+    Relation(
         "traffic_by(width)",
         "one for each class of messages and so many seconds (steps, without a clock)",
         _columns(

@@ -35,7 +35,7 @@ _END = b'{"record":"end",'
 
 @final
 @dataclass(frozen=True, slots=True)
-class Source:
+class TraceSource:
     """A file as DuckDB can read it.
 
     Attributes
@@ -61,7 +61,7 @@ class Source:
     longest: int
 
 
-def source(path: Path, folder: Path, *, partial: bool) -> Source:
+def source(path: Path, folder: Path, *, partial: bool) -> TraceSource:
     """Look a trace over.
 
     Parameters
@@ -108,7 +108,7 @@ def source(path: Path, folder: Path, *, partial: bool) -> Source:
     else:
         longest = _copy(path, place)
     steps = count - 1 - (state is not None) - (end is not None)
-    return Source(place, packed, header, state, end, steps, longest)
+    return TraceSource(place, packed, header, state, end, steps, longest)
 
 
 def _batches(path: Path) -> Iterator[tuple[list[bytes], bool]]:

@@ -49,7 +49,7 @@ def spell(connection: Connection, folder: Path, sources: tuple[str, ...]) -> Non
                 for (number, _), value in zip(batch, values, strict=True)
             )
     connection.execute(
-        "CREATE TEMP TABLE spelt AS SELECT id, value, text FROM met JOIN read_json("
+        "CREATE TEMP TABLE spelt AS SELECT id, value::JSON AS value, text FROM met JOIN read_json("
         f"{quoted(str(draft))}, format = 'newline_delimited', "
         "columns = {id: 'BIGINT', text: 'VARCHAR'}, maximum_object_size = 134217728"
         ") USING (id)"

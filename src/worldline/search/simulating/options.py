@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
@@ -11,8 +11,10 @@ from worldline.options.common import SystemOptions
 from worldline.options.declaring import Group, option
 from worldline.options.values import (
     Amount,
+    File,
     Function,
     InPython,
+    NameList,
     Seconds,
     Text,
     Whole,
@@ -39,6 +41,12 @@ class SimulateOptions(SystemOptions):
             "A DURATION is written as in 20ms, 1.5s or 10m; what a link carries in a "
             "second as in 1Mbit or 500kB.",
             ("latency", "uplink", "downlink", "loss", "duplicate", "rate", "weather"),
+        ),
+        Group(
+            "metrics",
+            "Gauges, events, messages and the nodes that are up, at every so many "
+            "virtual seconds.",
+            ("metrics", "sample", "plot", "gauges"),
         ),
     )
 
@@ -96,6 +104,25 @@ class SimulateOptions(SystemOptions):
         "judge every S virtual seconds what is about several nodes at once; for_each_node "
         "is judged after each event in any case (default: all after each event)",
         Seconds(),
+    )
+    metrics: Path | str | None = option(
+        None,
+        "where to write samples of all runs, as .csv, or as .parquet with the extra query",
+        File(folder=True, metavar="FILE"),
+    )
+    sample: float = option(
+        1.0, "virtual seconds between two samples (default: 1)", Seconds()
+    )
+    plot: Path | str | None = option(
+        None,
+        "where to draw the gauges of the run that is reported, as .svg or .png, with the "
+        "stretches in which properties are false; needs the extra plot",
+        File(folder=True, metavar="FILE"),
+    )
+    gauges: Collection[str] = option(
+        (),
+        "gauges to draw, with commas between (default: all that are numbers)",
+        NameList(together=True),
     )
     threads: int | None = option(
         None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 from worldline.model.verdicts import Verdict
@@ -30,6 +31,10 @@ class SimulateReport(BaseReport):
         The virtual time of the violation, in seconds.
     peak_memory
         Of the process that needed most, in MiB.
+    metrics, metric_rows
+        The file of samples that was written, and how many it has.
+    plot
+        The picture that was drawn.
     """
 
     verdict: Verdict
@@ -41,6 +46,9 @@ class SimulateReport(BaseReport):
     lost: int
     at: float | None = None
     peak_memory: float = 0.0
+    metrics: Path | None = None
+    metric_rows: int = 0
+    plot: Path | None = None
 
     @property
     def events_per_second(self) -> float:
@@ -70,6 +78,8 @@ class SimulateReport(BaseReport):
             "lost": self.lost,
             "at": self.at,
             "peak_memory": round(self.peak_memory, 1),
+            "metrics": None if self.metrics is None else str(self.metrics),
+            "plot": None if self.plot is None else str(self.plot),
             "notes": list(self.notes),
         }
 
@@ -88,4 +98,8 @@ class SimulateReport(BaseReport):
             f"  {runs} of {self.virtual_seconds:,.6g} virtual seconds, {events}, {sent}",
             f"  {self.seconds:.2f} s, {self.peak_memory:,.0f} MiB, seed {self.seed}{said}",
         ]
+        if self.metrics is not None:
+            lines.append(f"  metrics {self.metrics} ({self.metric_rows:,} rows)")
+        if self.plot is not None:
+            lines.append(f"  plot {self.plot}")
         return "\n".join([*lines, *self.note_lines()])

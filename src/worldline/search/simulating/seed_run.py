@@ -19,6 +19,7 @@ from worldline.runs.evidence import Witnessed
 from worldline.runs.lamport import LamportClock
 from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
+from worldline.search.simulating.sampling import Sample, Sampler
 from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.lasting import lasting, made_to_last
@@ -49,6 +50,8 @@ class Question:
     interval
         Virtual seconds between two judgements of what is about all nodes at once; None
         to judge all after each event.
+    sample
+        Virtual seconds between two samples; None to take none.
     """
 
     system: System
@@ -57,6 +60,7 @@ class Question:
     seconds: float
     events: int | None
     interval: float | None
+    sample: float | None = None
 
 
 @final
@@ -82,6 +86,8 @@ class SeedTally:
         Of liveness properties, by number: the spans in which they were false, counted.
     spans
         The same, one by one; of a detailed run.
+    samples
+        What was sampled, in order of time.
     """
 
     seed: int
@@ -94,6 +100,7 @@ class SeedTally:
     bound: str | None = None
     alarms: dict[int, Alarms] = field(default_factory=dict)
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
 
 
 @final
@@ -156,6 +163,10 @@ class JudgedRun:
         world, gauges = self.simulation.world, question.system.gauges
         self._instruments = first_instruments(gauges)
         world.attach(self._instruments)
+        self._sampler: Sampler | None = None
+        if question.sample is not None:
+            parts = self.simulation, self._instruments, question.sample
+            self._sampler = Sampler(*parts)
         self._standing = standing = Standing(world, world.series)
         # What is asked seldom is compared as seldom, for all that happened in between.
         self._standing_late = Standing(world, world.series)
@@ -189,6 +200,9 @@ class JudgedRun:
         tally.virtual = self._instruments.time
         if tally.violated is None:
             tally.virtual = simulation.now
+        if self._sampler is not None:
+            self._sampler.end(tally.virtual)
+            tally.samples = self._sampler.samples
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
@@ -259,6 +273,15 @@ class JudgedRun:
         return True
 
     def _take(self, step: int) -> None:
+        """Take the last event into gauges and samples."""
+        sampler = self._sampler
+        if sampler is not None:
+            sampler.go_on(self._instruments.time)
+        self._fold(step)
+        if sampler is not None:
+            sampler.note(self.tally.events)
+
+    def _fold(self, step: int) -> None:
         """Fold the last event into the gauges."""
         simulation, gauges = self.simulation, self._question.system.gauges
         if not gauges and self._lamport is None:

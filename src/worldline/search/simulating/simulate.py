@@ -46,6 +46,7 @@ from worldline.search.simulating.weather_file import (
     read_weather,
     weather_of,
 )
+from worldline.search.simulating.writing import refuse_no_place, written
 from worldline.shrink.spread import Spread
 from worldline.worlds.access_links import capacity_of
 from worldline.worlds.conditions import Conditions
@@ -89,6 +90,7 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         made, notes = with_predicates(opened, options.predicates)
     wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
     question = _question(made, judged, options)
+    refuse_no_place(options, made)
     with held(), watched():
         seeds = _Seeds(question, options)
         seeds.run()
@@ -148,6 +150,7 @@ def _question(
         seconds=options.seconds,
         events=options.events,
         interval=options.interval,
+        sample=options.sample if options.metrics or options.plot else None,
     )
 
 
@@ -261,6 +264,7 @@ class _Seeds:
         runs = self._runs
         if violated is None and runs:
             self._reported = runs[0]
+        files = written(self._options, self._question, runs, self._reported)
         return SimulateReport(
             system=self._question.system.name,
             verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
@@ -275,6 +279,10 @@ class _Seeds:
             lost=sum(run.lost for run in runs),
             at=None if violated is None else last.virtual,
             peak_memory=self._peak_mb,
+            metrics=files.metrics,
+            metric_rows=files.rows,
+            plot=files.plot,
+            notes=files.notes,
         )
 
     def _violated(self, first: SeedTally) -> PropertyReport:

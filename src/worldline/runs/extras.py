@@ -1,0 +1,49 @@
+"""What is installed on request only: each is imported here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.model.errors import UsageError
+
+
+def duckdb(what: str) -> Any:
+    """Return the module of the database.
+
+    Parameters
+    ----------
+    what
+        What needs it, for the message: ``queries``.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed.
+    """
+    try:
+        import duckdb as module
+    except ImportError:
+        raise UsageError(
+            f"{what} need DuckDB, which is not installed",
+            remedy="run: pip install 'worldline[query]'",
+        ) from None
+    return module
+
+
+def matplotlib() -> Any:
+    """Return the module that draws plots.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed.
+    """
+    try:
+        import matplotlib as module
+        import matplotlib.figure
+    except ImportError:
+        raise UsageError(
+            "plots need matplotlib, which is not installed",
+            remedy="run: pip install 'worldline[plot]'",
+        ) from None
+    return module
