@@ -12,6 +12,7 @@ it changed at least every 2 seconds, in 20 runs of each of the loads of `BUGS`."
 
 
 def size_of_queue(view: wl.View) -> int:
+    """Return how many locks are in the pending queue now."""
     return len(view[view.nodes[0]].pending)
 
 
