@@ -130,18 +130,25 @@ def test_the_fixed_system_is_not_accused(parameters: dict[str, Any]):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("parameters", "bug", "seconds", "seed"),
-    [({}, "wids1", 60, 3), (SHORT, "wids2", 30, 2)],
+    ("parameters", "bug", "seconds", "seed", "spans", "clean"),
+    [({}, "wids1", 60, 3, 73, 1_049), (SHORT, "wids2", 30, 2, 3, 20)],
 )
 def test_the_load_of_the_paper_shows_each_bug_and_accuses_no_control(
-    parameters: dict[str, Any], bug: str, seconds: float, seed: int
+    parameters: dict[str, Any],
+    bug: str,
+    seconds: float,
+    seed: int,
+    spans: int,
+    clean: int,
 ):
-    report, _ = simulated(parameters, bug, seconds=seconds, seeds=20)
+    report, queue = simulated(parameters, bug, seconds=seconds, seeds=20)
     report.expect_violated("pending_queue_is_empty")
     assert report.seed == seed
+    assert (queue.alarms.spans, queue.alarms.reached) == (spans, 1)
     report, queue = simulated(parameters, seconds=seconds, seeds=20)
     assert report.verdict is wl.Verdict.UNKNOWN
-    assert queue.alarms.highest <= 0.5
+    assert (queue.alarms.spans, queue.alarms.reached) == (clean, 0)
+    assert queue.alarms.highest < 0.5
 
 
 @pytest.mark.parametrize("bugs", [(), ("wids1",), ("wids2",)], ids=str)
