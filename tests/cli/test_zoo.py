@@ -184,6 +184,24 @@ def test_json_is_one_object_with_an_entry_for_each_bug(commands: Commands):
     }
 
 
+@pytest.mark.parametrize(
+    ("verb", "technique"),
+    [
+        ("check", "exhaustive"),
+        ("walk", "random walks"),
+        ("simulate", "simulation"),
+        ("fuzz", "fuzz"),
+    ],
+)
+def test_a_result_names_its_technique(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, verb: str, technique: str
+):
+    case = Case("moon", f"{verb} zoo:a -p bugs=one")
+    monkeypatch.setattr(zoo, "bugs", lambda: {"one": case})
+    (entry,) = json.loads(run("zoo", "run", "--json").out)["bugs"]
+    assert entry["technique"] == technique
+
+
 @pytest.mark.parametrize("verdict", ["holds", "unknown", "error"])
 def test_a_missed_bug_is_a_failure(commands: Commands, verdict: str):
     commands.answers["two"] = verdict
@@ -250,14 +268,15 @@ def test_what_there_is_not_is_refused_with_what_there_is(
 
 
 @pytest.mark.nightly
-def test_every_bug_of_the_programs_is_found_and_no_control_accused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("paper", "cases"), [("molly", 7), ("wids", 12)])
+def test_every_bug_of_a_paper_is_found_and_no_control_accused(
+    paper: str, cases: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    result = run("zoo", "run", "--paper", "molly")
-    assert (result.status, "7 of 7 found" in result.out) == (0, True)
-    result = run("zoo", "run", "--paper", "molly", "--controls")
-    assert (result.status, "0 of 7 accused" in result.out) == (0, True)
+    result = run("zoo", "run", "--paper", paper)
+    assert (result.status, f"{cases} of {cases} found" in result.out) == (0, True)
+    result = run("zoo", "run", "--paper", paper, "--controls")
+    assert (result.status, f"0 of {cases} accused" in result.out) == (0, True)
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "inf", "soon"])
