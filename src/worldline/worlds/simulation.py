@@ -29,6 +29,7 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.model.workload import Invocation
+from worldline.worlds.access_links import AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import SetDelay
@@ -217,6 +218,10 @@ class Simulation:
             return self._happen(self.courier.arrive(entry), index)
         return self._run(entry, handler, (envelope.src, envelope.message))
 
+    def _come(self, entry: AgendaEntry) -> bool:
+        self.courier.come(entry)
+        return False
+
     def _error(self, entry: AgendaEntry) -> bool:
         return self._happen(self.courier.error(entry), entry[2])
 
@@ -281,6 +286,7 @@ _SORTS: dict[type, Callable[[Simulation, AgendaEntry], bool]] = {
     PendingTimer: Simulation._timer,
     OpenEnvelope: Simulation._message,
     Envelope: Simulation._message,
+    AtDownlink: Simulation._come,
     NodeId: Simulation._error,
     Kind: Simulation._start,
     int: Simulation._script,

@@ -149,7 +149,10 @@ class JudgedRun:
         world, gauges = self.simulation.world, question.system.gauges
         self._instruments = first_instruments(gauges)
         world.attach(self._instruments)
-        standing = self._standing = Standing(world)
+        self._standing = standing = Standing(world, world.series)
+        # What is asked seldom is compared as seldom, for all that happened in between.
+        self._standing_late = Standing(world, world.series)
+        self._touched: set[int] = set()
         self._watches = {
             number: SpanWatch(prop, world, detailed=detailed)
             for number, prop in enumerate(question.wanted)
@@ -278,12 +281,11 @@ class JudgedRun:
 
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Ask what may have changed; say whether a property is violated."""
-        world = self.simulation.world
         if not asked:
             return False
-        world.touched.add(INSTRUMENTS)
-        self._standing.look_again(world.touched)
-        world.touched.clear()
+        standing = self._look_again(is_late=asked is self._late)
+        if standing.is_as_before() and not self._is_any_false():
+            return False
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
             if number in self._watches:
@@ -299,12 +301,34 @@ class JudgedRun:
             self._sort()
         return False
 
+    def _look_again(self, *, is_late: bool) -> Standing:
+        """Compare what was read with what is there now; return what stands then."""
+        touched, late = self.simulation.world.touched, self._standing_late
+        touched.add(INSTRUMENTS)
+        self._standing.look_again(touched)
+        if self._late:
+            self._touched |= touched
+        touched.clear()
+        if not is_late:
+            return self._standing
+        late.look_again(self._touched)
+        self._touched.clear()
+        return late
+
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""
         self._is_sorted = True
-        answers = self._at_once
-        self._at_once = [pair for pair in answers if pair[1].elements]
-        self._late = [pair for pair in answers if not pair[1].elements]
+        answers, late = self._at_once, self._standing_late
+        self._at_once = [pair for pair in answers if pair[1].has_elements]
+        self._late = [
+            (number, late.of_property(self._question.wanted[number]))
+            for number, answer in answers
+            if not answer.has_elements
+        ]
         # Of the late ones nobody knows whether they are still false.
         at_once = [number for number, _ in self._at_once]
         self._followed = [w for number, w in self._watches.items() if number in at_once]
+
+    def _is_any_false(self) -> bool:
+        """Say whether a property is false that may be: it gets nearer to its deadline."""
+        return any(watch.is_false for watch in self._watches.values())

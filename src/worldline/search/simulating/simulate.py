@@ -13,8 +13,10 @@ from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.room import memory_mb, peak_memory_mb
+from worldline.loading.loader import function_for, is_function
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.loading.predicates import with_predicates
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import Nondeterminism, UsageError, refuse_no_asserts
 from worldline.model.network import Capability, permits
 from worldline.model.properties import Property, PropertyKind
@@ -45,8 +47,14 @@ from worldline.search.simulating.weather_file import (
     weather_of,
 )
 from worldline.shrink.spread import Spread
+from worldline.worlds.access_links import capacity_of
 from worldline.worlds.conditions import Conditions
-from worldline.worlds.latency import latency_of
+from worldline.worlds.latency import (
+    Latency,
+    LatencyBetween,
+    between,
+    latency_of,
+)
 
 _CHUNK = 32
 """Seeds that one process runs, at most, before it says what came of them."""
@@ -55,7 +63,7 @@ _FAULTS = {"loss": "drops", "duplicate": "duplicates"}
 """The faults, by their names in `Faults`, that options need."""
 
 
-@verb(SimulateOptions, Progress)
+@verb(SimulateOptions, Progress, NodeId)
 def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     """Run a system by the clock, once for each seed, until one run violates a property.
 
@@ -122,8 +130,12 @@ def _question(
     needed = {fault for name, fault in _FAULTS.items() if getattr(options, name)}
     made = _injected(system, needed | faults_of(entries))
     weather = weather_of(entries, made, options.weather or "")
+    model, function = _latencies(options.latency, made)
     conditions = Conditions(
-        latency=latency_of(options.latency),
+        latency=model,
+        between=function,
+        uplink=_capacity(options.uplink),
+        downlink=_capacity(options.downlink),
         loss=options.loss,
         duplicate=options.duplicate,
         rate=options.rate,
@@ -137,6 +149,20 @@ def _question(
         events=options.events,
         interval=options.interval,
     )
+
+
+def _latencies(
+    given: str | LatencyBetween, system: System
+) -> tuple[Latency, LatencyBetween | None]:
+    """Return a model of latencies, and a user's function that takes its place."""
+    if isinstance(given, str) and not is_function(given):
+        return latency_of(given), None
+    function = function_for(system, given) if isinstance(given, str) else given
+    return latency_of("constant 0s"), between(function)
+
+
+def _capacity(given: str | None) -> float | None:
+    return None if given is None else capacity_of(given)
 
 
 def _injected(system: System, faults: set[str]) -> System:
