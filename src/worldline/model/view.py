@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar, final
 
@@ -63,6 +64,10 @@ class Pure:
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Pure:
         """Wrap a function after checking that its code says all about it."""
+        if type(function) is FunctionType and function.__defaults__ is None:
+            known = _known.get(id(function.__code__))
+            if known is not None and function.__kwdefaults__ is None:
+                return known
         check_function(function, "a predicate for the view")
         if type(function) is not FunctionType or function.__closure__:
             name = getattr(function, "__name__", repr(function))
@@ -72,7 +77,16 @@ class Pure:
             )
         if function.__defaults__ or function.__kwdefaults__:
             return cls(function, _frozen_defaults(function))
-        return cls(function)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        made = _known[id(function.__code__)] = cls(function)
+        return made
+
+
+_known: dict[int, Pure] = {}
+"""By the identity of its code, which is kept alive here, each function without defaults."""
+
+_MOST_KNOWN = 4_096
 
 
 def _frozen_defaults(function: FunctionType) -> tuple[Frozen, ...]:
@@ -112,7 +126,11 @@ def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
 
 
 class Reader(Protocol):
-    """The back end of a view, which a world provides."""
+    """The back end of a view, which a world provides.
+
+    One that has the method ``every(view, function, arity)`` is asked for all elements of a
+    ``for_each`` form at once, `arity` nodes each, and stops at the first that is false.
+    """
 
     def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""
@@ -129,7 +147,7 @@ class View:
     crashed nodes are included.
     """
 
-    __slots__ = ("_made", "_instruments", "_reader", "_system")
+    __slots__ = ("_every", "_instruments", "_made", "_reader", "_system")
 
     def __init__(
         self, system: Structure, reader: Reader, instruments: Instruments | None = None
@@ -137,7 +155,9 @@ class View:
         self._system = system
         self._reader = reader
         self._instruments = instruments
-        self._made: dict[int, NodeView] = {}
+        self._every: Callable[[View, Pure, int], bool] | None
+        self._every = getattr(reader, "every", None)
+        self._made: dict[NodeId, NodeView] = {}
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
@@ -150,12 +170,12 @@ class View:
         return tuple(n for n in system.ids if isinstance(system.nodes[n], kind))
 
     def __getitem__(self, node: NodeId) -> NodeView:
-        index = self._index(node)
-        made = self._made.get(index)
-        if made is None:
-            kind = self._system.types[index]
-            made = NodeView(self._system, self._reader, index, kind)
-            self._made[index] = made
+        try:
+            return self._made[node]
+        except (KeyError, TypeError):
+            index = self._index(node)
+        kind = self._system.types[index]
+        made = self._made[node] = NodeView(self._system, self._reader, index, kind)
         return made
 
     def __iter__(self) -> Iterator[NodeId]:
@@ -278,15 +298,18 @@ class View:
         Verdicts are remembered per node, so this is faster than a loop.
         """
         pure = Pure.of(predicate)
+        if self._every is not None:
+            return self._every(self, pure, 1)
         return all(self._reader.nested(self, pure, (node,)) for node in self.nodes)
 
     def for_each_pair(self, predicate: Callable[[View, NodeId, NodeId], bool]) -> bool:
         """Say whether ``predicate(view, a, b)`` holds for every pair ``a < b``."""
         pure = Pure.of(predicate)
+        if self._every is not None:
+            return self._every(self, pure, 2)
         return all(
-            self._reader.nested(self, pure, (one, other))
-            for position, one in enumerate(self.nodes)
-            for other in self.nodes[position + 1 :]
+            self._reader.nested(self, pure, pair)
+            for pair in combinations(self.nodes, 2)
         )
 
     def _boxes(self, dst: NodeId | None) -> range | tuple[int, ...]:
@@ -317,7 +340,8 @@ def observed(view: View, wrap: Callable[[Structure, Reader], R]) -> tuple[View, 
 class NodeView:
     """One node's fields, read-only; its plain methods can be called too."""
 
-    __slots__ = ("_index", "_path", "_reader", "_system", "_type")
+    # In the dict a reader may keep what it has answered, so that it is not asked again.
+    __slots__ = ("__dict__", "_index", "_path", "_reader", "_system", "_type")
 
     def __init__(
         self,
@@ -351,7 +375,9 @@ class NodeView:
         role = self._type.roles.get(name)
         if role is Role.PART:
             path, inner = (*self._path, name), self._type.parts[name]
-            return NodeView(self._system, self._reader, self._index, inner, path)
+            made = NodeView(self._system, self._reader, self._index, inner, path)
+            self.__dict__[name] = made
+            return made
         if role is Role.IGNORED:
             raise ModelError(
                 f"{_who()} reads {self._type.cls.__name__}.{name}, an ignored field",
