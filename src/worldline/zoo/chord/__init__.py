@@ -14,7 +14,8 @@ out is as follows here. Addresses are the names of nodes, and their hashes the n
 these. Of a nearer successor a node asks at once, not when its timer fires next, so that
 nodes that join together find their order in a few round trips. Who has become the
 predecessor without a word of its own is asked something, so that there is a connection
-which breaks when it fails. A node that has lost all that it knew asks for a place again.
+which breaks when it fails. A node that has lost all that it knew asks for a place again; the founder of
+the ring begins a new one where nobody answers.
 
 Bugs
 ----
@@ -143,7 +144,7 @@ def system(
                 bits=bits,
                 keep=keep,
                 bugs=frozenset(bugs),
-                founds=node == names[0],
+                is_founder=node == names[0],
                 fingers=[None] * bits if fingers else [],
             )
             for node in names

@@ -41,12 +41,12 @@ class UpdatePred:
 
 @wl.message
 class GetPred:
-    """Who is your predecessor?"""
+    """Tell me your predecessor."""
 
 
 @wl.message
 class GetPredReply:
-    """This is my predecessor, if I have one, and these come after me."""
+    """I have this predecessor, if any, and these successors."""
 
     predecessor: Address | None
     successors: tuple[Address, ...]

@@ -127,7 +127,8 @@ def correct_fingers(view: wl.View) -> None:
         for number, finger in enumerate(view[node].fingers):
             start = view[node].start_of(number)
             right = ring[bisect_left(ring, start) % len(ring)]
-            assert finger is not None and key_of(finger) == right, (
+            is_right = finger is not None and key_of(finger) == right
+            assert is_right, (
                 f"finger {number} of {node}, which begins at {start}, "
                 f"is {finger} and not n{right}"
             )

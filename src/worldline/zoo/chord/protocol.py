@@ -27,6 +27,9 @@ from worldline.zoo.chord.ring import (
 JOIN_TIMEOUT, STABILIZE_PERIOD, FIX_PERIOD = 2.0, 0.5, 1.0
 """Seconds; they count where time does."""
 
+PATIENCE = 8
+"""How often the founder asks for a place before it takes the ring to be gone."""
+
 
 class State(enum.Enum):
     """How far a node has come since it started."""
@@ -46,10 +49,10 @@ class Chord:
         This node, where it stands, and how many bits keys have.
     keep
         How many successors it keeps.
-    founds
-        Whether it is to begin a ring of its own when it joins, which it does once.
-    contacts
-        Those whom it asks for its place.
+    is_founder, has_founded
+        Whether it is the one that begins the ring, and whether it has done so.
+    contacts, asked
+        Those whom it asks for its place, and how often the founder has.
     predecessor, successors
         Who comes before it, if it knows, and who after it, the nearest first; itself
         where it is alone.
@@ -69,11 +72,13 @@ class Chord:
     bits: int
     keep: int = 2
     bugs: frozenset[str] = frozenset()
-    founds: bool = wl.durable(default=False)
+    is_founder: bool = False
+    has_founded: bool = wl.durable(default=False)
     fingers: list[Address | None] = wl.field(default_factory=list)
 
     state: State = State.INIT
     contacts: tuple[wl.NodeId, ...] = ()
+    asked: int = 0
     predecessor: Address | None = None
     successors: list[Address] = wl.field(default_factory=list)
     next_finger: int = 0
@@ -86,12 +91,16 @@ class Chord:
     def join(self, ctx: wl.Context, contacts: tuple[wl.NodeId, ...]) -> None:
         """Find a place in the ring that `contacts` are in, or will be."""
         self.contacts = tuple(node for node in contacts if node != self.me)
-        if self.founds or not self.contacts:
-            self.founds = False
-            self.predecessor, self.successors = self.me, [self.me]
-            self._enter(ctx)
+        if self.is_founder and not self.has_founded:
+            self._found(ctx)
         else:
             self._ask(ctx)
+
+    def _found(self, ctx: wl.Context) -> None:
+        """Be a ring alone."""
+        self.has_founded = self.is_founder
+        self.predecessor, self.successors = self.me, [self.me]
+        self._enter(ctx)
 
     @wl.timer(when=lambda self: self.state is State.JOINING)
     def ask_again(self, ctx: wl.Context) -> None:
@@ -99,6 +108,10 @@ class Chord:
         self._ask(ctx)
 
     def _ask(self, ctx: wl.Context) -> None:
+        if not self.contacts or self.asked == PATIENCE:
+            self._found(ctx)
+            return
+        self.asked += self.is_founder
         self.state = State.JOINING
         ctx.send(ctx.choose(self.contacts), FindPred(self.key, self.me))
         ctx.set_timer(Chord.ask_again, after=JOIN_TIMEOUT)
@@ -108,9 +121,10 @@ class Chord:
         """Answer, or pass on; who has not joined keeps what joiners want."""
         if self.state is State.JOINED:
             self._find(ctx, msg)
-        elif msg.key == key_of(msg.who):
-            if msg not in self.find_queue or "cb3" in self.bugs:
-                self.find_queue.append(msg)
+        elif msg.key == key_of(msg.who) and (
+            msg not in self.find_queue or "cb3" in self.bugs
+        ):
+            self.find_queue.append(msg)
 
     @wl.on(FindPredReply)
     def found_pred(self, ctx: wl.Context, src: wl.NodeId, msg: FindPredReply) -> None:
@@ -128,6 +142,7 @@ class Chord:
     def _enter(self, ctx: wl.Context) -> None:
         """Be in the ring, and turn to those who wait."""
         self.state = State.JOINED
+        self.asked = 0
         ctx.cancel_timer(Chord.ask_again)
         ctx.set_timer(Chord.stabilize, after=STABILIZE_PERIOD)
         if self.fingers:
@@ -255,11 +270,9 @@ class Chord:
         if others:
             ahead = [distance(self.key, key_of(node), self.bits) for node in others]
             self.successors = [others[ahead.index(min(ahead))]]
-        elif self.contacts:
+        else:
             self.predecessor = None
             self._ask(ctx)
-        else:
-            self.predecessor, self.successors = self.me, [self.me]
 
     # ------------------------------------------------------------------------ fingers
 
@@ -285,9 +298,7 @@ class Chord:
         reach = distance(key, key_of(node), self.bits)
         for other in range(self.bits):
             gap = distance(key, self.start_of(other), self.bits)
-            if gap <= reach:
-                self.fingers[other] = node
-            elif self._is_better(node, other):
+            if gap <= reach or self._is_better(node, other):
                 self.fingers[other] = node
             if gap <= reach and other == self.next_finger:
                 self.next_finger = (other + 1) % self.bits
