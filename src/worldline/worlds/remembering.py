@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.engine.decisions import Decision
-from worldline.engine.interner import Interner
+from worldline.engine.interner import Interner, mixed
 from worldline.engine.tables import Operations, Tables
+from worldline.model.data.content import fingerprint
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
@@ -37,6 +38,7 @@ from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
 from worldline.worlds.present import PresentAnswers
 from worldline.worlds.remembered import (
+    Bound,
     Parcel,
     PresentRow,
     RememberedEvent,
@@ -88,7 +90,7 @@ class RememberingWorld:
         ]
         nodes = range(len(system.ids))
         self.inboxes = [self.cells[system.layout.inbox(index)] for index in nodes]
-        self._tables = Tables(interners(system, None), ())
+        self._tables = Tables(interners(system, None, is_hashed=False), ())
         self._kept = [n for n, cell in enumerate(self.cells) if cell is None]
         self._live = [n for n, cell in enumerate(self.cells) if cell is not None]
         self.row = [0] * len(self.cells)
@@ -102,6 +104,7 @@ class RememberingWorld:
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._dry_runs = DryRuns(system)
         self._templates: dict[int, NodeTemplate] = {}
+        self._mixes: dict[tuple[int, int], int] = {}
         self._events: dict[Event, RememberedEvent] = {}
         self._parcels: list[dict[Envelope, Parcel]] = [{} for _ in system.ids]
         self._thawed: dict[int, Any] = {}
@@ -238,8 +241,16 @@ class RememberingWorld:
 
     def hashes(self, known: RememberedEvent, run: RememberedRun) -> tuple[int, int]:
         """Return those of the local state now, and of the one that a run leaves."""
-        mixes = self._tables.mixes[known.column]
-        return mixes[self.row[known.column]], mixes[run.local]
+        column = known.column
+        return self._mixed(column, self.row[column]), self._mixed(column, run.local)
+
+    def _mixed(self, column: int, number: int) -> int:
+        """Return the hash of a local state: few of all that are met are asked for."""
+        mix = self._mixes.get((column, number))
+        if mix is None:
+            content = fingerprint(self._tables.interners[column].values[number])
+            mix = self._mixes[column, number] = mixed(content, column)
+        return mix
 
     def options(self, known: RememberedEvent) -> list[tuple[Choices, int]]:
         """Return all combinations of choices of an event, each with its weight."""
@@ -260,9 +271,9 @@ class RememberingWorld:
     ) -> RememberedRun:
         """Run a handler that has not run from here, and remember what it did."""
         event, index = known.event, max(known.index, 0)
-        interner = self._tables.interners[self.system.layout.local(index)]
-        number = self.row[self.system.layout.local(index)]
-        template = self._template(index, number, interner)
+        column = known.column if known.index >= 0 else self.system.layout.local(0)
+        interner = self._tables.interners[column]
+        template = self._template(index, self.row[column], interner)
         dry_run = self._dry_runs.run(index, template, event, [], asks)
         while (given := corrected(dry_run.path, choices)) is not None:
             dry_run = self._dry_runs.run(index, template, event, given, asks)
@@ -272,34 +283,56 @@ class RememberingWorld:
             and changes_nothing(dry_run, template.frozen)
         )
         folds: list[Operations] = []
-        if not waits and dry_run.outcome.failure is None:
+        if self.system.observers and not waits and dry_run.outcome.failure is None:
             folds = self._folds(event, dry_run)
-        layout = self.system.layout
+        local = -1 if known.index < 0 else self._intern(template, dry_run, interner)
+        changes, parcels = self._bound(dry_run)
         return RememberedRun(
-            -1 if known.index < 0 else interner.intern(dry_run.local),
+            local,
             dry_run,
             waits=waits,
-            changes=tuple(
-                (getattr(self.cells[at], what[0]), what[1:])
-                for at, what in dry_run.changes
-            ),
+            changes=changes,
             folds=tuple(folds),
-            parcels=tuple(
-                self.parcel(layout.columns[at].index, operation[1])
-                for at, operation in dry_run.changes
-                if operation[0] == "put"
-            ),
+            parcels=parcels,
         )
+
+    def _bound(self, dry_run: DryRun) -> tuple[tuple[Bound, ...], tuple[Parcel, ...]]:
+        """Return what a handler did to cells, and what it sent."""
+        changes: list[Bound] = []
+        parcels: list[Parcel] = []
+        for at, operation in dry_run.changes:
+            name, arguments = operation[0], operation[1:]
+            if name == "put":
+                index = self.system.layout.columns[at].index
+                parcel = self.parcel(index, *arguments)
+                parcels.append(parcel)
+                # Of equal messages always the same one, which compares fast.
+                arguments = (parcel.envelope,)
+            changes.append((getattr(self.cells[at], name), arguments))
+        return tuple(changes), tuple(parcels)
+
+    def _intern(
+        self, template: NodeTemplate, dry_run: DryRun, interner: Interner
+    ) -> int:
+        """Return the number of the local state that a handler left."""
+        frozen = dry_run.local
+        number = interner.intern(frozen)
+        if frozen is not template.frozen and number not in self._templates:
+            self._remember(number, template.after(interner.values[number]))
+        return number
 
     def _template(self, index: int, number: int, interner: Interner) -> NodeTemplate:
         template = self._templates.get(number)
         if template is None:
-            if len(self._templates) >= _MOST_TEMPLATES:
-                self._templates.clear()
             frozen = interner.values[number]
             template = NodeTemplate(self.system.types[index], frozen)
-            self._templates[number] = template
+            self._remember(number, template)
         return template
+
+    def _remember(self, number: int, template: NodeTemplate) -> None:
+        if len(self._templates) >= _MOST_TEMPLATES:
+            self._templates.clear()
+        self._templates[number] = template
 
     def _folds(self, event: Event, dry_run: DryRun) -> list[Operations]:
         folds = []
