@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import is_
+from itertools import compress, count
+from operator import is_, is_not
 from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
@@ -194,20 +195,25 @@ class NodeTemplate:
         cls, values = self._kind.cls, node.__dict__
         if type(node) is not cls:
             return freeze(node)
+        made: list[Frozen] | None = None
         try:
-            copiers = [
-                item
-                if (value := values[name]) is before
-                else value
-                if type(value) in ITSELF
-                else again(value)
-                for name, before, item, again in self._fields
-            ]
+            # Most are the very same, which is found without Python code.
+            now = map(values.__getitem__, self._values)
+            for place in compress(count(), map(is_not, now, self._values.values())):
+                name, _, item, again = self._fields[place]
+                value = values[name]
+                frozen = value if type(value) in ITSELF else again(value)
+                if frozen is not item:
+                    if made is None:
+                        made = [*self.frozen]
+                    made[1 + place] = frozen
         except Unfreezable:
             # Fails again, and says where.
             return self._kind.freeze(node)
-        made = (cls, *copiers)
-        return self.frozen if made == self.frozen else made
+        if made is None:
+            return self.frozen
+        after = tuple(made)
+        return self.frozen if after == self.frozen else after
 
 
 def first_value(cls: type, prototype: Any, name: str) -> Any:
