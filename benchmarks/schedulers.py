@@ -47,6 +47,12 @@ SCHEDULERS = (
     "pos",
     "delay:5",
 )
+CHECKED = {
+    "paxos-wids1": "zoo:paxos -p bugs=wids1 -p size=7 -p start=chosen",
+    "paxos-wids2": "zoo:paxos -p bugs=wids2",
+}
+"""Bugs that `check` finds, too, although the commands of the zoo simulate them."""
+
 RING = "zoo:randtree -p contacts=ring"
 HARDER = {
     "paxos-cb1, 5 nodes": "zoo:paxos -p bugs=cb1 -p size=5 -p leaders=3",
@@ -98,7 +104,7 @@ def jobs() -> Iterator[Job]:
         words = shlex.split(case.command)
         if words[0] == "check":
             yield job_of(bug, words[1:])
-    for bug, command in HARDER.items():
+    for bug, command in (CHECKED | HARDER).items():
         yield job_of(bug, shlex.split(command))
 
 

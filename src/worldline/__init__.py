@@ -4,8 +4,8 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
-``search``, ``lineage``; ``debug``, ``minimizing``; ``cli``. Imports go down only. This
-file is the public face: ``import worldline as wl``.
+``search``, ``lineage``; ``debug``, ``minimizing``, ``querying``; ``cli``. Imports go down
+only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from worldline.model.errors import (
     InternalError,
     ModelError,
     Nondeterminism,
+    Timeless,
     UsageError,
     WorldlineError,
 )
 from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
+from worldline.model.gauges import Gauge, TimedStep, gauge
 from worldline.model.handlers import (
     call,
     ignores,
@@ -102,6 +104,8 @@ if TYPE_CHECKING:
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
+    from worldline.querying.asking import QueryResult, query
+    from worldline.runs.alarms import Alarms
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
     from worldline.runs.replay import replay
@@ -142,9 +146,11 @@ _LAZY = {
     "worldline.minimizing.minimize": ("minimize",),
     "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.progress": ("PassReport", "ShrinkProgress"),
+    "worldline.querying.asking": ("QueryResult", "query"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
+    "worldline.runs.alarms": ("Alarms",),
     "worldline.runs.follow": ("Followed", "follow"),
     "worldline.runs.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
@@ -168,6 +174,7 @@ _MODULES = {
 _FROM = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = [
+    "Alarms",
     "Asymmetry",
     "Capability",
     "Context",
@@ -190,6 +197,7 @@ __all__ = [
     "Followed",
     "FrontierPoint",
     "FrozenMap",
+    "Gauge",
     "InputError",
     "InternalError",
     "Invocation",
@@ -221,6 +229,7 @@ __all__ = [
     "PropertyFailed",
     "PropertyKind",
     "PropertyReport",
+    "QueryResult",
     "Replayed",
     "Report",
     "RunSize",
@@ -238,6 +247,8 @@ __all__ = [
     "Symmetric",
     "System",
     "Time",
+    "TimedStep",
+    "Timeless",
     "Traits",
     "Tried",
     "Unfreezable",
@@ -257,6 +268,7 @@ __all__ = [
     "find_faults",
     "follow",
     "fuzz",
+    "gauge",
     "ghost",
     "histories",
     "ids",
@@ -273,6 +285,7 @@ __all__ = [
     "on",
     "one_of",
     "part",
+    "query",
     "records",
     "replay",
     "safety",

@@ -115,7 +115,9 @@ def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
     page = PAGE.read_text("utf-8")
     assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
     commands = re.findall(
-        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk|fuzz|faults) [^`]+)`", page, re.M
+        r"^\| `([\w-]+)` \|.*`worldline ((?:check|walk|fuzz|faults|simulate) [^`]+)`",
+        page,
+        re.M,
     )
     asked = [(name, text) for name, text in commands if name not in PROGRAMS]
     bugs, controls = zoo.bugs(), zoo.controls()

@@ -9,12 +9,14 @@ from tests.worlds.adapters import follows
 
 import worldline as wl
 from worldline.engine.expand import Expander
+from worldline.model.answers import answer
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Choices
+from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, holds_for
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import NotEnabled, Snapshot
@@ -30,6 +32,7 @@ class TableWorld:
     def __init__(self, system: wl.System) -> None:
         self.system = system
         self.failure: Failure | None = None
+        self.instruments: Instruments | None = None
         self._tables = TabulatedWorld(system)
         self._expander = Expander(self._tables.tables, self._tables)
         self._row = self._tables.encode(DirectWorld(system).snapshot())
@@ -55,9 +58,14 @@ class TableWorld:
 
     @property
     def view(self) -> View:
-        return View(self.system, self)
+        return View(self.system, self, self.instruments)
+
+    def attach(self, instruments: Instruments) -> None:
+        self.instruments = instruments
 
     def read(self, read: ColumnRead) -> Any:
+        if read.column == INSTRUMENTS and self.instruments is not None:
+            return self.instruments.answer(read.what, *read.detail)
         if read.what != "field":
             return answer(read, self.cells[read.column])
         value = self.nodes[self.system.layout.columns[read.column].index]

@@ -14,7 +14,7 @@ from worldline.model.network import Capability, Network, permits
 from worldline.worlds.chance import Chance
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.latency import latency_of
+from worldline.worlds.latency import between, latency_of
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.weather import WeatherEvent
 
@@ -167,6 +167,19 @@ def test_timers_fire_after_their_delay_and_messages_arrive_after_their_latency()
     assert simulation.now == 1.0
 
 
+def test_a_latency_may_depend_on_who_sends_to_whom():
+    def far(src: wl.NodeId, dst: wl.NodeId, drawn: float) -> float:
+        return 0.25 if (src, dst) == (A, B) else 0.125
+
+    latency = latency_of("constant 0s")
+    conditions = Conditions(latency=latency, between=between(far))
+    simulation = Simulation(writers(wl.datagrams()), conditions, 0)
+    assert times(simulation, 0.8)[4:] == [
+        (0.625, "deliver at b Note(number=1) from b"),
+        (0.75, "deliver at b Note(number=1) from a"),
+    ]
+
+
 @pytest.mark.parametrize("network", [wl.datagrams(reordering=False), wl.streams()])
 def test_messages_keep_their_order_where_the_network_keeps_it(network: Network):
     conditions = Conditions(latency=latency_of("uniform 0s 10s"))
@@ -213,3 +226,51 @@ def test_random_numbers_are_spread_evenly():
 def test_a_latency_that_is_none_is_refused(text: str):
     with pytest.raises(wl.UsageError):
         latency_of(text)
+
+
+def deep(calls: int = 0) -> int:
+    try:
+        return deep(calls + 1)
+    except RecursionError:
+        return calls
+
+
+@wl.node
+class Diver:
+    """Writes down how many calls inside calls each of its handlers could make."""
+
+    depths: list[int] = wl.field(default_factory=list)
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Diver.dive, after=1.0)
+        ctx.set_timer(Diver.dive_for, 7, after=1.0)
+        ctx.send(ctx.me, Note(1))
+
+    @wl.timer
+    def dive(self, ctx: wl.Context) -> None:
+        self.depths.append(deep())
+
+    @wl.timer
+    def dive_for(self, ctx: wl.Context, payload: int) -> None:
+        self.depths.append(deep())
+
+    @wl.on(Note)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None:
+        self.depths.append(deep())
+
+
+def test_a_recursion_ends_where_it_ends_in_the_direct_world():
+    system = wl.System({A: Diver()})
+    simulation, direct = Simulation(system, TWENTY_MS, 0), DirectWorld(system)
+    steps = []
+    with simulation.world.series:
+        while simulation.advance(2.0):
+            steps.append((simulation.event, simulation.outcome().choices))
+    for event, choices in steps:
+        direct.step(event, choices)
+    assert len(steps) == 4
+    assert simulation.world.nodes[0].depths == direct.nodes[0].depths
+
+
+TWENTY_MS = Conditions(latency=latency_of("constant 20ms"))

@@ -19,6 +19,10 @@ was recorded: what was sent, what changed, and the verdict in the end. The syste
 loaded anew, in its present form: of the zoo by itself, any other from TARGET, because a
 file must not say what code is run. Its parameters are those of the trace, unless -p says
 otherwise.
+
+With --predicates another question is asked of the same run: the properties and gauges of
+a Python file are added to those of the system (one of the same name goes over the
+system's), and each property is judged after each step.
 """
 
 EPILOG = """\
@@ -26,10 +30,12 @@ examples:
   worldline replay worldline-out/lock-mutual_exclusion.wl lock.py
   worldline replay worldline-out/toy-exchanged.wl
   worldline replay worldline-out/deliver-spec-faults.wl deliver.ded spec.ded
+  worldline replay worldline-out/lock-idle.wl lock.py --predicates refined.py
 
 Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
 violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
-the first difference is then shown.
+the first difference is then shown. With --predicates 1 something is violated, 3 a
+liveness property is false at the end and not due, 0 neither.
 """
 
 
@@ -38,6 +44,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
     add_target(parser)
+    parser.add_argument(
+        "--predicates",
+        metavar="FILE.py",
+        type=Path,
+        help="judge after each step the properties of this file, with its gauges, and "
+        "those of the system",
+    )
     add_partial(parser)
     add_json(parser)
 
@@ -53,7 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     given = assignments(arguments.parameters)
     place, targets = arguments.trace, arguments.targets
     system = load_of_trace("replay", targets, given, place, trace.header)
-    replayed = replay_trace(trace, system, arguments.trace)
+    replayed = replay_trace(
+        trace, system, arguments.trace, predicates=arguments.predicates
+    )
     if arguments.json:
         print_json(replayed.to_json())
     else:

@@ -41,7 +41,12 @@ Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so
 
 OUT = Path("worldline-out")
 
-_TECHNIQUES = {"check": "exhaustive", "walk": "random walks"}
+_TECHNIQUES = {
+    "check": "exhaustive",
+    "walk": "random walks",
+    "simulate": "simulation",
+}
+"""What a verb does, where its name does not say it."""
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import file_of, with_file
 from worldline.runs.report import PropertyReport
+from worldline.runs.timeless import about_the_others
 from worldline.trace.records import Trace
 
 _PATIENCE_S = 2.0
@@ -40,6 +41,8 @@ _EVIDENCE_S = 5.0
 def answer(target: Target, options: FaultOptions) -> FaultsReport:
     """Answer a question about a target that is open; see `faults`.
 
+    In rounds there is no time: properties that ask for one are left out.
+
     Raises
     ------
     UsageError
@@ -47,6 +50,15 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     InternalError
         If a falsifier that an engine found breaks nothing when it is run.
     """
+
+    def about(names: Sequence[str] | None) -> FaultsReport:
+        judged = target if names is None else target.judging(names)
+        return _answered(judged, options)
+
+    return about_the_others(target.properties, options.properties, about)
+
+
+def _answered(target: Target, options: FaultOptions) -> FaultsReport:
     folder = None if options.report is None else Path(options.report)
     _refuse_in_vain(target, options, folder)
     question, progress = FaultQuery.of(options), options.progress

@@ -7,20 +7,20 @@ or with the parameters ends as one `UsageError` that names the user's own line.
 from __future__ import annotations
 
 import ast
-import contextlib
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, final
 
 from worldline.loading import builtin
+from worldline.loading.files import PRIVATE, execute, importable, source_of
 from worldline.loading.mistaken import kind_of, refuse_misnamed, refuse_program
 from worldline.loading.parameters import bind
 from worldline.model.errors import InputError, UsageError, WorldlineError
@@ -31,7 +31,6 @@ from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.user_errors import failed, refusal, shorten
 
 _FUNCTION = "system"
-_PRIVATE = "_worldline_file_"
 _OURS = Path(__file__).resolve().parent.parent
 _FORMS = "TARGET is zoo:NAME, FILE.py[:function] or package.module:function"
 
@@ -85,7 +84,7 @@ def load(target: str, parameters: Mapping[str, str]) -> System:
     """
     loaded = find(target)
     arguments = bind(loaded.function, parameters)
-    with _importable(loaded.folder):
+    with importable(loaded.folder):
         system = _call(loaded, arguments)
     system.origin = SystemOrigin(
         target, tuple(sorted(parameters.items())), loaded.source
@@ -195,7 +194,7 @@ def function_for(system: System, target: str) -> Callable[..., Any]:
         If its module cannot be loaded.
     """
     place, _, function = target.rpartition(":")
-    module = sys.modules.get(_PRIVATE + Path(place).stem)
+    module = sys.modules.get(PRIVATE + Path(place).stem)
     file = None if module is None else module.__file__
     own = system.origin is not None and place.endswith(".py")
     if own and module is not None and file == str(Path(place).resolve()):
@@ -231,17 +230,12 @@ def _find_in_zoo(target: str) -> Loaded:
 
 def _find_in_file(place: str, function: str) -> Loaded:
     path = Path(place)
-    try:
-        source = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{place} does not exist", remedy=_FORMS) from None
-    except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror}") from None
+    source = source_of(path, _FORMS)
     if is_program_text(source) and not _is_python(source):
         refuse_misnamed(place)
     folder = path.resolve().parent
-    with _importable(folder):
-        module = _execute(path, source)
+    with importable(folder):
+        module = execute(path, source, _FORMS)
     made = _function(module, function, place)
     return Loaded(made, f"{place}:{function}", _digest([source]), folder)
 
@@ -254,34 +248,9 @@ def _is_python(source: bytes) -> bool:
     return True
 
 
-def _execute(path: Path, source: bytes) -> ModuleType:
-    """Run a file as a module.
-
-    Not by the import system's loader: that would leave ``__pycache__`` beside the
-    user's file, and could run a stale one.
-    """
-    full = path.resolve()
-    name = _PRIVATE + path.stem
-    spec = importlib.util.spec_from_file_location(name, full)
-    if spec is None:
-        raise InputError(f"{path} is not a Python file", remedy=_FORMS)
-    module = importlib.util.module_from_spec(spec)
-    # A dataclass looks for its module while it is made, and type hints later.
-    sys.modules[name] = module
-    try:
-        code = compile(source, str(full), "exec", dont_inherit=True)
-        exec(code, module.__dict__)  # noqa: S102 - running it is what was asked for
-    except BaseException as error:
-        del sys.modules[name]
-        if is_interrupt(error):
-            raise
-        raise failed(str(path), error, "loading it raised") from error
-    return module
-
-
 def _find_in_package(place: str, function: str) -> Loaded:
     folder = Path.cwd()
-    with _importable(folder):
+    with importable(folder):
         try:
             module = importlib.import_module(place)
         except ModuleNotFoundError as error:
@@ -311,18 +280,6 @@ def _is_pythons(module: ModuleType) -> bool:
         return module.__name__ in sys.stdlib_module_names
     home = Path(sysconfig.get_path("stdlib"))
     return home in Path(place).parents and "site-packages" not in Path(place).parts
-
-
-@contextlib.contextmanager
-def _importable(folder: Path | None) -> Iterator[None]:
-    """Let modules of `folder` be imported inside this block."""
-    before = list(sys.path)
-    if folder is not None:
-        sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path[:] = before
 
 
 def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, final
@@ -18,14 +19,21 @@ from worldline.minimizing.report import MinimizeReport, RunSize
 from worldline.minimizing.sameness import ANY, shape, target_of
 from worldline.minimizing.seeds import FailingRuns
 from worldline.model.arguments import check_path
-from worldline.model.errors import InternalError, refuse_no_asserts
+from worldline.model.errors import (
+    InternalError,
+    Timeless,
+    UsageError,
+    refuse_no_asserts,
+)
 from worldline.model.kinds import Kind
+from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
+from worldline.runs.timeless import judging, without
 from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
@@ -35,6 +43,7 @@ from worldline.shrink.progress import ShrinkProgress
 from worldline.shrink.stages import Stages, shrink
 from worldline.shrink.standard import STANDARD
 from worldline.trace.format import read
+from worldline.trace.records import Trace
 
 TracePath: TypeAlias = str | os.PathLike[str]
 
@@ -73,13 +82,33 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
     refuse_no_result(recorded, system, path, options)
 
     def minimized(path: Path, options: MinimizeOptions) -> MinimizeReport:
-        original = original_of(read(path), system, path, reorder=options.reorder)
-        return _minimized(original, path, options)
+        return _in_no_time(read(path), system, path, options)
 
     with held(), watched():
         if options.seeds == 1:
             return minimized(path, options)
         return FailingRuns(recorded, path, system, options).smallest(minimized)
+
+
+def _in_no_time(
+    run: Trace, system: System, path: Path, options: MinimizeOptions
+) -> MinimizeReport:
+    """Make a run short that may have times: what it is to violate must ask for none."""
+
+    def about(judged: Sequence[str] | None) -> MinimizeReport:
+        made = system if judged is None else judging(system, judged)
+        original = original_of(run, made, path, reorder=options.reorder)
+        return _minimized(original, path, options)
+
+    wanted = None if run.end is None else run.end.property
+    names = [prop.name for prop in system.properties]
+    try:
+        return without(names, [name for name in names if name != wanted], about)[0]
+    except Timeless as error:
+        raise UsageError(
+            f"{path} violates {wanted}, and {error.what}, which a shorter run has not",
+            remedy="give the trace of a violation that a state shows",
+        ) from None
 
 
 def _minimized(

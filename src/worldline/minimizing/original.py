@@ -114,6 +114,12 @@ def _ended(trace: Trace, path: Path) -> End:
         raise UsageError(
             f"{path} violates nothing", remedy="give the trace of a violation"
         )
+    if end.span is not None:
+        raise UsageError(
+            f"{path} violates {end.property} by its deadline, and a shorter run has no "
+            "times",
+            remedy="give the trace of a safety violation, an exception or a deadlock",
+        )
     if end.cycle is not None or end.kind == PropertyKind.LIVENESS.value:
         raise UsageError(
             f"{path} violates the liveness property {end.property}, which no state "

@@ -146,8 +146,9 @@ class Context:
         """Become the context of another node of the same class, and attach its object."""
         self.me = me
         self._service = service
-        for name, below in self._below.items():
-            below.move(me, service.__dict__[name])
+        if self._below:
+            for name, below in self._below.items():
+                below.move(me, service.__dict__[name])
 
     def send(self, dst: NodeId, message: Any) -> bool:
         """Send a message.

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from worldline.model.calls import Repeated
 from worldline.model.data.identity import NodeId
 from worldline.model.faults import Faults
+from worldline.model.gauges import Gauge
 from worldline.model.network import Network
 from worldline.model.node import NodeType
 from worldline.model.observers import Observer
@@ -59,6 +60,7 @@ class Declared:
     cuts: tuple[frozenset[NodeId], ...]
     properties: tuple[Property, ...]
     observers: tuple[Observer, ...]
+    gauges: tuple[Gauge, ...]
     unhandled: Unhandled
     boot: Boot
     timed: bool

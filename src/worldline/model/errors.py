@@ -7,7 +7,8 @@
     │   └── InputError      a file or packet that was read is wrong
     ├── ModelError          the system under test is described wrongly  (TypeError)
     │   ├── Nondeterminism  a handler did two things on equal input
-    │   └── Asymmetry       nodes declared symmetric can be told apart
+    │   ├── Asymmetry       nodes declared symmetric can be told apart
+    │   └── Timeless        a time is asked for where there is none
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
 Messages say what was wrong, where, and what to do. A user's own exception is
@@ -139,6 +140,28 @@ class Asymmetry(ModelError):
                 "nodes out of System(symmetry=[...])"
             ),
         )
+
+
+class Timeless(ModelError):
+    """A predicate asks for the time or for a gauge, and what runs it knows neither.
+
+    Parameters
+    ----------
+    who, what
+        Which predicate, and what it asks for.
+
+    Attributes
+    ----------
+    prop
+        The name of the property that asks; empty if it is another predicate.
+    """
+
+    def __init__(self, who: str, what: str) -> None:
+        super().__init__(
+            f"{who} reads {what}",
+            remedy="only wl.simulate and wl.replay know times and gauges",
+        )
+        self.prop = ""
 
 
 def refuse_no_asserts() -> None:

@@ -124,6 +124,19 @@ class NodeType:
             elif callable(function):
                 self._check_hidden(name)
 
+    @functools.cached_property
+    def plain_on(self) -> dict[type, Handler]:
+        """Those by message class that nothing has to be asked before; no parts."""
+        return {key: one for key, one in self.on.items() if self._is_plain(one)}
+
+    @functools.cached_property
+    def plain_timers(self) -> dict[str, Handler]:
+        """Those by the name of a timer that nothing has to be asked before; no parts."""
+        return {key: one for key, one in self.timers.items() if self._is_plain(one)}
+
+    def _is_plain(self, handler: Handler) -> bool:
+        return handler.mark.when is None and not self.parts
+
     @property
     def ignores(self) -> frozenset[type]:
         """Message classes that the user declared as rightly not handled."""
@@ -321,11 +334,15 @@ def _complete_part(
 
 def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
     names = frozenset(field.name for field in dataclasses.fields(cls))
+    store = object.__setattr__
     parts = frozenset(
         f.name for f in dataclasses.fields(cls) if role_of(f) is Role.PART
     )
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
+        if type(value) in ITSELF and name in names:
+            store(self, name, value)  # as most are
+            return
         if name not in names:
             raise ModelError(
                 f"{cls.__name__} has no field {name!r}, so its value would be lost",
@@ -333,7 +350,7 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
             )
         if type(value) not in ITSELF and is_node(type(value)) and name not in parts:
             refuse_node(f"{cls.__name__}.{name}", type(value))
-        object.__setattr__(self, name, adopt(value))
+        store(self, name, adopt(value))
 
     return __setattr__
 

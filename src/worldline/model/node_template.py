@@ -187,6 +187,15 @@ class NodeTemplate:
             values[name] = first_value(kind.cls, prototype, name)
         return fresh
 
+    def thaw_small(self, prototype: Any) -> Any:
+        """Return what `thaw` does, in half the room: worth its time if the node stays."""
+        made = self.thaw(prototype)
+        small = object.__new__(self._kind.cls)
+        # One by one, so that the node shares the names of its fields with its kind.
+        for name, value in made.__dict__.items():
+            object.__setattr__(small, name, value)
+        return small
+
     def freeze(self, node: Any) -> Frozen:
         """Freeze a node that was thawed from here, whatever has become of it.
 

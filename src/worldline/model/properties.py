@@ -5,14 +5,18 @@ from __future__ import annotations
 import enum
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import Any, final, overload
 
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, Timeless
 from worldline.model.usercode import activity, running
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, text_of
-from worldline.model.usercode.user_functions import check_function, verdict
+from worldline.model.usercode.user_functions import (
+    check_function,
+    value_phrase,
+    verdict,
+)
 from worldline.model.view import View
 
 
@@ -33,12 +37,16 @@ class Property:
     ----------
     role
         What messages call it.
+    confidence
+        Of a liveness property, how sure it is in a state that it should be true by now:
+        a function of a view that returns a number from 0 to 1.
     """
 
     name: str
     kind: PropertyKind
     predicate: Callable[[View], Any]
     role: str = "property"
+    confidence: Callable[[View], Any] | None = None
 
     def __call__(self, view: View) -> Any:
         return self.predicate(view)
@@ -60,6 +68,8 @@ class Property:
         except AssertionError as error:
             return Judgement(False, text_of(error) or _asserted(error))
         except BaseException as error:
+            if isinstance(error, Timeless) and self.role == "property":
+                error.prop = self.name
             refuse(what, self.predicate, error, _REMEDY)
         finally:
             activity.judging = ""
@@ -69,8 +79,41 @@ class Property:
         said = verdict(value, self.predicate, what)
         return Judgement(said, "")
 
+    def confident(self, view: View) -> float:
+        """Return how sure the property is, in a state, that it should be true by now.
+
+        Raises
+        ------
+        ModelError
+            If its confidence returns no number from 0 to 1, raises, or does not return.
+        """
+        function = self.confidence
+        assert function is not None, "a property without confidence is asked for it"
+        before, activity.guarding = activity.guarding, True
+        activity.judging = what = f"the confidence of {self.name}"
+        try:
+            value = running.run_pure(lambda: function(view), hash(self.name))
+        except BaseException as error:
+            refuse(what, function, error, "it returns a number in every state")
+        finally:
+            activity.judging = ""
+            activity.guarding = before
+        return _share(value, what)
+
 
 _REMEDY = "a property returns a bool or fails an assert in every state"
+
+
+def _share(value: Any, what: str) -> float:
+    """Return a number from 0 to 1, or refuse it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= 1:
+        raise ModelError(
+            f"{what} is {value_phrase(value)}",
+            remedy="return a number from 0 to 1, such as "
+            "min(1.0, (view.time - since) / 10)",
+        )
+    return float(value)
 
 
 @final
@@ -110,9 +153,48 @@ def safety(predicate: Callable[[View], Any]) -> Property:
     return _named(predicate, PropertyKind.SAFETY)
 
 
-def liveness(predicate: Callable[[View], Any]) -> Property:
-    """Declare what must hold eventually, and for good."""
-    return _named(predicate, PropertyKind.LIVENESS)
+@overload
+def liveness(predicate: Callable[[View], Any]) -> Property: ...
+@overload
+def liveness(
+    *, confidence: Callable[[View], Any]
+) -> Callable[[Callable[[View], Any]], Property]: ...
+def liveness(
+    predicate: Callable[[View], Any] | None = None,
+    *,
+    confidence: Callable[[View], Any] | None = None,
+) -> Property | Callable[[Callable[[View], Any]], Property]:
+    """Declare what must hold eventually, and for good.
+
+    Parameters
+    ----------
+    confidence
+        A function of a view that returns, from 0 to 1, how sure it is that the property
+        should be true by now. Where a simulated or replayed run is at 1 and the property
+        is false, it is violated: that is its deadline.
+    """
+    if confidence is None:
+        return _named(_given(predicate), PropertyKind.LIVENESS)
+    check_function(
+        confidence,
+        "the confidence of a property",
+        arguments=1,
+        like="a function of (view)",
+    )
+
+    def declared(function: Callable[[View], Any]) -> Property:
+        return replace(_named(function, PropertyKind.LIVENESS), confidence=confidence)
+
+    return declared if predicate is None else declared(predicate)
+
+
+def _given(predicate: Callable[[View], Any] | None) -> Callable[[View], Any]:
+    if predicate is None:
+        raise ModelError(
+            "@wl.liveness() has no confidence",
+            remedy="write @wl.liveness, or @wl.liveness(confidence=function_of_a_view)",
+        )
+    return predicate
 
 
 def sometimes(predicate: Callable[[View], Any]) -> Property:

@@ -15,6 +15,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.declared import Boot, Declared, Unhandled
 from worldline.model.errors import ModelError
 from worldline.model.faults import Budget, Faults, Partition, all_cuts
+from worldline.model.gauges import Gauge
 from worldline.model.network import (
     Capability,
     Mailbox,
@@ -83,6 +84,9 @@ class System(Declared):
         How often each fault may happen; none by default.
     properties, observers
         What is checked, and the histories that properties may read.
+    gauges
+        What `simulate` and `replay` carry along a run beside its states, for properties
+        and confidences to read; folded in this order.
     unhandled
         What becomes of a message whose guard is false: ``drop`` consumes it, ``wait``
         leaves it in flight, ``error`` is a violation. ``drop`` by default, ``wait``
@@ -141,6 +145,7 @@ class System(Declared):
         faults: Faults | None = None,
         properties: Sequence[Property] = (),
         observers: Sequence[Observer] = (),
+        gauges: Sequence[Gauge] = (),
         unhandled: Unhandled | None = None,
         boot: Boot = "before",
         timed: bool = False,
@@ -166,9 +171,8 @@ class System(Declared):
         self.faults = Faults() if faults is None else faults
         self.properties = listed("System(properties=...)", properties)
         self.observers = listed("System(observers=...)", observers)
-        able = self.network.capabilities
-        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
-        holds = Capability.HOLDS_FOR_EVER in able
+        self.gauges = listed("System(gauges=...)", gauges)
+        holds = Capability.HOLDS_FOR_EVER in self.network.capabilities
         self._unhandled = unhandled
         self.unhandled = unhandled or ("wait" if holds else "drop")
         self.boot = boot
@@ -195,6 +199,8 @@ class System(Declared):
 
     def _derive(self) -> None:
         """Work out what follows from the arguments."""
+        able = self.network.capabilities
+        self.loses_when_down = Capability.LOST_WHEN_DOWN in able
         self.prototypes = [self.nodes[node] for node in self.ids]
         shared: dict[Frozen, Frozen] = {}
         self.initial: list[Frozen] = [
@@ -284,10 +290,14 @@ class System(Declared):
             return self._hidden(spec.index)
         return self._mailbox(spec.index)
 
+    def cells_around(self) -> list[Cell]:
+        """Return fresh cells for the columns before those of the nodes."""
+        records = map(Record, self.observers)
+        return [Budget(self.faults), Partition(self.cuts), *records]
+
     def cells(self) -> list[Cell | None]:
         """Return fresh cells for all columns; None in the place of local ones."""
-        cells: list[Cell | None] = [Budget(self.faults), Partition(self.cuts)]
-        cells += map(Record, self.observers)
+        cells: list[Cell | None] = [*self.cells_around()]
         for index in range(len(self.ids)):
             cells += (None, self._hidden(index), self._mailbox(index))
         return cells

@@ -12,6 +12,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.declared import Declared
 from worldline.model.errors import ModelError
 from worldline.model.faults import Faults
+from worldline.model.gauges import Gauge
 from worldline.model.network import Capability, Networks, members_of, permits
 from worldline.model.network.keys import check_keys
 from worldline.model.network.mailbox import SHAPES
@@ -44,6 +45,7 @@ def validate(system: Declared) -> None:
     _check_prologue(system)
     _check_named("properties", system.properties, Property)
     _check_named("observers", system.observers, Observer)
+    _check_named("gauges", system.gauges, Gauge)
     _check_options(system)
 
 
@@ -294,15 +296,20 @@ def _check_calls(system: Declared, node: NodeId, calls: tuple[Invocation, ...]) 
             ) from None
 
 
+_MADE = {
+    Property: "decorate a property with @wl.safety, @wl.liveness or @wl.sometimes",
+    Observer: "make an observer with wl.Observer(...)",
+    Gauge: "decorate a function of (value, step, view) with @wl.gauge(initial=...)",
+}
+"""How the user makes one, by class."""
+
+
 def _check_named(what: str, values: tuple[Any, ...], kind: type) -> None:
     for item in values:
         if not isinstance(item, kind):
             raise ModelError(
                 f"System({what}=...) holds {named(item)}",
-                remedy="decorate a property with @wl.safety, @wl.liveness or "
-                "@wl.sometimes"
-                if kind is Property
-                else "make an observer with wl.Observer(...)",
+                remedy=_MADE[kind],
             )
     for name, count in Counter(item.name for item in values).items():
         if count > 1:

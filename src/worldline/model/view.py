@@ -2,7 +2,7 @@
 
 Every question a property asks becomes a `ColumnRead` of one column. The tabulated world
 records them in order, so that a verdict can be kept for what it depends on; the
-direct world answers from its live state. `answer` gives the meaning of each read.
+direct world answers from its live state. `answers` gives the meaning of each read.
 """
 
 from __future__ import annotations
@@ -10,21 +10,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, Timeless
 from worldline.model.fields import Role
+from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.message import Envelope
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.structure import Structure
 from worldline.model.usercode import activity
-from worldline.model.usercode.user_functions import check_function, verdict, yes_or_no
+from worldline.model.usercode.user_functions import check_function, verdict
 
 R = TypeVar("R", bound="Reader")
 
@@ -62,6 +64,10 @@ class Pure:
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Pure:
         """Wrap a function after checking that its code says all about it."""
+        if type(function) is FunctionType and function.__defaults__ is None:
+            known = _known.get(id(function.__code__))
+            if known is not None and function.__kwdefaults__ is None:
+                return known
         check_function(function, "a predicate for the view")
         if type(function) is not FunctionType or function.__closure__:
             name = getattr(function, "__name__", repr(function))
@@ -71,7 +77,16 @@ class Pure:
             )
         if function.__defaults__ or function.__kwdefaults__:
             return cls(function, _frozen_defaults(function))
-        return cls(function)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        made = _known[id(function.__code__)] = cls(function)
+        return made
+
+
+_known: dict[int, Pure] = {}
+"""By the identity of its code, which is kept alive here, each function without defaults."""
+
+_MOST_KNOWN = 4_096
 
 
 def _frozen_defaults(function: FunctionType) -> tuple[Frozen, ...]:
@@ -91,12 +106,12 @@ class ColumnRead:
     Attributes
     ----------
     column
-        Which column of the row.
+        Which column of the row; `INSTRUMENTS` for what no row has.
     what
         ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any``,
-        ``affords``, ``history`` or ``verdict``.
+        ``affords``, ``history`` or ``verdict``; ``time`` or ``gauge``.
     detail
-        The name of the field or fault, or the filter of messages; hashable.
+        The name of the field, fault or gauge, or the filter of messages; hashable.
     """
 
     column: int
@@ -111,7 +126,11 @@ def read_of(column: int, what: str, *detail: Any) -> ColumnRead:
 
 
 class Reader(Protocol):
-    """The back end of a view, which a world provides."""
+    """The back end of a view, which a world provides.
+
+    One that has the method ``every(view, function, arity)`` is asked for all elements of a
+    ``for_each`` form at once, `arity` nodes each, and stops at the first that is false.
+    """
 
     def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""
@@ -128,12 +147,17 @@ class View:
     crashed nodes are included.
     """
 
-    __slots__ = ("_made", "_reader", "_system")
+    __slots__ = ("_every", "_instruments", "_made", "_reader", "_system")
 
-    def __init__(self, system: Structure, reader: Reader) -> None:
+    def __init__(
+        self, system: Structure, reader: Reader, instruments: Instruments | None = None
+    ) -> None:
         self._system = system
         self._reader = reader
-        self._made: dict[int, NodeView] = {}
+        self._instruments = instruments
+        self._every: Callable[[View, Pure, int], bool] | None
+        self._every = getattr(reader, "every", None)
+        self._made: dict[NodeId, NodeView] = {}
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
@@ -146,12 +170,12 @@ class View:
         return tuple(n for n in system.ids if isinstance(system.nodes[n], kind))
 
     def __getitem__(self, node: NodeId) -> NodeView:
-        index = self._index(node)
-        made = self._made.get(index)
-        if made is None:
-            kind = self._system.types[index]
-            made = NodeView(self._system, self._reader, index, kind)
-            self._made[index] = made
+        try:
+            return self._made[node]
+        except (KeyError, TypeError):
+            index = self._index(node)
+        kind = self._system.types[index]
+        made = self._made[node] = NodeView(self._system, self._reader, index, kind)
         return made
 
     def __iter__(self) -> Iterator[NodeId]:
@@ -237,21 +261,55 @@ class View:
             remedy="add an observer of that name to System(observers=[...])",
         )
 
+    @property
+    def time(self) -> float:
+        """Seconds since the run began.
+
+        Raises
+        ------
+        ModelError
+            In everything but `simulate` and `replay`, which alone know it.
+        """
+        if self._instruments is None:
+            raise Timeless(_who(), "the time")
+        time: float = self._reader.read(read_of(INSTRUMENTS, "time"))
+        return time
+
+    def gauge(self, name: str) -> Any:
+        """Return the value of a gauge.
+
+        Raises
+        ------
+        ModelError
+            If there is none of that name; in everything but `simulate` and `replay`.
+        """
+        if self._instruments is None:
+            raise Timeless(_who(), f"the gauge {name!r}")
+        if name not in self._instruments.gauges:
+            raise ModelError(
+                f"{_who()} reads the gauge {name!r}",
+                remedy="add a gauge of that name to System(gauges=[...])",
+            )
+        return self._reader.read(read_of(INSTRUMENTS, "gauge", name))
+
     def for_each_node(self, predicate: Callable[[View, NodeId], bool]) -> bool:
         """Say whether ``predicate(view, node)`` holds for every node.
 
         Verdicts are remembered per node, so this is faster than a loop.
         """
         pure = Pure.of(predicate)
+        if self._every is not None:
+            return self._every(self, pure, 1)
         return all(self._reader.nested(self, pure, (node,)) for node in self.nodes)
 
     def for_each_pair(self, predicate: Callable[[View, NodeId, NodeId], bool]) -> bool:
         """Say whether ``predicate(view, a, b)`` holds for every pair ``a < b``."""
         pure = Pure.of(predicate)
+        if self._every is not None:
+            return self._every(self, pure, 2)
         return all(
-            self._reader.nested(self, pure, (one, other))
-            for position, one in enumerate(self.nodes)
-            for other in self.nodes[position + 1 :]
+            self._reader.nested(self, pure, pair)
+            for pair in combinations(self.nodes, 2)
         )
 
     def _boxes(self, dst: NodeId | None) -> range | tuple[int, ...]:
@@ -275,14 +333,15 @@ class View:
 def observed(view: View, wrap: Callable[[Structure, Reader], R]) -> tuple[View, R]:
     """Return a view of the same state, and the reader that its reads go through."""
     reader = wrap(view._system, view._reader)
-    return View(view._system, reader), reader
+    return View(view._system, reader, view._instruments), reader
 
 
 @final
 class NodeView:
     """One node's fields, read-only; its plain methods can be called too."""
 
-    __slots__ = ("_index", "_path", "_reader", "_system", "_type")
+    # In the dict a reader may keep what it has answered, so that it is not asked again.
+    __slots__ = ("__dict__", "_index", "_path", "_reader", "_system", "_type")
 
     def __init__(
         self,
@@ -316,7 +375,9 @@ class NodeView:
         role = self._type.roles.get(name)
         if role is Role.PART:
             path, inner = (*self._path, name), self._type.parts[name]
-            return NodeView(self._system, self._reader, self._index, inner, path)
+            made = NodeView(self._system, self._reader, self._index, inner, path)
+            self.__dict__[name] = made
+            return made
         if role is Role.IGNORED:
             raise ModelError(
                 f"{_who()} reads {self._type.cls.__name__}.{name}, an ignored field",
@@ -338,19 +399,6 @@ def _who() -> str:
     return activity.judging or "a property"
 
 
-def of_messages(
-    envelopes: Iterator[Envelope], detail: tuple[Any, ...]
-) -> tuple[Envelope, ...]:
-    """Filter envelopes by message class and source."""
-    kind, src = detail
-    return tuple(
-        envelope
-        for envelope in envelopes
-        if (kind is None or type(envelope.message) is kind)
-        and (src is None or envelope.src == src)
-    )
-
-
 def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
     """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
     predicate = function.function
@@ -359,28 +407,3 @@ def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
     except AssertionError:
         return False
     return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")
-
-
-def _asked(predicate: Callable[[Any], Any], message: Any) -> bool:
-    what = f"{predicate.__name__}, asked of a message,"
-    return yes_or_no(predicate(message), predicate, what)
-
-
-def answer(read: ColumnRead, cell: Any) -> Any:
-    """Answer a read of any column but a local one from its cell."""
-    if read.what == "status":
-        return cell.status
-    if read.what == "finished":
-        return cell.finished()
-    if read.what == "affords":
-        return cell.allows(read.detail[0])
-    if read.what == "timers":
-        name = read.detail[0]
-        return tuple(a for a in cell.pending() if name is None or a.name == name)
-    if read.what == "messages":
-        return of_messages(cell.envelopes(), read.detail)
-    if read.what == "any":
-        pure, kind, src = read.detail
-        envelopes = of_messages(cell.envelopes(), (kind, src))
-        return any(_asked(pure.function, envelope.message) for envelope in envelopes)
-    return cell.verdict() if read.what == "verdict" else cell.value

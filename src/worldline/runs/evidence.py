@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from worldline.model.errors import Nondeterminism, UsageError
+from worldline.model.errors import Nondeterminism, Timeless, UsageError
 from worldline.model.events import Schedule
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -86,6 +86,20 @@ def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
     return command("minimize", file, target)
 
 
+def _is_of_states(prop: Property, world: DirectWorld) -> bool:
+    """Say whether a property can be judged in a state alone, without its time."""
+    try:
+        prop.judge(world.view)
+    except Timeless:
+        return False
+    return True
+
+
+def _as_it_is(report: PropertyReport) -> PropertyReport:
+    """Return the report on a run that cannot be made shorter, as it rests on times."""
+    return replace(report, minimize=None)
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witnessed:
@@ -101,12 +115,15 @@ class Witnessed:
         The state to which they lead; None where that is not known.
     times
         When each step happened, those before the run first; None without a clock.
+    ended
+        And when the run ended.
     """
 
     start: Start
     expected: Expected
     end: Snapshot | None
     times: tuple[float, ...] | None = None
+    ended: float | None = None
 
 
 @final
@@ -168,6 +185,13 @@ class Evidence:
             The property, to be evaluated again; None for failures and deadlocks.
         """
         direct, schedule = self._confirmed(run)
+        if broken is not None and run.times is not None:
+            # What it says may rest on them: recording judges it where they are known.
+            trace = self._recorded(run, schedule, ending)
+            assert trace.end is not None
+            ending = replace(ending, explanation=trace.end.explanation)
+            report = self._reported(run, schedule, ending, trace)
+            return report if _is_of_states(broken, direct) else _as_it_is(report)
         if broken is not None:
             if broken.judge(direct.view).holds:
                 raise Nondeterminism(
@@ -234,7 +258,11 @@ class Evidence:
         return direct, confirm(direct, run.start, run.expected, run.end)
 
     def _reported(
-        self, claimed: Witnessed, schedule: Schedule, ending: Ending
+        self,
+        claimed: Witnessed,
+        schedule: Schedule,
+        ending: Ending,
+        trace: Trace | None = None,
     ) -> PropertyReport:
         name = ending.property or ""
         report = PropertyReport(
@@ -249,7 +277,8 @@ class Evidence:
             return report
         origin = self._system.origin
         target = None if origin is None else origin.target
-        file, run = self.file(name), self._recorded(claimed, schedule, ending)
+        file = self.file(name)
+        run = self._recorded(claimed, schedule, ending) if trace is None else trace
         return with_file(report, run, file, target)
 
     def _recorded(
@@ -267,6 +296,7 @@ class Evidence:
             begins=start.begins,
             drawn=self._drawn,
             times=claimed.times,
+            ended=claimed.ended,
         )
 
     def _confirm_cycle(

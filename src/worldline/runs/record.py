@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import final
 
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
+from worldline.model.gauges import first_instruments
 from worldline.model.kinds import KINDS
 from worldline.model.properties import Property
 from worldline.model.system import System
@@ -26,6 +28,7 @@ from worldline.trace.records import (
     STATE,
     End,
     Explanation,
+    SpanRecord,
     StepRecord,
     Trace,
 )
@@ -57,6 +60,8 @@ class Ending:
         see `End.cycle`.
     critical
         For a liveness violation, the step from which on it cannot become true.
+    span
+        For a liveness property that was due, since when it was false.
     """
 
     property: str | None
@@ -65,6 +70,7 @@ class Ending:
     explanation: Explanation | str | None = None
     cycle: int | None = None
     critical: int | None = None
+    span: SpanRecord | None = None
 
 
 def record(
@@ -79,6 +85,7 @@ def record(
     begins: Checkpoint | None = None,
     drawn: Mapping[str, Json] | None = None,
     times: Sequence[float] | None = None,
+    ended: float | None = None,
 ) -> Trace:
     """Run a schedule in a world and return its trace.
 
@@ -98,6 +105,8 @@ def record(
         How the random runs were drawn of which it is one; see `DRAWN`.
     times
         When each step happened, in seconds, if the run had a clock.
+    ended
+        And when it ended, if not with its last step.
 
     Raises
     ------
@@ -112,6 +121,9 @@ def record(
     if begins is not None:
         state = state_record(world.system, begins)
         go_back(world, begins)
+    if times is not None:
+        at = None if begins is None else world.view
+        world.attach(first_instruments(world.system.gauges, at))
     recorder = Recorder(world)
     events = list(_numbered(boot, prologue, schedule))
     last = events[-1][0] if ending.property == DIVERGENCE and events else None
@@ -122,23 +134,23 @@ def record(
             event,
             choices,
             lines=divergence.LINE_BUDGET if number == last else None,
+            time=time,
         )
-        for number, phase, event, choices in events
+        for (number, phase, event, choices), time in zip(
+            events, repeat(None) if times is None else times, strict=False
+        )
     )
+    if world.instruments is not None and ended is not None:
+        world.instruments.time = ended
     header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
     if state is not None:
         header = replace(header, begins=STATE)
-    end = end_of(steps, ending, _explanation(world, ending))
-    trace = Trace(header, steps, end, state)
-    return trace if times is None else _with_times(trace, times)
-
-
-def _with_times(trace: Trace, times: Sequence[float]) -> Trace:
-    header, steps = trace.header, zip(trace.steps, times, strict=True)
-    if trace.state is None:
+    elif times is not None:
         header = replace(header, begins=START)  # format 2, whose steps have times
-    timed = tuple(replace(step, time=time) for step, time in steps)
-    return replace(trace, header=header, steps=timed)
+    end = end_of(steps, ending, _explanation(world, ending))
+    if times is not None and ended is not None and times[-1] != ended:
+        end = replace(end, time=ended)
+    return Trace(header, steps, end, state)
 
 
 def _numbered(
@@ -170,6 +182,7 @@ def end_of(
         externals=sum(KINDS[kind].is_external for kind in kinds),
         cycle=ending.cycle,
         critical=ending.critical,
+        span=ending.span,
     )
 
 

@@ -10,6 +10,7 @@ from worldline._version import __version__
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
+from worldline.model.gauges import TimedStep, fold
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import Networks
 from worldline.model.node import NodeType
@@ -65,8 +66,14 @@ class Recorder:
         choices: Choices,
         *,
         lines: int | None = None,
+        time: float | None = None,
     ) -> StepRecord:
         """Let `event` happen as step `number`.
+
+        Parameters
+        ----------
+        time
+            When it happens, in a world that keeps the time.
 
         Raises
         ------
@@ -81,9 +88,15 @@ class Recorder:
         record = step_record(
             number, phase, event, outcome, before, after, sent_in=sent_in
         )
-        time = lamport_time(self._times[n] for n in self._order.add(record))
-        self._times[number] = time
-        return dataclasses.replace(record, lamport=time)
+        lamport = lamport_time(self._times[n] for n in self._order.add(record))
+        self._times[number] = lamport
+        instruments = self.world.instruments
+        if instruments is not None and time is not None:
+            instruments.time = time
+            if outcome.failure is None:
+                timed = TimedStep.of(outcome.as_step(event), time, lamport)
+                fold(self.world.system.gauges, instruments, timed, self.world.view)
+        return dataclasses.replace(record, lamport=lamport, time=time)
 
     def _local(self, event: Event, *, changed: bool = False) -> LocalState | None:
         """Return the present state of the node of an event.

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
+import shlex
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import final
 
-from worldline.model.errors import refuse_no_asserts
-from worldline.model.properties import PropertyKind
+from worldline.loading.predicates import with_predicates
+from worldline.model.errors import Timeless, refuse_no_asserts
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
-from worldline.model.verdicts import Verdict
+from worldline.model.verdicts import Verdict, combine
 from worldline.runs.evidence import replay_of
 from worldline.runs.explain import explain
+from worldline.runs.judging import RunJudge
 from worldline.runs.lasso import Cycle
 from worldline.runs.loading import TraceTarget, call, system_of
 from worldline.runs.record import DEADLOCK, declared
@@ -26,10 +31,10 @@ from worldline.runs.rerun import (
     check_nodes,
     source_changed,
 )
-from worldline.runs.restoring import world_of
-from worldline.show.phrases import NO_PROOF
+from worldline.runs.restoring import instruments_of, world_of
+from worldline.show.phrases import NO_PROOF, deadline_phrase
 from worldline.trace.format import StrPath, read
-from worldline.trace.records import End, Trace
+from worldline.trace.records import End, SpanRecord, Trace
 from worldline.worlds.world import World
 
 
@@ -38,6 +43,7 @@ def replay(
     system: TraceTarget | None = None,
     *,
     parameters: Mapping[str, str] | None = None,
+    predicates: StrPath | None = None,
 ) -> Replayed:
     """Run a trace again, in the present form of its system, and compare.
 
@@ -50,52 +56,89 @@ def replay(
         its files. What the trace names is loaded by itself only if it is of the zoo.
     parameters
         For the function that makes the system; those of the trace, where not given.
+    predicates
+        A file of properties and gauges, which are added to those of the system. All are
+        then judged after each step, and not only what the run violated.
 
     Raises
     ------
     InputError
         If the file is no trace, or one of a system with other nodes.
     UsageError
-        If the system has to be given and is not, or cannot be loaded.
+        If the system has to be given and is not, or cannot be loaded; if the file has no
+        predicates.
     """
     refuse_no_asserts()
     trace = read(path, partial=True)
     how = functools.partial(call, path)
     loaded = system_of(trace.header, system, parameters, how=how)
-    return replay_trace(trace, loaded, path)
+    return replay_trace(trace, loaded, path, predicates=predicates)
 
 
-def replay_trace(trace: Trace, system: System, path: StrPath) -> Replayed:
+def replay_trace(
+    trace: Trace, system: System, path: StrPath, *, predicates: StrPath | None = None
+) -> Replayed:
     """Run a trace again that was read from a file, on its system; see `replay`."""
     header, end = trace.header, trace.end
     check_nodes(header, system)
+    notes: tuple[str, ...] = ()
+    if predicates is not None:
+        system, notes = with_predicates(system, Path(predicates))
     begin = time.perf_counter()
     right, explanation = False, ""
     with listening(), watched():
-        world, verified, divergence, cycle = _rerun(trace, system)
+        again = _Again(trace, system, judges=predicates is not None)
+        again.run()
         seconds = time.perf_counter() - begin
-        if divergence is None:
-            right, explanation = _judge(world, trace, cycle)
-    again = replay_of(Path(path), header.target)
+        if again.divergence is None:
+            right, explanation = _judge_in_time(again.world, trace, again.cycle)
+    command = replay_of(Path(path), header.target)
     verdict = None if end is None else _of_one_run(Verdict(end.verdict))
-    rows = _rows(trace, verdict, explanation, Path(path), again)
-    return Replayed(
+    rows = _rows(trace, verdict, explanation, Path(path), command)
+    replayed = Replayed(
         system=header.system,
-        verified=verified,
+        verified=again.verified,
         steps=len(trace.steps),
         verdict=verdict,
         properties=rows,
         property_name=None if end is None else end.property,
         reproduced=right,
-        divergence=divergence,
+        divergence=again.divergence,
         explanation=explanation,
         source_changed=source_changed(header, system),
-        notes=changes_since(header, system),
+        notes=(*changes_since(header, system), *notes),
         seconds=seconds,
         kind="" if end is None else end.kind or "",
         seed=header.seed,
         file=Path(path),
-        command=again,
+        command=command,
+    )
+    if again.judge is None or predicates is None:
+        return replayed
+    return _with_judgements(replayed, again.judge, Path(predicates))
+
+
+def _with_judgements(replayed: Replayed, judge: RunJudge, file: Path) -> Replayed:
+    """Return what a replay showed of all properties, and not only what was recorded."""
+    judged = judge.rows()
+    names = {row.name for row in judged if row.verdict is Verdict.VIOLATED}
+    own = [
+        row
+        for row in replayed.properties
+        if row.name not in names
+        and row.verdict is Verdict.VIOLATED
+        and replayed.reproduced
+    ]
+    rows = (*own, *(row for row in judged if row.name not in {r.name for r in own}))
+    verdict = combine([row.verdict for row in rows])
+    return replace(
+        replayed,
+        verdict=Verdict.VIOLATED if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
+        properties=rows,
+        reproduced=replayed.divergence is None,
+        undecided=judge.undecided(),
+        predicates=file,
+        command=f"{replayed.command} --predicates {shlex.quote(str(file))}",
     )
 
 
@@ -125,28 +168,77 @@ def _of_one_run(recorded: Verdict) -> Verdict:
     return recorded if recorded is Verdict.VIOLATED else Verdict.UNKNOWN
 
 
-def _rerun(
-    trace: Trace, system: System
-) -> tuple[World, int, Divergence | None, Cycle | None]:
-    """Run steps until one goes otherwise; return how many went as recorded.
+@final
+class _Again:
+    """A run that is made again, step by step, until one goes otherwise.
 
-    Of a run that never ends, the steps that it repeats for ever are watched.
+    Parameters
+    ----------
+    judges
+        Whether all properties are judged after each step.
+
+    Attributes
+    ----------
+    verified, divergence
+        How many steps went as recorded, and how the next one did not.
+    cycle
+        Of a run that never ends, the steps that it repeats for ever.
+    judge
+        What judges the properties, if somebody does.
     """
-    rerun, end = Rerun(trace.header, world_of(trace, system)), trace.end
-    prop = None if end is None else declared(system, end.property)
-    cycle = None
-    if end is not None and end.cycle is not None and prop is not None:
-        cycle = Cycle(rerun.world, prop)
-    for verified, step in enumerate(trace.steps):
-        watched = cycle if end and end.cycle and step.step >= end.cycle else None
-        if watched is not None:
-            watched.look()
-        happened = rerun.step(step)
-        if isinstance(happened, Divergence):
-            return rerun.world, verified, happened, cycle
-        if watched is not None:
-            watched.take(happened, rerun.timers(step))
-    return rerun.world, len(trace.steps), None, cycle
+
+    def __init__(self, trace: Trace, system: System, *, judges: bool) -> None:
+        self._trace = trace
+        self.world = world = world_of(trace, system)
+        instruments = instruments_of(trace, world)
+        if instruments is not None:
+            world.attach(instruments)
+        self._rerun = Rerun(trace.header, world)
+        self.verified = 0
+        self.divergence: Divergence | None = None
+        end = trace.end
+        prop = None if end is None else declared(system, end.property)
+        self.cycle: Cycle | None = None
+        if end is not None and end.cycle is not None and prop is not None:
+            self.cycle = Cycle(world, prop)
+        self.judge = RunJudge(world, system.properties) if judges else None
+
+    def run(self) -> None:
+        """Run the steps; in the end it is as late as it was."""
+        trace, rerun, judge = self._trace, self._rerun, self.judge
+        end, boots = trace.end, len(trace.steps) - len(trace.run)
+        if judge is not None and not boots:
+            judge.look(None, 0, None, counts=True)
+        for number, step in enumerate(trace.steps, 1):
+            repeats = end and end.cycle and step.step >= end.cycle
+            watched = self.cycle if repeats else None
+            if watched is not None:
+                watched.look()
+            if judge is not None:
+                judge.wait(step.time)
+            happened = rerun.step(step)
+            if isinstance(happened, Divergence):
+                self.divergence = happened
+                return
+            self.verified = number
+            if watched is not None:
+                watched.take(happened, rerun.timers(step))
+            if judge is not None:
+                judge.look(happened, step.step, step.lamport, counts=number >= boots)
+        instruments = self.world.instruments
+        if end is not None and end.time is not None and instruments is not None:
+            instruments.time = end.time
+        if judge is not None:
+            judge.end()
+
+
+def _judge_in_time(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
+    try:
+        return _judge(world, trace, cycle)
+    except Timeless as error:
+        if world.instruments is not None:
+            raise
+        return False, f"{error.what}, and the trace has no times"
 
 
 def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
@@ -160,6 +252,8 @@ def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
     if prop is not None:
         if verdict is Verdict.VIOLATED:
             explanation = explain(world, prop)
+            if end.span is not None and explanation is not None:
+                return _judge_due(world, prop, end.span, str(explanation))
             if cycle is not None:
                 reason = str(explanation or f"{prop.name} is false on the cycle")
                 return not cycle.objection(), cycle.objection() or reason
@@ -178,6 +272,21 @@ def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
     return True, NO_PROOF
 
 
+def _judge_due(
+    world: World, prop: Property, span: SpanRecord, explanation: str
+) -> tuple[bool, str]:
+    """Say whether a liveness property that is false at the end is due there, and why."""
+    if prop.confidence is None:
+        return False, f"{prop.name} has no confidence any more, so it is never due"
+    sure = prop.confident(world.view)
+    if sure < 1:
+        return (
+            False,
+            f"{prop.name} is false at the end, but its confidence is {sure:.6g}",
+        )
+    return True, f"{deadline_phrase(span)}\n{explanation}"
+
+
 def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
     failure = world.failure
     if failure is not None:
@@ -186,4 +295,5 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
         left = [e for e in world.enabled() if not e.kind.is_fault]
         events = "; ".join(map(repr, left))
         return not left, events and f"no deadlock: what can happen is {events}"
-    return False, f"the system has no property {end.property!r}"
+    hint = "" if world.instruments is None else "; does a file of predicates have it?"
+    return False, f"the system has no property {end.property!r}{hint}"

@@ -8,8 +8,13 @@ from typing import Any, final
 
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
-from worldline.runs.report import BaseReport, PropertyFailed, refuse_to_hold
-from worldline.show.phrases import shown_phrase
+from worldline.runs.report import (
+    BaseReport,
+    PropertyFailed,
+    property_lines,
+    refuse_to_hold,
+)
+from worldline.show.phrases import NO_PROOF, shown_phrase
 
 
 @final
@@ -75,6 +80,11 @@ class Replayed(BaseReport):
         What else has changed: nodes' initial values, network, faults, options.
     kind, file, command
         The kind of the property, the file of the run, and what replays it.
+    predicates
+        The file of properties that were judged after each step, with all of the system's;
+        None if only what was recorded was judged.
+    undecided
+        The liveness properties among them that are false at the end, and not due there.
     """
 
     verified: int
@@ -87,6 +97,8 @@ class Replayed(BaseReport):
     kind: str = ""
     file: Path
     command: str
+    predicates: Path | None = None
+    undecided: tuple[str, ...] = ()
 
     @property
     def trace(self) -> Path:
@@ -105,10 +117,12 @@ class Replayed(BaseReport):
 
     @property
     def exit_code(self) -> int:
-        """1 for a violation that was reproduced, 0 for another run that was, else 2."""
+        """1 for a violation, 2 for a run that went otherwise, 3 for one undecided, else 0."""
         if not self.reproduced:
             return 2
-        return 1 if self.verdict is Verdict.VIOLATED else 0
+        if self.verdict is Verdict.VIOLATED:
+            return 1
+        return 3 if self.undecided else 0
 
     def expect_holds(self) -> None:
         """Refuse to say that it holds: always a `UsageError`."""
@@ -136,16 +150,12 @@ class Replayed(BaseReport):
             "source_changed": self.source_changed,
             "notes": list(self.notes),
             "steps_per_s": round(self.steps_per_s, 1),
+            "predicates": None if self.predicates is None else str(self.predicates),
+            "undecided": list(self.undecided),
         }
 
     def __str__(self) -> str:
-        shown = "no verdict"
-        if self.verdict is not None:
-            shown = shown_phrase(self.verdict.value, self.property_name)
-        word = "reproduced" if self.reproduced else "NOT REPRODUCED"
-        lines = [f"{self.system}: {shown}, {word}"]
-        reason = self.explanation if self.divergence is None else str(self.divergence)
-        lines += [f"  {line}" for line in reason.splitlines()]
+        lines = self._judged_lines() if self.predicates else self._recorded_lines()
         lines.append(
             f"  {self.verified} of {self.steps} steps went as recorded, "
             f"{self.seconds:.3f} s ({self.steps_per_s:,.0f}/s)"
@@ -154,3 +164,31 @@ class Replayed(BaseReport):
             lines.append("  note: the source changed since this trace was recorded")
         lines += self.note_lines()
         return "\n".join(map(one_line, lines))
+
+    def _judged_lines(self) -> list[str]:
+        """Return what is said of all properties."""
+        said = NO_PROOF
+        violated = [p.name for p in self.properties if p.verdict is Verdict.VIOLATED]
+        if self.divergence is not None:
+            said = "NOT REPRODUCED"
+        elif violated:
+            said = f"VIOLATED {', '.join(violated)}"
+        elif self.undecided:
+            said = f"{', '.join(self.undecided)} false at the end, and not due"
+        lines = [f"{self.system}: {said}"]
+        if self.divergence is not None:
+            lines += [f"  {line}" for line in str(self.divergence).splitlines()]
+        width = max((len(p.name) for p in self.properties), default=0)
+        for row in self.properties:
+            lines += property_lines(row, width)
+        return lines
+
+    def _recorded_lines(self) -> list[str]:
+        """Return what is said of what was recorded."""
+        shown = "no verdict"
+        if self.verdict is not None:
+            shown = shown_phrase(self.verdict.value, self.property_name)
+        word = "reproduced" if self.reproduced else "NOT REPRODUCED"
+        lines = [f"{self.system}: {shown}, {word}"]
+        reason = self.explanation if self.divergence is None else str(self.divergence)
+        return lines + [f"  {line}" for line in reason.splitlines()]

@@ -11,10 +11,13 @@ from worldline.model.arguments import named
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line, printable
 from worldline.model.verdicts import Verdict
+from worldline.runs.alarms import Alarms, alarm_lines
 from worldline.runs.loading import command
 from worldline.runs.record import UNDECLARED
+from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import run_lines
-from worldline.trace.records import Trace, to_json
+from worldline.trace.records import SpanRecord, Trace, to_json
+from worldline.trace.schema import dump
 
 BASE = (
     "verdict",
@@ -101,6 +104,11 @@ class PropertyReport:
         Why there is no file of the counterexample, though one was to be written.
     run
         The counterexample itself, unless no file was wanted.
+    spans
+        Where one run was followed from event to event: when it was false; see
+        `Alarms`, which counts these, for which ones.
+    alarms
+        How often it was false; None where nobody counted.
     """
 
     name: str
@@ -114,6 +122,15 @@ class PropertyReport:
     unwritten: str = ""
     run: Trace | None = field(default=None, repr=False, compare=False)
     minimize: str | None = None
+    spans: tuple[SpanRecord, ...] = ()
+    alarms: Alarms | None = None
+
+    @property
+    def deadline(self) -> SpanRecord | None:
+        """The span that a violated liveness property was due in, if that is why."""
+        if self.verdict is not Verdict.VIOLATED:
+            return None
+        return next((span for span in self.spans if span.due is not None), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -127,8 +144,16 @@ class PropertyReport:
             "minimize": self.minimize,
             "explanation": self.explanation,
             "cycle": self.cycle,
+            **self._followed(),
             **self._unwritten(),
         }
+
+    def _followed(self) -> dict[str, Any]:
+        """Return the keys of a property that was followed along a run."""
+        if self.alarms is None:
+            return {}
+        spans = [dump(span) for span in self.spans]
+        return {"spans": spans, "alarms": self.alarms.to_json()}
 
     def _unwritten(self) -> dict[str, Any]:
         """Return the keys of a run that is in no file: it is in the report then."""
@@ -156,8 +181,12 @@ def property_lines(row: PropertyReport, width: int) -> list[str]:
     """Return what a report says of one property; names are as wide as `width`."""
     steps = _length(row)
     lines = [f"  {row.name:<{width}}  {row.kind}: {row.verdict.value}{steps}"]
+    if row.deadline is not None:
+        lines.append(f"    {deadline_phrase(row.deadline)}")
     if row.explanation:
         lines += [f"    {line}" for line in row.explanation.splitlines()]
+    if row.alarms is not None:
+        lines += [f"    {line}" for line in alarm_lines(row.spans, row.alarms)]
     if row.trace is not None:
         lines.append(f"    trace  {one_line(str(row.trace))}")
     if row.replay is not None:

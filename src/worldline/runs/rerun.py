@@ -118,6 +118,7 @@ class Rerun:
                 event,
                 step.choices,
                 lines=divergence.LINE_BUDGET if diverges else None,
+                time=step.time,
             )
         except NotEnabled:
             enabled = self.world.enabled(charge=step.phase != PROLOGUE)

@@ -13,7 +13,7 @@ from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, carrier
 from worldline.model.semantics.outcome import Outcome
-from worldline.worlds.world import World
+from worldline.worlds.world import Readable
 
 
 @final
@@ -24,15 +24,18 @@ class Senders:
     ----------
     world
         Asked, at first and after a fault, what is under way.
+    is_new
+        Whether nothing is yet.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Readable, *, is_new: bool = False) -> None:
         self._world = world
         # None stands for a time before the first step.
         self._steps: dict[tuple[NodeId, Envelope], deque[int | None]] = {}
-        for node, envelope in self._under_way():
+        for node, envelope in () if is_new else self._under_way():
             self._steps.setdefault((node, envelope), deque()).append(None)
         self._network = world.system.network
+        self._may_flush = Capability.DISCONNECT in self._network.capabilities
 
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
@@ -49,7 +52,7 @@ class Senders:
         """Note what `event`, which has happened as `step`, sent, took and lost."""
         if event.node is not None and event.envelope is not None:
             self._take(event.kind, event.node, event.envelope)
-        if event.kind.flushes:
+        if event.kind.flushes and self._may_flush:
             self._forget_lost(outcome)
         for sent in outcome.sends:
             if sent.taken:

@@ -22,6 +22,7 @@ from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
+from worldline.runs.timeless import without_timeless
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen, choose, threads_of
@@ -56,7 +57,13 @@ def check(system: SystemTarget, options: CheckOptions) -> Report:
         If the options contradict each other, or say nothing of this system.
     """
     refuse_no_asserts()
-    made = open_system(system, options.parameters)
+    opened = open_system(system, options.parameters)
+    return without_timeless(
+        opened, options.properties, lambda made: _checked(made, options)
+    )
+
+
+def _checked(made: System, options: CheckOptions) -> Report:
     _refuse_in_vain(made, options)
     folds = options.symmetry is not False and bool(made.symmetry)
     members = sum(map(len, made.symmetry)) if folds else 0

@@ -59,7 +59,7 @@ def chosen_properties(system: System, names: Sequence[str] | None) -> list[Prope
 
 
 def safety_alone(
-    system: System, names: Sequence[str] | None, what: str
+    system: System, names: Sequence[str] | None, what: str, *, timed: bool = False
 ) -> tuple[list[Property], list[Property]]:
     """Return the properties that are asked for, and those of them that a state shows.
 
@@ -67,6 +67,8 @@ def safety_alone(
     ----------
     what
         What judges no others, for the error.
+    timed
+        Whether it knows a time, at which a liveness property may be due.
 
     Raises
     ------
@@ -74,10 +76,15 @@ def safety_alone(
         If another one was named.
     """
     wanted = chosen_properties(system, names)
-    judged = [prop for prop in wanted if prop.kind is not PropertyKind.LIVENESS]
+    judged = [
+        prop
+        for prop in wanted
+        if prop.kind is not PropertyKind.LIVENESS or (timed and prop.confidence)
+    ]
     if names is not None and len(judged) < len(wanted):
         raise UsageError(
-            f"{what} says nothing of liveness properties",
+            f"{what} says nothing of liveness properties"
+            + (" without a confidence" if timed else ""),
             remedy="use 'worldline walk' for them, or name others",
         )
     return wanted, judged

@@ -8,6 +8,7 @@ from typing import Any, final
 from worldline.engine.profile import Profile
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines
+from worldline.runs.timeless import NOT_HERE
 
 
 @final
@@ -111,10 +112,13 @@ class Report(BaseReport):
     @property
     def because(self) -> str:
         """What is to be said behind the verdict, if anything."""
-        if self.verdict is Verdict.HOLDS and any(
-            row.verdict is Verdict.NOT_SEARCHED for row in self.properties
-        ):
-            return " (without liveness, which was not judged)"
+        left = [r for r in self.properties if r.verdict is Verdict.NOT_SEARCHED]
+        if self.verdict is Verdict.HOLDS and left:
+            names = dict.fromkeys(
+                r.name if r.explanation == NOT_HERE else "liveness" for r in left
+            )
+            verb = "was" if len(names) == 1 else "were"
+            return f" (without {', '.join(names)}, which {verb} not judged)"
         if self.verdict is not Verdict.UNKNOWN or self.bound is None:
             return ""
         return f" (bound: {self.bound})"

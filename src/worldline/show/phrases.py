@@ -9,7 +9,14 @@ from worldline.model.drawn import OneOf, phrase, picked
 from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, show
-from worldline.trace.records import End, Header, SendRecord, StepRecord, TimerRecord
+from worldline.trace.records import (
+    End,
+    Header,
+    SendRecord,
+    SpanRecord,
+    StepRecord,
+    TimerRecord,
+)
 
 FOR_EVER = "then for ever:"
 NO_PROOF = "this run violates nothing"
@@ -204,6 +211,14 @@ def cycle_phrase(end: End | None, number: int) -> str:
     if end is None or end.cycle != number:
         return ""
     return STOPS if number > end.steps else FOR_EVER
+
+
+def deadline_phrase(span: SpanRecord) -> str:
+    """Return in one line why a liveness property is violated that was due."""
+    return (
+        f"deadline: false since step {span.first} ({span.time or 0:.6g} s), and sure at "
+        f"{span.due or 0:.6g} s that it should be true"
+    )
 
 
 def verdict_phrase(end: End | None) -> str:

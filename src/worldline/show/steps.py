@@ -9,6 +9,7 @@ from worldline.show.opening_state import state_lines
 from worldline.show.phrases import (
     change_phrases,
     cycle_phrase,
+    deadline_phrase,
     event_phrase,
     own_choice_phrase,
     send_phrase,
@@ -106,12 +107,21 @@ def critical_lines(end: End | None) -> Iterator[str]:
         yield f"  step {end.critical} is the critical transition"
 
 
+def deadline_lines(end: End) -> Iterator[str]:
+    """Yield since when a liveness property was false that was due, and the gauges."""
+    if end.span is not None:
+        yield f"  {deadline_phrase(end.span)}"
+        for name, value in end.span.gauges.items():
+            yield f"    gauge {name} = {shorten(show(value), 200)}"
+
+
 def end_lines(trace: Trace) -> Iterator[str]:
     """Yield the verdict and why it is so."""
     yield verdict_phrase(trace.end)
     if trace.end is None:
         return
     yield from critical_lines(trace.end)
+    yield from deadline_lines(trace.end)
     if trace.end.explanation is None:
         return
     explanation = trace.end.explanation

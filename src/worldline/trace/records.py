@@ -14,7 +14,7 @@ from typing import final
 
 from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
-from worldline.trace.json_text import Json
+from worldline.trace.json_text import Json, shorten, show
 from worldline.trace.schema import (
     among,
     checked,
@@ -275,6 +275,59 @@ class Explanation:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpanRecord:
+    """A stretch of a run in which a property is false.
+
+    Attributes
+    ----------
+    first, last
+        The first and the last step after which it is false.
+    time, until
+        When the first happened, and when it was true again, or nobody looked any more;
+        in seconds since the run began, None without a clock.
+    lamport
+        The Lamport time of the first step; None where nobody kept it.
+    confidence
+        The highest that it had; None for a property without one.
+    due
+        When that was 1 first, in seconds; None if it never was.
+    gauges
+        The values of the gauges after the last step; null for what no file can hold.
+    explanation
+        Why it was false when its confidence was 1; if that was never so, after the first
+        step.
+    """
+
+    first: int = checked(whole(_LOWEST))
+    last: int = checked(whole(_LOWEST))
+    time: float | None = checked(optional(seconds))
+    until: float | None = checked(optional(seconds))
+    lamport: int | None = checked(optional(whole(1)))
+    confidence: float | None = checked(optional(seconds))
+    due: float | None = checked(optional(seconds))
+    gauges: dict[str, Json] = checked(mapping(data))
+    explanation: str = checked(text)
+
+    def __str__(self) -> str:
+        where = f"step {self.first}"
+        if self.last != self.first:
+            where = f"steps {self.first} to {self.last}"
+        if self.time is None or self.until is None:
+            return where
+        when = f"{self.time:.6g} s to {self.until:.6g} s"
+        sure = ""
+        if self.confidence is not None:
+            sure = f", confidence {self.confidence:.2g}"
+        values = (f", {name} {_short(value)}" for name, value in self.gauges.items())
+        return f"{when}, {where}{sure}{''.join(values)}"
+
+
+def _short(value: Json) -> str:
+    return f"{value:.6g}" if type(value) is float else shorten(show(value), 60)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class End:
     """The end of a trace: what the run shows.
 
@@ -297,6 +350,10 @@ class End:
     critical
         For a liveness violation: the step from which on it can no more become true; 0
         if it never could.
+    time
+        When the run ended, in seconds since it began, if not with its last step.
+    span
+        For a liveness property that was due: since when it was false.
     """
 
     verdict: str = checked(one_of(*[verdict.value for verdict in Verdict]))
@@ -308,6 +365,8 @@ class End:
     externals: int = checked(whole())
     cycle: int | None = checked(optional(whole(1)), later=True)
     critical: int | None = checked(optional(whole()), later=True)
+    time: float | None = checked(optional(seconds), later=True)
+    span: SpanRecord | None = checked(optional(nested(SpanRecord)), later=True)
 
 
 @final

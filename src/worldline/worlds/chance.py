@@ -19,10 +19,10 @@ from worldline.model.data.identity import NodeId
 _KINDS = ("choice", "latency", "loss", "duplicate", "call", "weather")
 """What numbers are drawn for."""
 
-_MIX = 0x9E3779B97F4A7C15 >> 4, 0xC2B2AE3D27D4EB4F >> 4
+_MIX, _MORE = 0x9E3779B97F4A7C15 >> 4, 0xC2B2AE3D27D4EB4F >> 4
 """Two more words for the hash, so that all bits of the last count reach all others."""
 
-_UNIT = 2.0**-53
+_MASK, _UNIT = 2**53 - 1, 2.0**-53
 
 
 def _word(text: str, seed: int) -> int:
@@ -54,8 +54,8 @@ class Chance:
 
     def at(self, kind: int, node: int, count: int) -> float:
         """Return the number for the `count`-th use of a kind at a node, in [0, 1)."""
-        words = self._kinds[kind], self._nodes[node], count, *_MIX
-        return (hash(words) >> 11 & 0x1FFFFFFFFFFFFF) * _UNIT
+        words = self._kinds[kind], self._nodes[node], count, _MIX, _MORE
+        return (hash(words) >> 11 & _MASK) * _UNIT
 
     def choose(self, node: int, options: int, weights: tuple[float, ...] | None) -> int:
         """Return which of several options a handler at a node takes next."""

@@ -21,16 +21,25 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.events import Event
+from worldline.model.instruments import Instruments
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, Mailbox, carrier
 from worldline.model.network.datagrams import Datagrams
-from worldline.model.node import NodeType
-from worldline.model.semantics.execute import Failure, Result, make_context, perform
+from worldline.model.node import Handler, NodeType
+from worldline.model.node_template import NodeTemplate
+from worldline.model.semantics.execute import (
+    Failure,
+    Result,
+    make_context,
+    perform,
+)
 from worldline.model.semantics.hidden import Hidden, PendingTimer
-from worldline.model.semantics.outcome import Outcome, TimerChange
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.plain import run_plain
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
+from worldline.model.usercode.running import Series
 from worldline.model.view import View
 from worldline.worlds.chance import Chance
 from worldline.worlds.collecting import CollectingDoor
@@ -63,8 +72,8 @@ class ClockedDoor(CollectingDoor):
         self.begin(world.system.ids[0])
 
     @property
-    def timers(self) -> list[TimerChange]:
-        """The timers that were set or cancelled, in order."""
+    def timers(self) -> list[tuple[PendingTimer, float | None]]:
+        """The timers that were set, each with its delay, or cancelled; in order."""
         return self._timers
 
     @property
@@ -119,29 +128,26 @@ class ClockedWorld:
         The node objects and their hidden state, by index.
     touched
         The columns that events changed since somebody cleared it.
+    series
+        Entered by who lets many events happen.
     failure
         How the last handler failed; nothing can happen after that.
     """
 
     def __init__(self, system: System, chance: Chance, under_way: UnderWay) -> None:
         self.system = system
-        self.nodes = [
-            kind.thaw(frozen, prototype)
-            for kind, frozen, prototype in zip(
-                system.types, system.initial, system.prototypes, strict=True
-            )
-        ]
+        self.nodes = _first_nodes(system)
         self.hidden = [
             Hidden(node, scripts, timed=system.timed)
             for node, scripts in zip(system.ids, system.scripts, strict=True)
         ]
-        self.around: list[Any] = [
-            system.cell(column) for column in range(system.layout.first)
-        ]
+        self.around: list[Any] = system.cells_around()
         self.cells = _Cells(self)
         self.door = ClockedDoor(self, chance)
         self.failure: Failure | None = None
         self.touched: set[int] = set()
+        self.instruments: Instruments | None = None
+        self.series = Series()
         self.view = View(system, LiveReader(self))
         self._first = system.layout.first
         self._under_way = under_way
@@ -152,6 +158,11 @@ class ClockedWorld:
         }
         if not _is_free(system):
             self.keep_mail()
+
+    def attach(self, instruments: Instruments) -> None:
+        """Let views of this world show the instruments of the run that it is in."""
+        self.instruments = instruments
+        self.view = View(self.system, LiveReader(self), instruments)
 
     @property
     def keeps_mail(self) -> bool:
@@ -214,6 +225,32 @@ class ClockedWorld:
             self._observe(event, door.outcome(result))
         return result
 
+    def run(
+        self, index: int, handler: Handler, arguments: tuple[Any, ...], now: float
+    ) -> Result | Failure:
+        """Run a plain handler at a node that is up, as `happen` does with its event.
+
+        Nobody observes, no mailbox is kept, and what is consumed has been taken out.
+        """
+        system, door = self.system, self.door
+        me, kind, node = system.ids[index], system.types[index], self.nodes[index]
+        door.index = index
+        door.begin(me)
+        door.clock = now
+        context = self._contexts[kind]
+        context.move(me, node)
+        result = run_plain(self.series, kind, node, context, door, handler, arguments)
+        if type(result) is Failure:
+            self.failure = result
+            return result
+        settle_fields(node.__dict__)
+        local = self._first + 3 * index
+        self.touched.add(local)
+        if door.next_number is not None:
+            self.hidden[index].counter = door.next_number
+            self.touched.add(local + 1)
+        return result
+
     def look_up(self, index: int, query: Query) -> int:
         """Return the answer of the present state to a query of a node's handler."""
         system, what = self.system, query[0]
@@ -258,6 +295,21 @@ class ClockedWorld:
                 column = self.system.layout.observer(number)
                 self.around[column].fold(freeze(projected))
                 self.touched.add(column)
+
+
+def _first_nodes(system: System) -> list[Any]:
+    """Return the nodes of a system as they are before anything has happened."""
+    templates: dict[int, NodeTemplate] = {}
+    nodes = []
+    for kind, frozen, prototype in zip(
+        system.types, system.initial, system.prototypes, strict=True
+    ):
+        # Of a million nodes most begin alike, and have one and the same frozen value.
+        template = templates.get(id(frozen))
+        if template is None:
+            template = templates[id(frozen)] = NodeTemplate(kind, frozen)
+        nodes.append(template.thaw_small(prototype))
+    return nodes
 
 
 def _is_free(system: System) -> bool:

@@ -62,11 +62,11 @@ class CollectingDoor(ABC):
         self.me = me
         self.next_number: int | None = None
         self._sends: list[tuple[NodeId, str, Any, bool]] = []
-        self._timers: list[TimerChange] = []
+        self._timers: list[tuple[PendingTimer, float | None]] = []
         self._log: list[str] = []
         self._choices: list[int] = []
         self._widths: list[int] = []
-        self._pending: dict[PendingTimer, bool] = {}
+        self._pending: dict[PendingTimer, bool] | None = None
         if self.bounded:
             self._taken: dict[NodeId, int] = {}
 
@@ -112,10 +112,13 @@ class CollectingDoor(ABC):
 
     def change(self, timer: PendingTimer, after: float | None) -> None:
         """Set a timer, or cancel it where `after` is None."""
-        self._pending[timer] = after is not None
-        self._timers.append(TimerChange(timer, after))
+        self._timers.append((timer, after))
+        if self._pending is not None:
+            self._pending[timer] = after is not None
 
     def is_pending(self, part: str, name: str, payload: Any) -> bool:
+        if self._pending is None:  # hardly a handler asks
+            self._pending = {timer: after is not None for timer, after in self._timers}
         timer = PendingTimer(part, name, payload)
         pending = self._pending.get(timer)
         if pending is None:
@@ -182,7 +185,7 @@ class CollectingDoor(ABC):
             result=Result.FAILED if isinstance(result, Failure) else result,
             failure=failure,
             sends=() if failure else tuple(Sent(self.me, *s) for s in self._sends),
-            timers=tuple(self._timers) if failure is None else (),
+            timers=() if failure else tuple(TimerChange(*t) for t in self._timers),
             log=tuple(self._log),
             choices=tuple(self._choices),
             widths=tuple(self._widths),

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
+from worldline.model.answers import answer
 from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
@@ -18,6 +19,7 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.faults import Budget, Faults
+from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
@@ -41,7 +43,7 @@ from worldline.model.semantics.transitions import (
 )
 from worldline.model.system import System
 from worldline.model.usercode.divergence import within_budget
-from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
+from worldline.model.view import ColumnRead, Pure, View, holds_for
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.dry_run import DryRuns, is_noop
@@ -123,6 +125,7 @@ class DirectWorld:
         for context, node in zip(self.contexts, self.nodes, strict=True):
             context.bind(node)
         self.failure: Failure | None = None
+        self.instruments: Instruments | None = None
         self.view = View(system, LiveReader(self))
         layout, count = system.layout, len(system.ids)
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
@@ -130,6 +133,11 @@ class DirectWorld:
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self._unlimited = Budget(Faults().freed(BUDGETS))
+
+    def attach(self, instruments: Instruments) -> None:
+        """Let views of this world show the instruments of the run that it is in."""
+        self.instruments = instruments
+        self.view = View(self.system, LiveReader(self), instruments)
 
     def boot_events(self) -> list[Event]:
         """Return the events that happen before state 0."""
@@ -346,8 +354,10 @@ class LiveReader:
     def read(self, read: ColumnRead) -> Any:
         world = self._world
         if read.what != "field":
+            if read.column == INSTRUMENTS and world.instruments is not None:
+                return world.instruments.answer(read.what, *read.detail)
             return answer(read, world.cells[read.column])
-        value: Any = world.nodes[world.system.layout.columns[read.column].index]
+        value: Any = world.nodes[world.system.layout.node_of(read.column)]
         for name in read.detail:
             value = value.__dict__[name]
         return value if type(value) in _IMMUTABLE else fresh(value)

@@ -1,13 +1,17 @@
 """Values that nodes hold, copied for who reads them, and kept to see whether they change.
 
 A handler changes collections in place. So of a collection its items are kept, by identity:
-while they are the very same objects, and none of them can change, it is the same. Only
-where an item can change is all of it frozen, and compared.
+while they are the very same objects, and none of them can change, it is the same. An item
+that can change is kept in the same way. Only of what is no collection the frozen value is
+compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import dataclasses
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from operator import is_
 from typing import Any, final
 
@@ -15,71 +19,165 @@ from worldline.model.data.canonical import (
     CanonicalDict,
     CanonicalFrozenset,
     CanonicalSet,
+    FrozenMap,
 )
 from worldline.model.data.content import Frozen
-from worldline.model.data.values import ITSELF, freeze, is_constant, thaw
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import ITSELF, freeze, thaw
 from worldline.model.errors import ModelError
+
+_DEEPEST = 16
+"""Collections inside collections that are kept as such; what is deeper is frozen."""
 
 
 def fresh(value: Any) -> Any:
     """Return a copy of a field's value; whoever changes it changes no node."""
     kind = type(value)
-    if kind in ITSELF or kind is bool:
+    if kind in ITSELF or is_constant_value(value):
         return value
-    items = _ITEMS.get(kind)
-    if items is not None and _are_atoms(items(value)):
-        copy = _COPIES.get(kind)
-        return value if copy is None else copy(value)
+    copied = _COPIES.get(kind)
+    if copied is not None and are_atoms(_ITEMS[kind](value)):
+        return copied(value)
     return thaw(freeze(value))
+
+
+def is_constant_value(value: Any) -> bool:
+    """Say whether nothing can change a value, and it is given out as it is.
+
+    A time is not: who looks at one outside of handlers is told nothing of it.
+    """
+    kind = type(value)
+    if kind in ITSELF:
+        return True
+    known = _CONSTANT.get(kind)
+    if known is None:
+        known = _CONSTANT[kind] = _constancy(kind)
+    return known(value)
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Say whether two values that cannot change are the same; False if that takes long."""
+    if value is other:
+        return True
+    kind = type(value)
+    if kind is not type(other):
+        return False
+    if kind in ITSELF or kind in _FLAT:
+        return bool(value == other)
+    if kind is tuple:
+        return len(value) == len(other) and all(map(is_, value, other))
+    if kind is CanonicalFrozenset:
+        return value == other and _TOLD_APART.issuperset(
+            map(type, chain(frozenset.__iter__(value), frozenset.__iter__(other)))
+        )
+    return False
+
+
+def keep(value: Any) -> Kept | None:
+    """Return the value of a field, or of a history, as it is now; None if it is constant."""
+    return None if is_constant_value(value) else Kept(value)
 
 
 @final
 class Kept:
-    """The value of a field, or of a history, as it was at one time."""
+    """A value that can change, as it was at one time.
 
-    __slots__ = ("_frozen", "_items", "_value")
+    Attributes
+    ----------
+    seen
+        A copy, for whoever reads it.
+    """
 
-    def __init__(self, value: Any) -> None:
-        self._value = value
+    __slots__ = ("_frozen", "_inner", "_items", "_kind", "seen")
+
+    def __init__(self, value: Any, depth: int = 0) -> None:
+        self._kind = kind = type(value)
         self._items: list[Any] | None = None
+        self._inner: list[Kept | None] | None = None
         self._frozen: Frozen = None
-        kind = type(value)
-        if kind in ITSELF or kind is bool:
-            return
-        items = _ITEMS.get(kind)
-        if items is not None:
-            self._items = present = items(value)
-            if _are_atoms(present):
+        self.seen: Any
+        items_of = _ITEMS.get(kind)
+        if items_of is not None and depth < _DEEPEST:
+            self._items = items = list(items_of(value))
+            if are_atoms(items) or all(map(is_constant_value, items)):
+                self.seen = _COPIES[kind](value)
                 return
-        self._frozen = frozen = freeze(value)
-        if self._items is not None and not all(map(is_constant, frozen[1:])):
+            if _may_hold_others(kind, items):
+                self._keep_inside(value, items, depth + 1)
+                return
             self._items = None
+        self._frozen = freeze(value)
+        self.seen = thaw(self._frozen)
+
+    def _keep_inside(self, value: Any, items: list[Any], depth: int) -> None:
+        self._inner = inner = [
+            None if is_constant_value(item) else Kept(item, depth) for item in items
+        ]
+        seen = [
+            item if kept is None else kept.seen
+            for item, kept in zip(items, inner, strict=True)
+        ]
+        if self._kind is CanonicalDict:
+            self.seen = made = CanonicalDict.__new__(CanonicalDict)
+            count = len(value)
+            dict.update(made, zip(seen[:count], seen[count:], strict=True))
+        else:
+            self.seen = self._kind(seen)
 
     def is_still(self, value: Any) -> bool:
         """Say whether a value is the one that was kept; False if that is hard to say."""
-        kind = type(value)
-        if kind is not type(self._value):
+        kind, kept = type(value), self._items
+        if kind is not self._kind:
             return False
-        if self._items is not None:
-            if value is self._value and kind not in _COPIES:
-                return True
-            present = _ITEMS[kind](value)
-            same = len(present) == len(self._items)
-            return same and all(map(is_, present, self._items))
-        if self._frozen is None:
-            return bool(value == self._value)
-        if value is self._value and is_constant(self._frozen):
-            return True
+        if kept is None:
+            return self._is_frozen(value)
+        size = len(value)
+        if len(kept) != (2 * size if kind is CanonicalDict else size):
+            return False
+        items = _ITEMS[kind](value)
+        if self._inner is None:
+            return all(map(is_, kept, items))
+        return all(
+            item is before if inner is None else inner.is_still(item)
+            for before, inner, item in zip(kept, self._inner, items, strict=True)
+        )
+
+    def is_intact(self) -> bool:
+        """Say whether nobody has changed the copy."""
+        if self._kind is CanonicalSet:
+            return bool(set(set.__iter__(self.seen)) == set(self._items or ()))
+        if self._items is None or self._inner is None:
+            return self.is_still(self.seen)
+        seen = list(_ITEMS[self._kind](self.seen))
+        return len(seen) == len(self._items) and all(
+            item is before
+            if inner is None
+            else item is inner.seen and inner.is_intact()
+            for before, inner, item in zip(self._items, self._inner, seen, strict=True)
+        )
+
+    def _is_frozen(self, value: Any) -> bool:
         try:
             return bool(freeze(value) == self._frozen)
         except ModelError:
             return False  # whoever reads it will be told
 
 
-def _are_atoms(items: Iterable[Any]) -> bool:
+def are_atoms(items: Iterable[Any]) -> bool:
+    """Say whether all items are values without parts."""
     kinds = set(map(type, items))
     kinds.discard(bool)
     return kinds <= ITSELF
+
+
+def _may_hold_others(kind: type, items: Sequence[Any]) -> bool:
+    """Say whether all that can change in a collection may be kept by itself."""
+    if kind is CanonicalSet:
+        return False
+    if kind is CanonicalDict:
+        return all(map(is_constant_value, items[: len(items) // 2]))
+    # A list that holds sets is refused when it is frozen.
+    return not any(isinstance(item, set | dict) for item in items)
 
 
 def _copied_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
@@ -89,18 +187,54 @@ def _copied_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     return made
 
 
-_ITEMS: dict[type, Callable[[Any], list[Any]]] = {
-    tuple: list,
-    list: list.copy,
-    CanonicalSet: lambda value: list(set.__iter__(value)),
-    CanonicalFrozenset: lambda value: list(frozenset.__iter__(value)),
-    CanonicalDict: lambda value: [*dict.keys(value), *dict.values(value)],
+def _copied_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
+    made: CanonicalSet[Any] = CanonicalSet.__new__(CanonicalSet)
+    set.update(made, value)  # which does not iterate as a canonical set does
+    return made
+
+
+_ITEMS: dict[type, Callable[[Any], Iterable[Any]]] = {
+    tuple: iter,
+    list: iter,
+    CanonicalSet: set.__iter__,
+    CanonicalDict: lambda value: chain(dict.keys(value), dict.values(value)),
 }
 """What a collection holds, in the order in which Python has it."""
 
 _COPIES: dict[type, Callable[[Any], Any]] = {
+    tuple: tuple,
     list: list.copy,
-    CanonicalSet: CanonicalSet,
+    CanonicalSet: _copied_set,
     CanonicalDict: _copied_dict,
 }
-"""What copies a collection that can change."""
+"""What copies a collection."""
+
+_FLAT = frozenset({bool, float})
+
+_TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
+"""Classes none of whose values equals one of another class."""
+
+
+def _constancy(kind: type) -> Callable[[Any], bool]:
+    """Return what says of the instances of a class whether they are constant."""
+    if kind in _FLAT or issubclass(kind, enum.Enum):
+        return lambda value: True
+    if not dataclasses.is_dataclass(kind):
+        return lambda value: False
+    declared = kind.__dataclass_params__  # type: ignore[attr-defined]
+    if not (declared.frozen and declared.eq):
+        return lambda value: False
+    names = tuple(field.name for field in dataclasses.fields(kind))
+    return lambda value: all(is_constant_value(getattr(value, n)) for n in names)
+
+
+_CONSTANT: dict[type, Callable[[Any], bool]] = {
+    tuple: lambda value: all(map(is_constant_value, value)),
+    CanonicalFrozenset: lambda value: all(
+        map(is_constant_value, frozenset.__iter__(value))
+    ),
+    FrozenMap: lambda value: all(
+        map(is_constant_value, chain(value._items, value._items.values()))
+    ),
+}
+"""By class, what says whether a value of it is constant."""

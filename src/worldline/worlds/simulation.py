@@ -15,19 +15,21 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable
-from heapq import heappop
-from typing import final
+from typing import Any, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.network import Capability
+from worldline.model.network.datagrams import delivery
+from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.model.workload import Invocation
+from worldline.worlds.access_links import AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import SetDelay
@@ -74,8 +76,12 @@ class Simulation:
         self._finished: dict[int, list[int]] = {}
         self._connects = Capability.DISCONNECT in system.network.capabilities
         self._result: Result | Failure = Result.HANDLED
-        for index, node in enumerate(system.ids):
-            agenda.note(0.0, index, Event(Kind.START, node))
+        self._event: Event | None = None
+        self._entry: AgendaEntry | None = None
+        self._types = system.types
+        self._observed = bool(system.observers)
+        for index in range(len(system.ids)):
+            agenda.note(0.0, index, Kind.START)
         for one in conditions.weather:
             agenda.note(one.time, -1, one)
         if conditions.rate:
@@ -94,32 +100,71 @@ class Simulation:
         until
             Seconds since the run began.
         """
-        agenda = self._agenda
-        heap, sorts = agenda.heap, _SORTS
-        while heap and heap[0][0] <= until and self.world.failure is None:
-            entry = heappop(heap)
-            agenda.now = entry[0]
-            event = sorts[type(entry[3])](self, entry)
-            if event is not None:
-                self._happen(event, entry[2])
-                return event
-        if self.world.failure is None:
-            agenda.now = until
-        return None
+        with self.world.series:
+            return self.event if self.advance(until) else None
+
+    def advance(self, until: float) -> bool:
+        """Do what `next` does, in the series of the world; say whether anything happened.
+
+        Who does not ask for the event spares the time that it takes to make one.
+        """
+        if self.world.failure is not None:
+            return False
+        take, sorts = self._agenda.take, _SORTS
+        while (entry := take(until)) is not None:
+            if sorts[type(entry[3])](self, entry):
+                return True
+        return False
+
+    def planned(self, until: float) -> float | None:
+        """Return when the next thing may happen; None if nothing before a time is over."""
+        time = self._agenda.next_time()
+        return time if time <= until else None
+
+    @property
+    def event(self) -> Event:
+        """The last event."""
+        if self._event is None:
+            assert self._entry is not None, "nothing has happened"
+            _, _, index, what, _ = self._entry
+            node = self._system.ids[index]
+            is_timer = type(what) is PendingTimer
+            self._event = _fired(node, what) if is_timer else delivery(node, what)
+        return self._event
 
     def outcome(self) -> Outcome:
         """Return what became of the last event."""
         return self.world.outcome(self._result)
 
-    def _happen(self, event: Event, index: int) -> None:
-        """Let an event happen, and note what follows from it."""
+    def _run(
+        self, entry: AgendaEntry, handler: Handler, arguments: tuple[Any, ...]
+    ) -> bool:
+        """Run a plain handler, and note what follows from it."""
+        self._event, self._entry = None, entry
+        world, index = self.world, entry[2]
+        result = self._result = world.run(index, handler, arguments, entry[0])
+        if type(result) is Failure:
+            return True
+        if world.door.timers:
+            self._set_timers(index)
+        if world.door.sends:
+            self.courier.send(index)
+        if self._agenda.waiting:
+            self._agenda.go_on(index)
+        return True
+
+    def _happen(self, event: Event | None, index: int) -> bool:
+        """Let an event happen, if there is one, and note what follows from it."""
+        if event is None:
+            return False
+        self._event = event
         world, kind, agenda = self.world, event.kind, self._agenda
         if index < 0 or kind is Kind.TRANSPORT_ERROR:
             # Weather is noted at no node, and an error perhaps at the other end.
             index = 0 if event.node is None else self._system.index[event.node]
         result = self._result = world.happen(event, index, agenda.now)
         if type(result) is Failure:
-            return
+            return True
         if world.door.timers:
             self._set_timers(index)
         if world.door.sends:
@@ -131,16 +176,21 @@ class Simulation:
                 agenda.note(self._next_call(index), index, script)
         if self._connects and kind in _BREAK:
             self.courier.look_for_errors()
-        if index in agenda.waiting:
-            agenda.again(agenda.waiting.pop(index))
+        agenda.go_on(index)
+        return True
 
     def _set_timers(self, index: int) -> None:
         timers, now = self.world.hidden[index].timers, self._agenda.now
-        for change in self.world.door.timers:
-            timers.pop(change.timer, None)
-            if change.after is not None:
-                delay = timers[change.timer] = SetDelay(change.after)
-                self._agenda.note(now + change.after, index, change.timer, delay)
+        is_timed, note = self._system.timed, self._agenda.note
+        self.world.touched.add(self._system.layout.hidden(index))
+        for timer, after in self.world.door.timers:
+            if timers:  # one that is set again comes last
+                timers.pop(timer, None)
+            if after is not None:
+                at = now + after
+                # An object that is there once, by which the entry is known again.
+                which = timers[timer] = SetDelay(after) if is_timed else at
+                note(at, index, timer, which)
 
     def _plan_calls(self) -> None:
         system = self._system
@@ -156,51 +206,57 @@ class Simulation:
         drawn = self._chance.at(Chance.CALL, index, count)
         return self.now - math.log1p(-drawn) / self._conditions.rate
 
-    # ------------------- what entries come to at their time; None if nothing, or later
+    # -------------- what entries come to at their time; False if nothing happens (yet)
 
-    def _start(self, entry: AgendaEntry) -> Event | None:
-        event: Event = entry[3]
-        return event
+    def _start(self, entry: AgendaEntry) -> bool:
+        return self._happen(Event(Kind.START, self._system.ids[entry[2]]), entry[2])
 
-    def _message(self, entry: AgendaEntry) -> Event | None:
-        return self.courier.arrive(entry)
+    def _message(self, entry: AgendaEntry) -> bool:
+        index, envelope = entry[2], entry[3]
+        handler = self._types[index].plain_on.get(type(envelope.message))
+        if handler is None or self._observed or not self.courier.is_plain(entry):
+            return self._happen(self.courier.arrive(entry), index)
+        return self._run(entry, handler, (envelope.src, envelope.message))
 
-    def _error(self, entry: AgendaEntry) -> Event | None:
-        return self.courier.error(entry)
+    def _come(self, entry: AgendaEntry) -> bool:
+        self.courier.come(entry)
+        return False
 
-    def _timer(self, entry: AgendaEntry) -> Event | None:
-        _, _, index, timer, delay = entry
+    def _error(self, entry: AgendaEntry) -> bool:
+        return self._happen(self.courier.error(entry), entry[2])
+
+    def _timer(self, entry: AgendaEntry) -> bool:
+        _, _, index, timer, which = entry
         timers = self.world.hidden[index].timers
-        if timers.get(timer) is not delay:
-            return None  # cancelled, set again, or forgotten in a crash
+        if timers.get(timer) is not which:
+            return False  # cancelled, set again, or forgotten in a crash
         del timers[timer]
-        return Event(
-            Kind.TIMER,
-            self._system.ids[index],
-            part=timer.part,
-            name=timer.name,
-            payload=timer.payload,
-        )
+        self.world.touched.add(self._system.layout.hidden(index))
+        handler = self._types[index].plain_timers.get(timer.name)
+        if handler is None or self._observed:
+            return self._happen(_fired(self._system.ids[index], timer), index)
+        payload = (timer.payload,) if handler.mark.takes_payload else ()
+        return self._run(entry, handler, payload)
 
-    def _script(self, entry: AgendaEntry) -> Event | None:
-        """Return the next call of a script."""
+    def _script(self, entry: AgendaEntry) -> bool:
+        """Make the next call of a script."""
         _, _, index, script, _ = entry
         call = self.world.hidden[index].next_call(script)
         if call is None:
             self._finished.setdefault(index, []).append(script)
-            return None
+            return False
         event = self._call(index, call)
         if event is None:
             self._agenda.wait(entry)
         else:
             self._agenda.note(self._next_call(index), index, script)
-        return event
+        return self._happen(event, index)
 
-    def _repeated(self, entry: AgendaEntry) -> Event | None:
-        """Return a call that may be made at any time, if it may now."""
+    def _repeated(self, entry: AgendaEntry) -> bool:
+        """Make a call that may be made at any time, if it may now."""
         _, _, index, call, _ = entry
         self._agenda.note(self._next_call(index), index, call)
-        return self._call(index, call)
+        return self._happen(self._call(index, call), index)
 
     def _call(self, index: int, call: Invocation) -> Event | None:
         if self.world.hidden[index].status is not Status.UP:
@@ -209,7 +265,7 @@ class Simulation:
         event = Event(Kind.CALL, node, name=call.name, payload=call.arguments)
         return None if self.courier.must_wait(index, event) else event
 
-    def _weather(self, entry: AgendaEntry) -> Event | None:
+    def _weather(self, entry: AgendaEntry) -> bool:
         one: WeatherEvent = entry[3]
         if one.every is not None:
             self._agenda.note(self.now + one.every, -1, one)
@@ -217,17 +273,24 @@ class Simulation:
             self.courier.loss = one.amount
         if one.what == "delay":
             self.courier.delay = one.amount
-        return event_of(one, self.world, self._chance)
+        return self._happen(event_of(one, self.world, self._chance), -1)
 
 
-_SORTS: dict[type, Callable[[Simulation, AgendaEntry], Event | None]] = {
+def _fired(node: NodeId, timer: PendingTimer) -> Event:
+    return Event(
+        Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload
+    )
+
+
+_SORTS: dict[type, Callable[[Simulation, AgendaEntry], bool]] = {
     PendingTimer: Simulation._timer,
     OpenEnvelope: Simulation._message,
     Envelope: Simulation._message,
+    AtDownlink: Simulation._come,
     NodeId: Simulation._error,
+    Kind: Simulation._start,
     int: Simulation._script,
     Invocation: Simulation._repeated,
-    Event: Simulation._start,
     WeatherEvent: Simulation._weather,
 }
-"""What finds the event of an entry."""
+"""What lets happen what an entry is."""

@@ -1,10 +1,10 @@
 """A cache of verdicts and enabled events of a direct world, undone by what steps touch.
 
-An answer is kept with what it depends on: the fields and other columns that were read,
-and the elements of ``for_each_...`` forms, each of which is an answer of its own. After a
-step the reads of the columns that it touched are compared with what is there now. Who
-read something that has changed is asked again; who depends on an element of which that is
-true, only if the element's answer is another one.
+An answer is kept with what it depends on: the fields and other columns that were read
+(`watches`), and the ``for_each_...`` forms that were asked, whose elements are answers of
+their own (`forms`). After a step the reads of the columns that it touched are compared
+with what is there now. Who read something that has changed is asked again; who asked a
+form, only if that is of another opinion now.
 """
 
 from __future__ import annotations
@@ -12,222 +12,155 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, final
 
-from worldline.model.data.canonical import CanonicalFrozenset, FrozenMap
-from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.properties import Property
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
-from worldline.model.usercode.running import run_pure
-from worldline.model.view import ColumnRead, Pure, View, answer, holds_for
+from worldline.model.usercode.running import Series, check, run_pure
+from worldline.model.view import Pure, View
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.kept import Kept, fresh
+from worldline.worlds.forms import Asker, Form, is_audited
+from worldline.worlds.watches import Watches
 from worldline.worlds.world import Readable
 
 T = TypeVar("T")
-
-_BY_ANSWER = frozenset({"status", "finished", "affords", "timers"})
-"""Reads whose answers are as quickly found as compared."""
-
-_HISTORIES = frozenset({"history", "verdict"})
-
-_IMMUTABLE = frozenset({tuple, CanonicalFrozenset, FrozenMap})
-"""What the value of an observer mostly is."""
 
 _OF_ALL = frozenset({Layout.BUDGET, Layout.PARTITION})
 """Columns on which the events of every node depend."""
 
 
 @final
-class StandingAnswer(Generic[T]):
-    """An answer about the present state, worked out anew only if it may be another one.
+class StandingAnswer(Asker, Generic[T]):
+    """An answer about the present state, worked out anew only if it may be another one."""
 
-    Attributes
-    ----------
-    ask
-        What works it out.
-    is_known
-        Whether it was worked out, and nothing that was read for it has changed since.
-    elements
-        The elements that were asked for it: in which place, and what they said.
-    suspects
-        Those of them that may say something else by now.
-    askers
-        The answers of which this is an element.
-    """
+    __slots__ = ("_ask", "_evaluations", "_last", "_name", "_standing")
 
-    __slots__ = (
-        "_standing",
-        "ask",
-        "askers",
-        "elements",
-        "is_known",
-        "last",
-        "suspects",
-    )
-
-    def __init__(self, standing: Standing, ask: Callable[[], T]) -> None:
+    def __init__(self, standing: Standing, ask: Callable[[View], T], name: str) -> None:
+        super().__init__(standing)
         self._standing = standing
-        self.ask = ask
-        self.is_known = False
-        self.last: T
-        self.elements: dict[StandingAnswer[Any], tuple[int, bool | None]] = {}
-        self.suspects: dict[StandingAnswer[Any], None] = {}
-        self.askers: dict[StandingAnswer[Any], None] = {}
+        self._ask = ask
+        self._name = name
+        self._evaluations = 0
+        self._last: T
+        standing.spoilt.add(self)
+
+    @property
+    def has_elements(self) -> bool:
+        """Whether, when last worked out, it asked for elements one by one."""
+        return bool(self.forms)
 
     def value(self) -> T:
         """Return the answer in the present state."""
-        if self.is_known and self.suspects and self._is_as_before():
-            self.suspects = {}
-        if not self.is_known or self.suspects:
-            self._standing.work_out(self)
-        return self.last
-
-    def _is_as_before(self) -> bool:
-        """Say whether the elements that changed say what they said.
-
-        They are asked in the order in which the whole would ask them. What an element
-        raises is raised again, and told, when the whole is asked.
-        """
-        asked = self.elements
-        suspects = sorted(
-            (element for element in self.suspects if element in asked),
-            key=lambda element: asked[element][0],
-        )
-        before, activity.guarding = activity.guarding, True
-        try:
-            return all(element.value() is asked[element][1] for element in suspects)
-        except BaseException as error:
-            if is_interrupt(error):
-                raise
-            return False
-        finally:
-            activity.guarding = before
+        if self._standing.pending:
+            self._standing.settle()
+        return self._last if self.is_known else self._work_out()
 
     def spoil(self) -> None:
-        """Note that something which was read for it has changed."""
         self.is_known = False
-        self._warn()
+        self._standing.spoilt.add(self)
 
-    def _warn(self) -> None:
-        for asker in self.askers:
-            if self not in asker.suspects:
-                asker.suspects[self] = None
-                asker._warn()
-
-
-@final
-class _Watched:
-    """A read, what it was when last looked at, and the answers that depend on it."""
-
-    __slots__ = ("kept", "read", "readers")
-
-    def __init__(self, read: ColumnRead, kept: Any) -> None:
-        self.read = read
-        self.kept = kept
-        self.readers: dict[StandingAnswer[Any], None] = {}
+    def _work_out(self) -> T:
+        audited = is_audited(self._evaluations)
+        self.begin(audited=audited)
+        self._last = self._ask(self.view)
+        if audited:
+            self.audit(self._name)
+        self._evaluations += 1
+        self.is_known = True
+        self._standing.spoilt.discard(self)
+        return self._last
 
 
 @final
 class Standing:
-    """The cached verdicts and enabled events of a world's present state.
+    """The cached verdicts of a world's present state.
 
     Parameters
     ----------
     world
         Whose states it is about; who changes them calls `look_again`.
+    series
+        In which user code is entered, if all that is asked is asked in one.
+
+    Attributes
+    ----------
+    watches
+        What was read of it.
+    pending
+        The forms of which elements have to be asked again.
+    spoilt
+        The answers that have to be worked out, should somebody ask for them.
     """
 
-    def __init__(self, world: Readable) -> None:
-        self._world = world
-        self._view = View(world.system, self)
-        self._asking: list[StandingAnswer[Any]] = []
-        self._watched: dict[int, dict[ColumnRead, _Watched]] = {}
-        self._elements: dict[tuple[Pure, tuple[NodeId, ...]], StandingAnswer[bool]] = {}
+    def __init__(self, world: Readable, series: Series | None = None) -> None:
+        self.world = world
+        self._series = series
+        self.watches = Watches(world)
+        self.pending: list[Form] = []
+        self.spoilt: set[StandingAnswer[Any]] = set()
+        self._forms: dict[tuple[Pure, int], Form] = {}
 
     def of(self, question: Callable[[View], T]) -> StandingAnswer[T]:
         """Return the answer to a pure function of a view."""
-        return StandingAnswer(self, lambda: question(self._view))
+        name = getattr(question, "__name__", "a question")
+        return StandingAnswer(self, question, name)
 
     def of_property(self, prop: Property) -> StandingAnswer[bool]:
         """Return the verdict of a property."""
-        return self.of(lambda view: prop.judge(view).holds)
+        name = f"{prop.role} {prop.name}"
+        return StandingAnswer(self, lambda view: prop.judge(view).holds, name)
+
+    def form(self, function: Pure, arity: int) -> Form:
+        """Return a form, by its function and the number of nodes that this is given."""
+        form = self._forms.get((function, arity))
+        if form is None:
+            form = self._forms[function, arity] = Form(self, function, arity)
+        return form
 
     def look_again(self, touched: set[int]) -> None:
         """Compare what was read with what is there now, in columns that were touched."""
-        for column in touched:
-            watched = self._watched.get(column)
-            if watched:
-                for one in [w for w in watched.values() if not self._is_still(w)]:
-                    del watched[one.read]
-                    for reader in one.readers:
-                        reader.spoil()
+        self.watches.look(touched)
 
-    def work_out(self, asked: StandingAnswer[Any]) -> None:
-        """Work an answer out, and note what it depends on."""
-        asked.is_known = False
-        asked.elements, asked.suspects = {}, {}
-        self._asking.append(asked)
+    def is_as_before(self) -> bool:
+        """Say whether no answer that was worked out can be another one by now."""
+        if self.pending:
+            self.settle()
+        return not self.spoilt
+
+    def settle(self) -> None:
+        """Ask the elements again of which something has changed.
+
+        All in one go: to enter user code takes as long as to ask a few of them. What one
+        of them raises is raised again, and told, when a whole that needs it is asked.
+        """
+        before, activity.guarding = activity.guarding, True
+        series = self._series
         try:
-            asked.last = asked.ask()
+            if series is None or activity.running:
+                run_pure(self._settle, 1)
+            else:
+                series.enter(1)
+                try:
+                    self._settle()
+                finally:
+                    series.leave()
+                check()
+        except BaseException as error:
+            self.pending.clear()
+            for form in self._forms.values():
+                form.give_up()
+            if is_interrupt(error):
+                raise
         finally:
-            self._asking.pop()
-        asked.is_known = True
+            activity.guarding = before
 
-    def read(self, read: ColumnRead) -> Any:
-        """Answer a read of a question, as `Reader` says."""
-        watched = self._watched.setdefault(read.column, {})
-        watch = watched.get(read)
-        if watch is None:
-            watch = watched[read] = _Watched(read, self._kept(read))
-        watch.readers[self._asking[-1]] = None
-        if read.what == "field":
-            return fresh(self._field(read))
-        return answer(read, self._world.cells[read.column])
-
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
-        """Answer for one element of a ``for_each`` form."""
-        element = self._elements.get((function, nodes))
-        if element is None:
-            element = self._elements[function, nodes] = StandingAnswer(
-                self, lambda: run_pure(lambda: holds_for(function, view, nodes), 1)
-            )
-        asker = self._asking[-1]
-        element.askers[asker] = None
-        place = len(asker.elements)
-        asker.elements[element] = place, None  # should it raise
-        held = element.value()
-        asker.elements[element] = place, held
-        return held
-
-    def _field(self, read: ColumnRead) -> Any:
-        layout = self._world.system.layout
-        value: Any = self._world.nodes[layout.columns[read.column].index]
-        for name in read.detail:
-            value = value.__dict__[name]
-        return value
-
-    def _kept(self, read: ColumnRead) -> Any:
-        if read.what == "field":
-            return Kept(self._field(read))
-        cell = self._world.cells[read.column]
-        if read.what in _HISTORIES:
-            # Of what cannot change its identity is enough, however long it is.
-            value = cell.value
-            return value if type(value) in _IMMUTABLE else Kept(value)
-        return answer(read, cell) if read.what in _BY_ANSWER else None
-
-    def _is_still(self, watched: _Watched) -> bool:
-        """Say whether a read would be answered as it was; False if that is hard to say."""
-        read, kept = watched.read, watched.kept
-        if read.what == "field":
-            return bool(kept.is_still(self._field(read)))
-        cell = self._world.cells[read.column]
-        if read.what in _HISTORIES:
-            is_still = type(kept) is Kept and kept.is_still(cell.value)
-            return cell.value is kept or is_still
-        return read.what in _BY_ANSWER and bool(answer(read, cell) == kept)
+    def _settle(self) -> None:
+        asked = self.pending
+        # Whoever is asked again may be an element of one that comes later.
+        for form in asked:
+            form.settle()
+        asked.clear()
 
 
 def touched_by(world: DirectWorld, event: Event) -> set[int]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from worldline.model.data.content import Frozen
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
+from worldline.model.instruments import Instruments
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
@@ -47,17 +48,24 @@ class Readable(Protocol):
     def cells(self) -> Sequence[Any]:
         """The cell of each column but the local ones; only to be looked at."""
 
-
-class World(Readable, Protocol):
-    """A system in one state, which `step` changes."""
+    @property
+    def instruments(self) -> Instruments | None:
+        """The time and the gauges of the run, if they are known."""
 
     @property
     def view(self) -> View:
         """The present state, as properties see it."""
 
+
+class World(Readable, Protocol):
+    """A system in one state, which `step` changes."""
+
     @property
     def failure(self) -> Failure | None:
         """How the last handler failed; nothing can happen after that."""
+
+    def attach(self, instruments: Instruments) -> None:
+        """Let views of this world show the instruments of the run that it is in."""
 
     def enabled(self, *, charge: bool = True) -> list[Event]:
         """Return the events that can happen now, in canonical order.

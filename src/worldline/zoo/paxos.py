@@ -4,7 +4,8 @@ Acceptors answer a leader's `Prepare` with what they accepted last; the leader t
 proposes the value of the highest round among the answers of a majority. Messages can
 overtake each other and get lost: one that is never delivered is lost, and a process
 that nothing reaches is cut off, so the published scenarios need no budget of faults
-but for resets.
+but for resets. Leaders begin a round when they are called upon to, or, as in the tests of
+WiDS Checker, after a sleep each, for as long as they know of no decision.
 
 Start with `Process`; `SWITCHES` are the bugs.
 
@@ -29,14 +30,19 @@ SWITCHES = ("cb1", "cb2", "wids1", "wids2")
 ``cb2``: promises and accepted values are not written to disk, so a reset loses them.
 ``wids2``: to accept in a round is not to promise it, so a lower round can follow."""
 
+SLEEPS = tuple(step / 100 for step in range(60))
+"""Seconds that a leader may sleep before a round: 0.3 on average, which is three times
+as long as a round without losses and with messages of 10 to 50 ms."""
+
 BUGS = {
     "crystalball": {
         "paxos-cb1": "check zoo:paxos -p bugs=cb1",
         "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
     },
     "wids": {
-        "paxos-wids1": "check zoo:paxos -p bugs=wids1 -p size=7 -p start=chosen",
-        "paxos-wids2": "check zoo:paxos -p bugs=wids2",
+        f"paxos-{bug}": f"simulate zoo:paxos -p bugs={bug} -p size=7 -p leaders=7 "
+        "-p driver=sleeps --loss 0.3 --seeds 400"
+        for bug in ("wids1", "wids2")
     },
 }
 """By paper and by the name of each bug, the command that finds it."""
@@ -199,6 +205,24 @@ class Process:
                 ctx.send(node, message)
 
 
+@wl.node
+class Sleeper(Process):
+    """A process that sleeps, then leads a round, until it learns of a decision.
+
+    `rounds` is no bound for it (WiDS Checker, section 4.1).
+    """
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        if ctx.me in self.leaders:
+            ctx.set_timer(Sleeper.wake, after=ctx.choose(SLEEPS))
+
+    @wl.timer(when=lambda self: self.decided is None)
+    def wake(self, ctx: wl.Context) -> None:
+        self.propose(ctx)
+        ctx.set_timer(Sleeper.wake, after=ctx.choose(SLEEPS))
+
+
 def first_vote(step: wl.Step) -> tuple[wl.NodeId, Vote] | None:
     """Return who accepted what in a step; every acceptance is announced."""
     for sent in step.sends:
@@ -285,13 +309,19 @@ def chosen(names: tuple[wl.NodeId, ...], leaders: int) -> list[wl.events.Pattern
     return steps
 
 
-def refuse_nonsense(size: int, leaders: int, start: str, bugs: tuple[str, ...]) -> None:
+def refuse_nonsense(
+    size: int, leaders: int, start: str, driver: str, bugs: tuple[str, ...]
+) -> None:
     """Raise ValueError for parameters of `system` that fit no system."""
     unknown = sorted(set(bugs) - set(SWITCHES))
     if unknown:
         raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
     if start not in ("", "chosen"):
         raise ValueError(f"start={start!r}: say 'chosen' or nothing")
+    if driver not in ("calls", "sleeps"):
+        raise ValueError(f"driver={driver!r}: say 'calls' or 'sleeps'")
+    if start and driver == "sleeps":
+        raise ValueError("start='chosen' is made of calls: say driver='calls'")
     if not 2 <= leaders <= size:
         raise ValueError(f"leaders={leaders}: say 2 to {size}, the size")
 
@@ -304,6 +334,7 @@ def system(
     drops: int = 0,
     resets: int = 0,
     start: str = "",
+    driver: str = "calls",
     bugs: tuple[str, ...] = (),
 ) -> wl.System:
     """Return `size` processes, the first `leaders` of which lead up to `rounds` rounds.
@@ -318,25 +349,32 @@ def system(
     start
         ``chosen``: from the state in which the first leader's value was chosen and it
         alone has learned of it; else from the beginning.
+    driver
+        ``calls``: a round begins when the workload says so. ``sleeps``: each leader
+        sleeps, for up to 0.6 seconds, and leads a round, until it learns of a decision,
+        whatever `rounds` says.
     bugs
         Some of `SWITCHES`.
 
     Raises
     ------
     ValueError
-        If a bug or the start is unknown, or there are too few or too many leaders.
+        If a bug, the start or the driver is unknown, or there are too few or too many
+        leaders.
     """
-    refuse_nonsense(size, leaders, start, bugs)
+    refuse_nonsense(size, leaders, start, driver, bugs)
+    sleeps = driver == "sleeps"
+    kind = Sleeper if sleeps else Process
     names = wl.ids(*[f"p{i}" for i in range(1, size + 1)])
     return wl.System(
         nodes={
-            name: Process(
+            name: kind(
                 i, size, names[:leaders], rounds if i < leaders else 0, frozenset(bugs)
             )
             for i, name in enumerate(names)
         },
         network=wl.datagrams(),
-        workload=[wl.whenever(Process.propose)],
+        workload=[] if sleeps else [wl.whenever(Process.propose)],
         faults=wl.Faults(drops=drops, resets=resets),
         properties=PROPERTIES,
         observers=[VOTES],

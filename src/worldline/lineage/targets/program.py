@@ -88,6 +88,11 @@ class DedalusTarget:
         """Its one promise."""
         return ((what_is_owed_is_kept.name, what_is_owed_is_kept.kind.value),)
 
+    def judging(self, names: Sequence[str]) -> DedalusTarget:
+        """Return it, as it has that promise alone."""
+        _refuse_other_promises(names)
+        return self
+
     def promised(self, goal: Goal) -> str:
         """Return the name of that promise."""
         return what_is_owed_is_kept.name

@@ -69,6 +69,10 @@ class RoundsTarget:
         """Its properties, as it declares them."""
         return tuple((prop.name, prop.kind.value) for prop in self.system.properties)
 
+    def judging(self, names: Sequence[str]) -> RoundsTarget:
+        """Return it with these of its properties alone."""
+        return RoundsTarget(self.system, names)
+
     def promised(self, goal: Goal) -> str:
         """Return the property that a goal is about, in whichever round."""
         return goal.property if isinstance(goal, Promise) else str(goal)

@@ -96,6 +96,9 @@ class Target(Protocol):
     def properties(self) -> tuple[tuple[str, str], ...]:
         """The name and the kind of each property that it promises or must reach."""
 
+    def judging(self, names: Sequence[str]) -> Target:
+        """Return it with these of its properties alone."""
+
     def promised(self, goal: Goal) -> str:
         """Return the name of the property that a goal belongs to."""
 

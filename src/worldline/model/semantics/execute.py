@@ -186,16 +186,21 @@ def perform(
         if activity.stop is not None:
             raise activity.stop
     except BaseException as error:
-        cause = running.cause(error)
-        if isinstance(cause, Diverged):
-            where = handler_name(system.types[index], event)
-            return Failure("divergence", where, str(cause), "")
-        if running.is_ours(cause):
-            raise cause from None
-        return Failure("exception", name_of(cause), place_of(cause), text_of(cause))
+        return failure_of(error, system.types[index], event)
     finally:
         running.leave(entered)
     return result
+
+
+def failure_of(error: BaseException, kind: NodeType, what: Event | str) -> Failure:
+    """Return how a handler failed; raise what is no failure of its own."""
+    cause = running.cause(error)
+    if isinstance(cause, Diverged):
+        at = handler_name(kind, what) if type(what) is Event else name_at(kind, what)
+        return Failure("divergence", at, str(cause), "")
+    if running.is_ours(cause):
+        raise cause from None
+    return Failure("exception", name_of(cause), place_of(cause), text_of(cause))
 
 
 def _perform(
@@ -229,6 +234,11 @@ def handler_name(kind: NodeType, event: Event) -> str:
         kind = kind.parts[name]
     handler = kind.on.get(type(event.payload)) if event.kind is Kind.DELIVER else None
     name = handler.name if handler is not None else event.name or event.kind.value
+    return name_at(kind, name)
+
+
+def name_at(kind: NodeType, name: str) -> str:
+    """Return what a handler of a class is called."""
     return f"{kind.cls.__name__}.{name}"
 
 

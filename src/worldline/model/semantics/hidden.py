@@ -46,6 +46,10 @@ class PendingTimer(Sealed):
 register_sealed(PendingTimer)
 
 
+_NO_POSITIONS: list[int] = []
+"""Those of every node without scripts, of which there may be a million."""
+
+
 @final
 class Hidden:
     """The cell of one node's hidden state.
@@ -71,7 +75,7 @@ class Hidden:
         self.timed = timed
         self.status = Status.NEW
         self.timers: dict[PendingTimer, float] = {}
-        self.positions = [0] * len(scripts)
+        self.positions = [0] * len(scripts) if scripts else _NO_POSITIONS
         self.counter = 0
 
     def boot(self) -> None:

@@ -60,6 +60,13 @@ class Layout:
             ]
         return columns
 
+    def node_of(self, column: int) -> int:
+        """Return the index of the node of a column that is some node's.
+
+        Whoever asks this of a million nodes need not make all of `columns`.
+        """
+        return (column - self.first) // 3
+
     def observer(self, index: int) -> int:
         """Return the column of an observer."""
         return 2 + index

@@ -12,7 +12,12 @@ import gc
 import mmap
 from typing import Any, TypeAlias
 
-from worldline.model.usercode.divergence import BY_THE_CLOCK, Diverged, begin_to_look
+from worldline.model.usercode.divergence import (
+    BY_THE_CLOCK,
+    Diverged,
+    begin_to_look,
+    clock,
+)
 
 LIMIT_S = 3.5
 """Seconds of processor time after which an execution that no signal stops is given up;
@@ -82,6 +87,21 @@ def begin(mark: int, *, again: bool) -> Diverged | None:
     _words[1] = mark
     _words[0] = _beat.number
     if _beat.given_up and (_beat.number, mark) in _beat.given_up:
+        return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
+    return None
+
+
+def begin_next(mark: int) -> Diverged | None:
+    """Do what `begin` and `divergence.begin` do, for what is not run again."""
+    clock.execution += 1
+    clock.repeatable = False
+    number = _beat.number
+    if not clock.counting:
+        number += 1
+        _beat.number = number
+    _words[1] = mark
+    _words[0] = number
+    if _beat.given_up and (number, mark) in _beat.given_up:
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
     return None
 

@@ -91,7 +91,7 @@ class _Clock:
         self.missed = 0
 
 
-_clock = _Clock()  # to change an attribute of a class takes several times as long
+clock = _Clock()  # to change an attribute of a class takes several times as long
 
 
 def begin(*, repeatable: bool) -> bool:
@@ -102,7 +102,6 @@ def begin(*, repeatable: bool) -> bool:
     bool
         Whether it runs under a budget, and so for the second time.
     """
-    clock = _clock
     clock.execution += 1
     clock.repeatable = repeatable
     return clock.counting
@@ -110,7 +109,7 @@ def begin(*, repeatable: bool) -> bool:
 
 def begin_to_look() -> None:
     """Let the time of the code that is running count from the next look."""
-    _clock.seen = -1
+    clock.seen = -1
 
 
 def _look(signum: int, frame: FrameType | None) -> None:
@@ -119,10 +118,10 @@ def _look(signum: int, frame: FrameType | None) -> None:
     due = _due()
     if due is None:
         return
-    spared = is_lost(frame) or (_clock.missed < _MOST_MISSED and not _is_users(frame))
+    spared = is_lost(frame) or (clock.missed < _MOST_MISSED and not _is_users(frame))
     if spared or activity.stop is not None:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, PATIENCE_S)
-    _clock.missed = _clock.missed + 1 if spared else 0
+    clock.missed = clock.missed + 1 if spared else 0
     if not spared:
         _stop(due)
 
@@ -142,11 +141,11 @@ def _due() -> Stop | None:
     if isinstance(activity.stop, Stop):
         return type(activity.stop)(*activity.stop.args)
     now = time.thread_time(), time.monotonic()
-    if _clock.seen != _clock.execution:
-        _clock.seen, _clock.since, _clock.missed = _clock.execution, now, 0
+    if clock.seen != clock.execution:
+        clock.seen, clock.since, clock.missed = clock.execution, now, 0
         return None
-    used, passed = now[0] - _clock.since[0], now[1] - _clock.since[1]
-    if _clock.repeatable and not _clock.counting:
+    used, passed = now[0] - clock.since[0], now[1] - clock.since[1]
+    if clock.repeatable and not clock.counting:
         return Suspected()
     if used >= LIMIT_S or (passed >= LIMIT_S and used < passed * _ASLEEP):
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
@@ -201,12 +200,12 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
 
     claimed, before = claim(), sys.gettrace()
     sys.settrace(trace)
-    _clock.counting = True
+    clock.counting = True
     begin(repeatable=False)
     try:
         return run()
     finally:
-        _clock.counting = False
+        clock.counting = False
         sys.settrace(before)
         if claimed:
             release()

@@ -13,13 +13,13 @@ import sys
 from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, final
 
 from worldline.model.errors import ModelError, name_of, one_line
 from worldline.model.usercode import activity, beat, divergence
 from worldline.model.usercode.divergence import Diverged, Stop, Suspected, within_budget
 from worldline.model.usercode.interrupts import is_interrupt
-from worldline.model.usercode.one_thread import claim
+from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import place_of
 from worldline.model.usercode.user_functions import defined_at
 
@@ -69,6 +69,50 @@ def leave(entered: Entered) -> None:
     sys.setrecursionlimit(limit)
     if claimed:
         activity.inside.clear()
+
+
+_NEARER = 2
+"""Frames that a handler is nearer to where a series is entered than to `enter`."""
+
+
+@final
+class Series:
+    """Many executions of user code, one after the other and all of one depth.
+
+    What `enter` and `leave` do for each of them is done once where it is the same for
+    all: the thread is claimed while the block lasts, and the depth of the stack, where
+    `enter` is called in it, is that of the first time.
+    """
+
+    __slots__ = ("_claimed", "_limit", "_room")
+
+    def __init__(self) -> None:
+        self._claimed = False
+        self._limit = self._room = 0
+
+    def __enter__(self) -> Series:
+        self._claimed = claim()
+        self._limit, self._room = sys.getrecursionlimit(), 0
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._claimed:
+            release()
+
+    def enter(self, mark: int) -> None:
+        """Begin to run user code, which cannot be run again; see `enter`."""
+        if not self._room:
+            room = max(self._limit, HEADROOM)
+            self._room = _Stack.depth(mark) + room - _NEARER
+        sys.setrecursionlimit(self._room)
+        activity.stop = beat.begin_next(mark)
+        activity.running = True
+
+    def leave(self) -> None:
+        """Note that the user code which was entered has ended."""
+        activity.running = False
+        beat.end()
+        sys.setrecursionlimit(self._limit)
 
 
 def check() -> None:

@@ -67,8 +67,15 @@ def verdict(value: Any, function: Any, what: str) -> bool:
 
 def asserts(function: Any) -> bool:
     """Say whether an ``assert``, or ``raise AssertionError``, stands in a function."""
-    codes = (getattr(layer, "__code__", None) for layer in _layers(function))
-    return any(_asserts(code) for code in codes if isinstance(code, types.CodeType))
+    return any(_asserts(code) for code in codes_of(function))
+
+
+def codes_of(function: Any) -> Iterator[types.CodeType]:
+    """Yield the code of a function, and that of what it wraps."""
+    for layer in _layers(function):
+        code = getattr(layer, "__code__", None)
+        if isinstance(code, types.CodeType):
+            yield code
 
 
 def check_function(
@@ -166,11 +173,11 @@ def _no_answer(value: Any, function: Any, what: str) -> ModelError:
         remedy = (
             "return a bool: compare it with something, or write bool(...) around it"
         )
-    said = f"{what} returned {_shown(value)}{defined_at(function)}"
+    said = f"{what} returned {value_phrase(value)}{defined_at(function)}"
     return ModelError(said, remedy=remedy, located=True)
 
 
-def _shown(value: Any) -> str:
+def value_phrase(value: Any) -> str:
     """Return a value as text, the same in every process."""
     kind = type(value).__name__
     try:

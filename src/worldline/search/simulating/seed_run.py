@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import final
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.model.events import Event
+from worldline.model.gauges import TimedStep, first_instruments, fold
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
+from worldline.runs.alarms import Alarms
 from worldline.runs.evidence import Witnessed
+from worldline.runs.lamport import LamportClock
+from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
+from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
@@ -32,7 +39,8 @@ class Question:
     Attributes
     ----------
     wanted
-        The safety and sometimes properties to judge.
+        The safety and sometimes properties to judge, and the liveness properties that
+        have a confidence.
     seconds, events
         Where a run ends.
     interval
@@ -67,6 +75,10 @@ class SeedTally:
         The `sometimes` properties that were true, by number, with the events until then.
     bound
         What ended it early.
+    alarms
+        Of liveness properties, by number: the spans in which they were false, counted.
+    spans
+        The same, one by one; of a detailed run.
     """
 
     seed: int
@@ -77,6 +89,8 @@ class SeedTally:
     violated: int | None = None
     reached: dict[int, int] = field(default_factory=dict)
     bound: str | None = None
+    alarms: dict[int, Alarms] = field(default_factory=dict)
+    spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
 
 
 @final
@@ -93,8 +107,8 @@ class Recording:
         self._steps.append((event, outcome))
         self._times.append(time)
 
-    def witnessed(self, simulation: Simulation) -> Witnessed:
-        """Return the run up to now, as somebody claims it who wants it confirmed."""
+    def witnessed(self, simulation: Simulation, ended: float) -> Witnessed:
+        """Return the run up to a time, as somebody claims it who wants it confirmed."""
         failure = simulation.world.failure
         steps, boots = self._steps, self._boots
         boot = tuple((event, outcome.choices) for event, outcome in steps[:boots])
@@ -103,6 +117,7 @@ class Recording:
             expected=steps[boots:],
             end=None if failure else simulation.world.snapshot(),
             times=tuple(self._times),
+            ended=ended,
         )
 
 
@@ -114,14 +129,39 @@ class JudgedRun:
     ----------
     look
         Raises if the time or memory of the process is used up.
+    detailed
+        Whether to keep the spans in which properties are false, and not only to count
+        them.
     """
 
-    def __init__(self, question: Question, seed: int, look: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        seed: int,
+        look: Callable[[], None],
+        *,
+        detailed: bool = False,
+    ) -> None:
         self.tally = SeedTally(seed)
         self._question = question
         self._look = look
         self.simulation = Simulation(question.system, question.conditions, seed)
-        standing = self._standing = Standing(self.simulation.world)
+        world, gauges = self.simulation.world, question.system.gauges
+        self._instruments = first_instruments(gauges)
+        world.attach(self._instruments)
+        self._standing = standing = Standing(world, world.series)
+        # What is asked seldom is compared as seldom, for all that happened in between.
+        self._standing_late = Standing(world, world.series)
+        self._touched: set[int] = set()
+        self._watches = {
+            number: SpanWatch(prop, world, detailed=detailed)
+            for number, prop in enumerate(question.wanted)
+            if prop.kind is PropertyKind.LIVENESS
+        }
+        asks = any(one.asks_lamport for one in gauges) or (detailed and self._watches)
+        self._lamport = LamportClock(world) if asks else None
+        self._step: tuple[int, int | None] = (0, None)
+        self._followed = list(self._watches.values())
         self._at_once = [
             (number, standing.of_property(prop))
             for number, prop in enumerate(question.wanted)
@@ -133,9 +173,13 @@ class JudgedRun:
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        ended = bound_that_ended(lambda: self._run(recording))
+        with simulation.world.series:
+            ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
-        tally.virtual = simulation.now
+        for number, watch in self._watches.items():
+            watch.end()
+            tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
+        tally.virtual = self._instruments.time
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
@@ -143,41 +187,111 @@ class JudgedRun:
         question, simulation, tally = self._question, self.simulation, self.tally
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
-        count, due = 0, 0.0
+        count, tick = 0, 0.0
         while True:
-            until = question.seconds if interval is None else min(due, question.seconds)
-            event = simulation.next(until)
-            if event is None:
-                if interval is not None and self._violates(self._late):
+            until = (
+                question.seconds if interval is None else min(tick, question.seconds)
+            )
+            if not self._advance(until):
+                if self._is_over(until):
                     return
-                if until == question.seconds:
-                    return
-                due += interval or 0.0
+                tick += interval or 0.0
                 continue
             count += 1
             if recording is not None:
-                recording.add(event, simulation.outcome(), simulation.now)
+                recording.add(simulation.event, simulation.outcome(), simulation.now)
             tally.events = max(0, count - boots)
             if simulation.world.failure is not None:
                 tally.violated = FAILED
                 return
+            self._take(count - boots)
             if count >= boots and self._violates(self._at_once):
                 return
             if tally.events == question.events:
-                tally.bound = "events"
+                tally.bound = None if self._is_due(self._at_once) else "events"
                 return
             if not count % _LOOK:
                 self._look()
+                if not question.wanted:
+                    simulation.world.touched.clear()
+
+    def _advance(self, until: float) -> bool:
+        """Let the next thing happen; say whether anything did before a time was over.
+
+        Nothing does, either, where something is due before.
+        """
+        simulation, instruments = self.simulation, self._instruments
+        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
+            if planned > simulation.now:
+                instruments.time = math.nextafter(planned, 0.0)
+                if self._is_due(self._at_once):
+                    return False
+            if simulation.advance(planned):
+                instruments.time = simulation.now
+                return True
+        has_happened = simulation.advance(until)
+        instruments.time = simulation.now
+        return has_happened
+
+    def _may_be_due(self) -> bool:
+        return any(watch.is_false for watch in self._followed)
+
+    def _is_over(self, time: float) -> bool:
+        """Judge at a time at which nothing happens; say whether the run is over."""
+        if self.tally.violated is not None:
+            return True
+        if self._violates(self._late) or self._is_due(self._late):
+            return True
+        if time < self._question.seconds:
+            return False
+        # Since the last event nothing has changed but the time.
+        if not self._is_due(self._at_once):
+            self._violates(self._at_once)
+        return True
+
+    def _take(self, step: int) -> None:
+        """Fold the last event into the gauges."""
+        simulation, gauges = self.simulation, self._question.system.gauges
+        if not gauges and self._lamport is None:
+            self._step = (step, None)
+            return
+        event, outcome = simulation.event, simulation.outcome()
+        clock = self._lamport
+        lamport = None if clock is None else clock.tick(step, event, outcome)
+        self._step = (step, lamport)
+        timed = TimedStep.of(outcome.as_step(event), self._instruments.time, lamport)
+        fold(gauges, self._instruments, timed, simulation.world.view)
+
+    def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
+        """Say whether something is due by now that was false when it was asked last."""
+        watches = [(n, self._watches[n]) for n, _ in asked if n in self._watches]
+        sure = [(number, watch) for number, watch in watches if watch.is_sure()]
+        if sure:
+            now, due = self._instruments.time, []
+            for number, watch in sure:
+                self._instruments.time = now
+                due.append((watch.deadline(), number))
+            # The run ends with the first of them, and the others are not so sure by then.
+            self._instruments.time, self.tally.violated = min(due)
+            for _, watch in watches:
+                watch.is_sure()
+        for _, watch in watches:
+            watch.note()
+        return bool(sure)
 
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
-        """Ask what may have changed; say whether a safety property is false."""
-        world = self.simulation.world
+        """Ask what may have changed; say whether a property is violated."""
         if not asked:
             return False
-        self._standing.look_again(world.touched)
-        world.touched.clear()
+        standing = self._look_again(is_late=asked is self._late)
+        if standing.is_as_before() and not self._is_any_false():
+            return False
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
+            if number in self._watches:
+                step, lamport = self._step
+                self._watches[number].look(holds=holds, step=step, lamport=lamport)
+                continue
             if not holds and is_safety:
                 self.tally.violated = number
                 return True
@@ -187,9 +301,34 @@ class JudgedRun:
             self._sort()
         return False
 
+    def _look_again(self, *, is_late: bool) -> Standing:
+        """Compare what was read with what is there now; return what stands then."""
+        touched, late = self.simulation.world.touched, self._standing_late
+        touched.add(INSTRUMENTS)
+        self._standing.look_again(touched)
+        if self._late:
+            self._touched |= touched
+        touched.clear()
+        if not is_late:
+            return self._standing
+        late.look_again(self._touched)
+        self._touched.clear()
+        return late
+
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""
         self._is_sorted = True
-        answers = self._at_once
-        self._at_once = [pair for pair in answers if pair[1].elements]
-        self._late = [pair for pair in answers if not pair[1].elements]
+        answers, late = self._at_once, self._standing_late
+        self._at_once = [pair for pair in answers if pair[1].has_elements]
+        self._late = [
+            (number, late.of_property(self._question.wanted[number]))
+            for number, answer in answers
+            if not answer.has_elements
+        ]
+        # Of the late ones nobody knows whether they are still false.
+        at_once = [number for number, _ in self._at_once]
+        self._followed = [w for number, w in self._watches.items() if number in at_once]
+
+    def _is_any_false(self) -> bool:
+        """Say whether a property is false that may be: it gets nearer to its deadline."""
+        return any(watch.is_false for watch in self._watches.values())

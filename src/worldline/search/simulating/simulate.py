@@ -6,13 +6,17 @@ which things happen to real systems; it never proves that there are none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.room import memory_mb, peak_memory_mb
+from worldline.loading.loader import function_for, is_function
 from worldline.loading.opening import SystemTarget, open_system
+from worldline.loading.predicates import with_predicates
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import Nondeterminism, UsageError, refuse_no_asserts
 from worldline.model.network import Capability, permits
 from worldline.model.properties import Property, PropertyKind
@@ -21,8 +25,9 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
+from worldline.runs.alarms import Alarms
 from worldline.runs.evidence import Evidence
-from worldline.runs.record import Ending
+from worldline.runs.record import UNDECLARED, Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
@@ -42,8 +47,14 @@ from worldline.search.simulating.weather_file import (
     weather_of,
 )
 from worldline.shrink.spread import Spread
+from worldline.worlds.access_links import capacity_of
 from worldline.worlds.conditions import Conditions
-from worldline.worlds.latency import latency_of
+from worldline.worlds.latency import (
+    Latency,
+    LatencyBetween,
+    between,
+    latency_of,
+)
 
 _CHUNK = 32
 """Seeds that one process runs, at most, before it says what came of them."""
@@ -52,7 +63,7 @@ _FAULTS = {"loss": "drops", "duplicate": "duplicates"}
 """The faults, by their names in `Faults`, that options need."""
 
 
-@verb(SimulateOptions, Progress)
+@verb(SimulateOptions, Progress, NodeId)
 def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     """Run a system by the clock, once for each seed, until one run violates a property.
 
@@ -71,14 +82,31 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         If the options say nothing of this system, or it cannot be run by a clock.
     """
     refuse_no_asserts()
-    made = open_system(system, options.parameters)
+    opened = made = open_system(system, options.parameters)
     _refuse_timeless(made)
-    wanted, judged = safety_alone(made, options.properties, "a simulation")
+    notes: tuple[str, ...] = ()
+    if options.predicates is not None:
+        made, notes = with_predicates(opened, options.predicates)
+    wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
     question = _question(made, judged, options)
     with held(), watched():
         seeds = _Seeds(question, options)
         seeds.run()
-        return seeds.answer(wanted)
+        report = seeds.answer(wanted)
+    if options.predicates is None:
+        return report
+    own = [_with_file(row, opened, options.predicates) for row in report.properties]
+    return replace(report, properties=tuple(own), notes=(*report.notes, *notes))
+
+
+def _with_file(row: PropertyReport, system: System, file: Path | str) -> PropertyReport:
+    """Return a row whose commands name the file that declares its property."""
+    if row.replay is None:
+        return row
+    again = f"{row.replay} --predicates {shlex.quote(str(file))}"
+    # Only the system itself is known to who makes a run shorter.
+    is_own = row.name in {p.name for p in system.properties} or row.name in UNDECLARED
+    return replace(row, replay=again, minimize=row.minimize if is_own else None)
 
 
 def _refuse_timeless(system: System) -> None:
@@ -102,8 +130,12 @@ def _question(
     needed = {fault for name, fault in _FAULTS.items() if getattr(options, name)}
     made = _injected(system, needed | faults_of(entries))
     weather = weather_of(entries, made, options.weather or "")
+    model, function = _latencies(options.latency, made)
     conditions = Conditions(
-        latency=latency_of(options.latency),
+        latency=model,
+        between=function,
+        uplink=_capacity(options.uplink),
+        downlink=_capacity(options.downlink),
         loss=options.loss,
         duplicate=options.duplicate,
         rate=options.rate,
@@ -117,6 +149,20 @@ def _question(
         events=options.events,
         interval=options.interval,
     )
+
+
+def _latencies(
+    given: str | LatencyBetween, system: System
+) -> tuple[Latency, LatencyBetween | None]:
+    """Return a model of latencies, and a user's function that takes its place."""
+    if isinstance(given, str) and not is_function(given):
+        return latency_of(given), None
+    function = function_for(system, given) if isinstance(given, str) else given
+    return latency_of("constant 0s"), between(function)
+
+
+def _capacity(given: str | None) -> float | None:
+    return None if given is None else capacity_of(given)
 
 
 def _injected(system: System, faults: set[str]) -> System:
@@ -153,6 +199,7 @@ class _Seeds:
         self._processes = min(threads_of(options.threads), options.seeds)
         self._size = max(1, min(_CHUNK, options.seeds // (4 * self._processes)))
         self._runs: list[SeedTally] = []
+        self._reported = SeedTally(options.seed)
         self._bound: str | None = None
         self._peak_mb = 0.0
 
@@ -170,7 +217,10 @@ class _Seeds:
         first = number * self._size
         for offset in range(first, min(first + self._size, self._options.seeds)):
             judged = JudgedRun(
-                self._question, self._options.seed + offset, self._meter.check
+                self._question,
+                self._options.seed + offset,
+                self._meter.check,
+                detailed=offset == 0,
             )
             runs.append(judged.run())
             if _ends(runs[-1]):
@@ -209,6 +259,8 @@ class _Seeds:
         if violated is None:
             bound = self._bound or last.bound or "virtual seconds"
         runs = self._runs
+        if violated is None and runs:
+            self._reported = runs[0]
         return SimulateReport(
             system=self._question.system.name,
             verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
@@ -229,7 +281,7 @@ class _Seeds:
         """Run a seed again, with a recorder, and make evidence of it."""
         question, system = self._question, self._question.system
         recording = Recording(system)
-        judged = JudgedRun(question, first.seed, lambda: None)
+        judged = JudgedRun(question, first.seed, lambda: None, detailed=True)
         again = judged.run(recording)
         if (again.violated, again.events) != (first.violated, first.events):
             raise Nondeterminism(
@@ -237,7 +289,8 @@ class _Seeds:
                 f"violated something after {first.events} events",
                 "does so no more, or after others",
             )
-        claimed = recording.witnessed(judged.simulation)
+        claimed = recording.witnessed(judged.simulation, again.virtual)
+        self._reported = again
         prop = None
         failure = judged.simulation.world.failure
         if failure is not None:
@@ -245,7 +298,9 @@ class _Seeds:
         else:
             assert first.violated is not None
             prop = question.wanted[first.violated]
-            ending = Ending(prop.name, prop.kind.value, Verdict.VIOLATED)
+            spans = again.spans.get(first.violated, ())
+            due = next((span for span in spans if span.due is not None), None)
+            ending = Ending(prop.name, prop.kind.value, Verdict.VIOLATED, span=due)
         options = self._options
         evidence = Evidence(
             system,
@@ -265,11 +320,21 @@ class _Seeds:
             for number, events in run.reached.items():
                 reached[self._question.wanted[number].name] = events
         rows = [_row(prop, reached.get(prop.name)) for prop in wanted]
-        if violated is None:
-            return rows
-        if all(row.name != violated.name for row in rows):
-            return [violated, *rows]
-        return [violated if row.name == violated.name else row for row in rows]
+        if violated is not None:
+            rows = [violated if row.name == violated.name else row for row in rows]
+            if violated not in rows:
+                rows.insert(0, violated)
+        return [self._with_spans(row) for row in rows]
+
+    def _with_spans(self, row: PropertyReport) -> PropertyReport:
+        """Return a row with the spans of its property, if it was followed."""
+        for number, prop in enumerate(self._question.wanted):
+            if prop.name == row.name and prop.confidence is not None:
+                alarms = Alarms(in_run=self._reported.alarms[number].spans)
+                for run in self._runs:
+                    alarms.add(run.alarms[number])
+                return replace(row, spans=self._reported.spans[number], alarms=alarms)
+        return row
 
 
 def _ends(run: SeedTally) -> bool:
@@ -280,7 +345,7 @@ def _ends(run: SeedTally) -> bool:
 def _row(prop: Property, reached: int | None) -> PropertyReport:
     """Return what runs say of a property that they do not violate."""
     verdict, said = Verdict.UNKNOWN, ""
-    if prop.kind is PropertyKind.LIVENESS:
+    if prop.kind is PropertyKind.LIVENESS and prop.confidence is None:
         said = "not judged here"
     elif prop.kind is PropertyKind.SOMETIMES:
         said = "not reached in these runs"

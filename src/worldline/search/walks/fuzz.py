@@ -19,6 +19,7 @@ from worldline.model.network import permits
 from worldline.model.system import System
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
+from worldline.runs.timeless import without_timeless
 from worldline.search.question import safety_alone
 from worldline.search.report import Progress
 from worldline.search.walks.options import FuzzOptions
@@ -49,7 +50,13 @@ def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
         If there is no such fault, or a liveness property is asked for.
     """
     refuse_no_asserts()
-    made = injected(open_system(system, options.parameters), options.inject)
+    opened = injected(open_system(system, options.parameters), options.inject)
+    return without_timeless(
+        opened, options.properties, lambda made: _fuzzed(made, options)
+    )
+
+
+def _fuzzed(made: System, options: FuzzOptions) -> WalkReport:
     wanted, judged = safety_alone(made, options.properties, "a fuzzed run")
     report = random_runs(made, judged, options)
     left = [prop.name for prop in wanted if prop not in judged]

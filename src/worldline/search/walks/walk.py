@@ -27,6 +27,7 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
+from worldline.runs.timeless import without_timeless
 from worldline.search.engines import threads_of
 from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
@@ -66,7 +67,13 @@ def walk(system: SystemTarget, options: WalkOptions) -> WalkReport:
         If the options contradict each other, or say nothing of this system.
     """
     refuse_no_asserts()
-    made = open_system(system, options.parameters)
+    opened = open_system(system, options.parameters)
+    return without_timeless(
+        opened, options.properties, lambda made: _walked(made, options)
+    )
+
+
+def _walked(made: System, options: WalkOptions) -> WalkReport:
     wanted = chosen_properties(made, options.properties)
     if PropertyKind.LIVENESS not in [prop.kind for prop in wanted]:
         why = f"has no meaning here: no liveness property of {made.name} is judged"

@@ -1,0 +1,48 @@
+"""The answers to reads of a view: what each asks of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from worldline.model.message import Envelope
+from worldline.model.usercode.user_functions import yes_or_no
+from worldline.model.view import ColumnRead
+
+
+def of_messages(
+    envelopes: Iterator[Envelope], detail: tuple[Any, ...]
+) -> tuple[Envelope, ...]:
+    """Filter envelopes by message class and source."""
+    kind, src = detail
+    return tuple(
+        envelope
+        for envelope in envelopes
+        if (kind is None or type(envelope.message) is kind)
+        and (src is None or envelope.src == src)
+    )
+
+
+def _asked(predicate: Callable[[Any], Any], message: Any) -> bool:
+    what = f"{predicate.__name__}, asked of a message,"
+    return yes_or_no(predicate(message), predicate, what)
+
+
+def answer(read: ColumnRead, cell: Any) -> Any:
+    """Answer a read of any column but a local one from its cell."""
+    if read.what == "status":
+        return cell.status
+    if read.what == "finished":
+        return cell.finished()
+    if read.what == "affords":
+        return cell.allows(read.detail[0])
+    if read.what == "timers":
+        name = read.detail[0]
+        return tuple(a for a in cell.pending() if name is None or a.name == name)
+    if read.what == "messages":
+        return of_messages(cell.envelopes(), read.detail)
+    if read.what == "any":
+        pure, kind, src = read.detail
+        envelopes = of_messages(cell.envelopes(), (kind, src))
+        return any(_asked(pure.function, envelope.message) for envelope in envelopes)
+    return cell.verdict() if read.what == "verdict" else cell.value

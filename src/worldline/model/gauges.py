@@ -1,0 +1,254 @@
+"""Gauges: folds over the events of one run, outside of its states.
+
+An observer is part of the state, so `check` can carry it; a gauge is not, so it may look
+at the time and at all nodes, and costs no search a state. Only `simulate` and `replay`
+know gauges.
+
+References
+----------
+X. Liu et al., "WiDS Checker: Combating Bugs in Distributed Systems", NSDI 2007, section
+3.3: auxiliary state that predicates keep up between events.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import TYPE_CHECKING, Any, final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settled
+from worldline.model.errors import ModelError
+from worldline.model.events import Choices, Event
+from worldline.model.instruments import Instruments
+from worldline.model.observers import Sent, Step
+from worldline.model.usercode import activity, running
+from worldline.model.usercode.running import refuse
+from worldline.model.usercode.user_functions import check_function, codes_of
+
+if TYPE_CHECKING:
+    from worldline.model.view import View
+
+_REMEDY = "a gauge must make something of every step"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TimedStep:
+    """One event of a run by a clock and what happened in it, as a gauge sees it.
+
+    Attributes
+    ----------
+    event
+        The event, with its kind, node, peer and payload.
+    handled
+        Whether a handler took it.
+    sends
+        What was sent, in order.
+    choices
+        The indices of the options taken.
+    time
+        Seconds since the run began.
+    """
+
+    event: Event
+    handled: bool
+    sends: tuple[Sent, ...]
+    choices: Choices
+    time: float
+    _lamport: int | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, step: Step, time: float, lamport: int | None) -> TimedStep:
+        """Return a step with its time, and its Lamport time if that is known."""
+        seen = step.event, step.handled, step.sends, step.choices
+        return cls(*seen, time, lamport)
+
+    @property
+    def node(self) -> NodeId | None:
+        """Where it happened."""
+        return self.event.node
+
+    @property
+    def lamport(self) -> int:
+        """Its Lamport time: one more than that of what it depends on.
+
+        Raises
+        ------
+        ModelError
+            If the function that is declared as the gauge does not name it: a run of
+            which nobody asks for Lamport times has none.
+        """
+        if self._lamport is None:
+            raise ModelError(
+                f"{activity.judging or 'a gauge'} asks for step.lamport where that "
+                "cannot be foreseen",
+                remedy="read step.lamport in the body of the gauge itself",
+            )
+        return self._lamport
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Gauge:
+    """A value carried along a run, changed by a pure function of each event.
+
+    Attributes
+    ----------
+    name
+        By which properties read it: ``view.gauge(name)``.
+    initial
+        The value before the first event.
+    fold
+        ``(value, step, view) -> value``, with the `TimedStep` that happened and the state
+        after it.
+    resume
+        ``view -> value``, for a run that begins in a state; None if the gauge is unknown
+        there.
+    """
+
+    name: str
+    initial: Any
+    fold: Callable[[Any, TimedStep, View], Any]
+    resume: Callable[[View], Any] | None = None
+
+    @property
+    def asks_lamport(self) -> bool:
+        """Whether it reads the Lamport times of steps."""
+        return any(_names(code, "lamport") for code in codes_of(self.fold))
+
+    def next(self, value: Any, step: TimedStep, view: View) -> Any:
+        """Return the value after a step.
+
+        Raises
+        ------
+        ModelError
+            If the user's function raises, does not return, or returns what can be
+            changed later.
+        """
+        function = self.fold
+        return self._asked(function, lambda: function(value, step, view))
+
+    def resumed(self, view: View) -> Any:
+        """Return the value with which a run begins in a state.
+
+        Raises
+        ------
+        ModelError
+            If the gauge cannot begin there, or as `next` does.
+        """
+        function = self.resume
+        if function is None:
+            raise ModelError(
+                f"gauge {self.name} has no value where a run begins in a state",
+                remedy="give it one: @wl.gauge(initial=..., resume=function_of_a_view)",
+            )
+        return self._asked(function, lambda: function(view))
+
+    def _asked(self, function: Callable[..., Any], ask: Callable[[], Any]) -> Any:
+        before, activity.guarding = activity.guarding, True
+        activity.judging = what = f"gauge {self.name}"
+        try:
+            return _kept(running.run_pure(ask, hash(self.name)), what)
+        except BaseException as error:
+            refuse(what, function, error, _REMEDY)
+        finally:
+            activity.judging = ""
+            activity.guarding = before
+
+
+def gauge(
+    *, initial: Any, resume: Callable[[View], Any] | None = None
+) -> Callable[[Callable[[Any, TimedStep, View], Any]], Gauge]:
+    """Declare a gauge: a value that each event of a run may change.
+
+    Parameters
+    ----------
+    initial
+        The value before the first event; a number, a text, a tuple or other data that
+        cannot be changed.
+    resume
+        The value where a run begins in a state, a function of its view.
+
+    Examples
+    --------
+    >>> @gauge(initial=0)
+    ... def crashes(value, step, view):
+    ...     return value + (step.event.kind is Kind.CRASH)
+    """
+
+    def declared(function: Callable[[Any, TimedStep, View], Any]) -> Gauge:
+        name = getattr(function, "__name__", "gauge")
+        what = f"gauge {name}"
+        check_function(
+            function, what, arguments=3, like="a function of (value, step, view)"
+        )
+        if resume is not None:
+            like = "a function of (view)"
+            check_function(resume, f"the resume of {what}", arguments=1, like=like)
+        return Gauge(
+            name, _kept(initial, f"the initial value of {what}"), function, resume
+        )
+
+    if callable(initial):
+        raise ModelError(
+            f"@wl.gauge(initial=...) is {getattr(initial, '__name__', initial)!r}, a function",
+            remedy="write @wl.gauge(initial=0) above the function",
+        )
+    return declared
+
+
+def first_instruments(gauges: Sequence[Gauge], view: View | None = None) -> Instruments:
+    """Return the instruments of a run before its first event.
+
+    Parameters
+    ----------
+    view
+        The state in which it begins; None if it begins at the start.
+
+    Raises
+    ------
+    ModelError
+        If a gauge cannot begin in a state.
+    """
+    return Instruments(
+        {g.name: g.initial if view is None else g.resumed(view) for g in gauges}
+    )
+
+
+def fold(
+    gauges: Sequence[Gauge], instruments: Instruments, step: TimedStep, view: View
+) -> None:
+    """Fold a step into gauges, in order: each sees what those before it have now."""
+    values = instruments.gauges
+    for one in gauges:
+        before = values[one.name]
+        after = one.next(before, step, view)
+        # What is equal stays the same object, so that nothing is judged again for it.
+        if (
+            type(after) is not type(before)
+            or type(after) not in _ATOMS
+            or after != before
+        ):
+            values[one.name] = after
+
+
+_ATOMS = frozenset({int, float, str, bool, NodeId})
+
+
+def _kept(value: Any, what: str) -> Any:
+    """Return a value that nobody can change, with its collections in canonical order."""
+    if isinstance(value, list | dict | set | bytearray):
+        raise ModelError(
+            f"{what} is a {type(value).__name__}, which can be changed",
+            remedy="use a tuple, a frozenset or a wl.FrozenMap",
+        )
+    return settled(value)
+
+
+def _names(code: CodeType, name: str) -> bool:
+    if any(i.argval == name for i in dis.get_instructions(code)):
+        return True
+    return any(_names(c, name) for c in code.co_consts if isinstance(c, CodeType))

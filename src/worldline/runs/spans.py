@@ -1,0 +1,179 @@
+"""Spans: the stretches of a run in which a property is false, and how sure it was of it.
+
+A liveness property is false for a while in most runs. Its confidence says how sure it is
+that it should be true by now; where that is 1, the span has met its deadline.
+
+References
+----------
+X. Liu et al., "WiDS Checker: Combating Bugs in Distributed Systems", NSDI 2007, section
+3.3.3 and figure 6: violations with auxiliary information that screens out false alarms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+from worldline.model.properties import Property
+from worldline.runs.alarms import Alarms
+from worldline.runs.explain import explain, text_of
+from worldline.trace.json_text import Json
+from worldline.trace.json_values import encode_value
+from worldline.trace.records import SpanRecord
+from worldline.worlds.world import Readable
+
+MOST = 100
+"""Spans of a property that a report keeps: those of the highest confidence."""
+
+
+def gauges_record(gauges: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the values of gauges as traces spell them; None for what no file can hold."""
+    return {
+        name: None if text_of(value) is None else encode_value(value)
+        for name, value in gauges.items()
+    }
+
+
+@final
+class SpanWatch:
+    """Follows a property along a run, and notes the spans in which it is false.
+
+    Parameters
+    ----------
+    world
+        Where the run happens, with the instruments of the run if there are any.
+    detailed
+        Whether to keep the spans, and not only their number.
+
+    Attributes
+    ----------
+    alarms
+        How many there were.
+    due
+        When the confidence was 1 first in the present span; None if it never was.
+    """
+
+    def __init__(self, prop: Property, world: Readable, *, detailed: bool) -> None:
+        self.alarms = Alarms()
+        self.due: float | None = None
+        self._prop = prop
+        self._world = world
+        self._detailed = detailed
+        self._spans: list[SpanRecord] = []
+        self._begin: tuple[int, float | None, int | None] | None = None
+        self._last = 0
+        self._since: float | None = None
+        self._asked = 0.0
+        self._sure: float | None = None
+        self._gauges: Mapping[str, Any] = {}
+        self._why = ""
+
+    @property
+    def is_false(self) -> bool:
+        """Whether the property was false when it was looked at last."""
+        return self._begin is not None
+
+    @property
+    def _may_be_due(self) -> bool:
+        has_time = self._world.instruments is not None
+        return has_time and self.is_false and self._prop.confidence is not None
+
+    def look(self, *, holds: bool, step: int, lamport: int | None = None) -> None:
+        """Note what a property is after a step.
+
+        Parameters
+        ----------
+        lamport
+            The Lamport time of the step.
+        """
+        if holds:
+            self.end()
+            return
+        if self._begin is None:
+            self.alarms.spans += 1
+            self._begin = (step, self._now(), lamport)
+            self._why, self._sure, self.due = self._explained(), None, None
+        self._last, self._since = step, self._now()
+        instruments = self._world.instruments
+        if self._detailed and instruments is not None:
+            self._gauges = dict(instruments.gauges)
+
+    def is_sure(self) -> bool:
+        """Say whether the property is false, and its confidence 1 by now."""
+        if not self._may_be_due:
+            return False
+        self._asked = self._prop.confident(self._world.view)
+        return self._asked >= 1
+
+    def deadline(self) -> float:
+        """Return when the confidence became 1 that is so by now, in seconds.
+
+        Since the last look nothing but the time has changed.
+        """
+        instruments = self._world.instruments
+        assert instruments is not None, "who asks for a deadline has the time"
+        before, after = self._since or 0.0, instruments.time
+        instruments.time = before
+        if self.is_sure():
+            after = before
+        while before < (middle := before + (after - before) / 2) < after:
+            instruments.time = middle
+            before, after = (before, middle) if self.is_sure() else (middle, after)
+        instruments.time = after
+        self.is_sure()
+        return after
+
+    def note(self) -> None:
+        """Note what `is_sure` has found."""
+        if not self._may_be_due:
+            return
+        self._sure = max(self._asked, self._sure or 0.0)
+        if self._asked >= 1 and self.due is None:
+            self.due, self._why = self._now(), self._explained()
+            self.alarms.reached += 1
+
+    def end(self) -> None:
+        """Note that a span is over, or that nobody looks any more."""
+        if self._begin is None:
+            return
+        self.alarms.note(self._sure)
+        if self._detailed:
+            self._keep(self._present())
+        self._begin = None
+
+    def spans(self) -> tuple[SpanRecord, ...]:
+        """Return those that are over, in order; of many those of highest confidence."""
+        return tuple(sorted(self._spans, key=lambda span: span.first))
+
+    def _present(self) -> SpanRecord:
+        assert self._begin is not None
+        first, time, lamport = self._begin
+        return SpanRecord(
+            first=first,
+            last=self._last,
+            time=time,
+            until=self._now(),
+            lamport=lamport,
+            confidence=self._sure,
+            due=self.due,
+            gauges=gauges_record(self._gauges),
+            explanation=self._why,
+        )
+
+    def _keep(self, span: SpanRecord) -> None:
+        spans = self._spans
+        if len(spans) == MOST:
+            least = min(range(MOST), key=lambda n: (spans[n].confidence or 0.0, -n))
+            if (span.confidence or 0.0) <= (spans[least].confidence or 0.0):
+                return
+            del spans[least]
+        spans.append(span)
+
+    def _now(self) -> float | None:
+        instruments = self._world.instruments
+        return None if instruments is None else instruments.time
+
+    def _explained(self) -> str:
+        if not self._detailed or self.alarms.spans > MOST:
+            return ""
+        return str(explain(self._world.view, self._prop) or "")

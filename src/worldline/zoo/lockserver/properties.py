@@ -1,0 +1,66 @@
+"""What must hold of the lock server: the script of WiDS Checker's figure 5."""
+
+from __future__ import annotations
+
+import worldline as wl
+from worldline.zoo.lockserver.client import Client
+from worldline.zoo.lockserver.messages import Mode
+
+THRESHOLD = 5.0
+"""Seconds for which the size of the pending queue may stay the same. In the fixed system
+it changed at least every 2 seconds, in 20 runs of each of the loads of `BUGS`."""
+
+
+def size_of_queue(view: wl.View) -> int:
+    return len(view[view.nodes[0]].pending)
+
+
+@wl.gauge(initial=0.0)
+def last_change_time(value: float, step: wl.TimedStep, view: wl.View) -> float:
+    """When the size of the pending queue last changed, in seconds."""
+    changed = size_of_queue(view) != view.gauge("pending_size")
+    return step.time if changed else value
+
+
+@wl.gauge(initial=0)
+def pending_size(value: int, step: wl.TimedStep, view: wl.View) -> int:
+    """How many locks are in the pending queue."""
+    return size_of_queue(view)
+
+
+GAUGES = (last_change_time, pending_size)
+"""In this order: the first compares the queue with what the second found before."""
+
+
+def enough_time(view: wl.View) -> float:
+    """Return how much of the threshold the queue has kept its size for."""
+    kept: float = view.time - view.gauge("last_change_time")
+    return min(1.0, kept / THRESHOLD)
+
+
+@wl.liveness(confidence=enough_time)
+def pending_queue_is_empty(view: wl.View) -> bool:
+    """LS-L1: the pending queue gets empty, or at least its size changes."""
+    return size_of_queue(view) == 0
+
+
+@wl.safety
+def exclusive_is_alone(view: wl.View) -> bool:
+    """LS-S1: if several clients hold a lock, all share it.
+
+    A client does not hold what it is releasing: it may be another's already.
+    """
+    shared: set[int] = set()
+    exclusive: set[int] = set()
+    for client in view.of(Client):
+        releasing = view[client].releasepending
+        for lock, mode in view[client].cached.items():
+            if lock in releasing:
+                continue
+            if lock in exclusive or (mode is Mode.EXCLUSIVE and lock in shared):
+                return False
+            (exclusive if mode is Mode.EXCLUSIVE else shared).add(lock)
+    return True
+
+
+PROPERTIES = (exclusive_is_alone, pending_queue_is_empty)

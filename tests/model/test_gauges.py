@@ -1,0 +1,203 @@
+"""Gauges and confidences: what is declared, folded, read and refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import worldline as wl
+
+A, B = wl.ids("a", "b")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@wl.message
+class Ping:
+    pass
+
+
+@wl.node
+class Pinger:
+    """Sends a ping each second; every ping that arrives is counted."""
+
+    got: int = 0
+
+    @wl.start
+    def begin(self, ctx):
+        ctx.set_timer(Pinger.tick, after=1.0)
+
+    @wl.timer
+    def tick(self, ctx):
+        ctx.send(B if ctx.me == A else A, Ping())
+        ctx.set_timer(Pinger.tick, after=1.0)
+
+    @wl.on(Ping)
+    def take(self, ctx, src, msg):
+        self.got += 1
+
+
+def simulated(gauges, properties, **options):
+    system = wl.System({A: Pinger(), B: Pinger()}, gauges=gauges, properties=properties)
+    given = {"seconds": 3.5, "latency": "constant 10ms", "traces": False}
+    return wl.simulate(system, **{**given, **options})
+
+
+@wl.gauge(initial=0)
+def sent(value, step, view):
+    return value + len(step.sends)
+
+
+@wl.gauge(initial=(0.0, 0))
+def last(value, step, view):
+    """When something was sent, and how often by then: what is declared before is new."""
+    return (step.time, view.gauge("sent")) if step.sends else value
+
+
+@wl.gauge(initial=0)
+def ahead(value, step, view):
+    """What is declared later is as it was before the step."""
+    assert not isinstance(view.gauge("later"), str)
+    return view.gauge("later")
+
+
+@wl.gauge(initial=0)
+def later(value, step, view):
+    return value + 1
+
+
+def test_gauges_are_folded_in_order_after_each_event_and_see_the_state_after_it():
+    @wl.gauge(initial=0)
+    def counted(value, step, view):
+        return view[A].got + view[B].got
+
+    @wl.safety
+    def as_sent(view):
+        # Each second both send; 10 ms later both receive.
+        seconds = int(view.time)
+        assert view.gauge("sent") in {2 * seconds, 2 * seconds - 1}
+        assert view.gauge("counted") == view[A].got + view[B].got
+        assert view.gauge("last") == (float(seconds), view.gauge("sent"))
+        assert view.gauge("ahead") == view.gauge("later") - 1
+
+    found = simulated([sent, last, counted, ahead, later], [as_sent])
+    assert (found.verdict, found.events) == (wl.Verdict.UNKNOWN, 12)
+
+    @wl.safety
+    def early(view):
+        return view.time < 2 or view.gauge("sent") < 5
+
+    found = simulated([sent], [early])
+    assert (found.violated.name, found.at, found.violated.steps) == ("early", 3.0, 9)
+
+
+def test_lamport_times_are_those_of_the_trace():
+    @wl.gauge(initial=())
+    def times(value, step, view):
+        return (*value, step.lamport)
+
+    @wl.safety
+    def few(view):
+        return view.gauge("later") < 11
+
+    system = wl.System(
+        {A: Pinger(), B: Pinger()}, gauges=[times, later], properties=[few]
+    )
+    found = wl.simulate(system, seconds=9, traces=True, out="few.wl")
+    assert found.violated is not None
+    run = found.violated.run
+    assert run is not None
+    assert run.steps[-1].step == 9
+
+    @wl.safety
+    def as_recorded(view):
+        recorded = tuple(step.lamport for step in run.steps)
+        if view.gauge("later") == 11:
+            assert view.gauge("times") == recorded
+        return True
+
+    again = simulated(
+        [times, later], [as_recorded], seconds=9, latency="uniform 10ms 50ms"
+    )
+    assert again.verdict is wl.Verdict.UNKNOWN
+    assert again.events > 11
+
+
+def test_a_lamport_time_is_known_to_the_gauge_itself_alone():
+    def hidden(step):
+        return getattr(step, "lam" + "port")
+
+    @wl.gauge(initial=0)
+    def secret(value, step, view):
+        return hidden(step)
+
+    with pytest.raises(wl.ModelError, match=r"gauge secret asks for step.lamport"):
+        simulated([secret], [])
+
+
+@pytest.mark.parametrize(
+    ("initial", "answer", "said"),
+    [
+        (0, [], "gauge bad is a list, which can be changed"),
+        (0, ZeroDivisionError, "gauge bad raised ZeroDivisionError"),
+        ({}, 0, "the initial value of gauge bad is a dict, which can be changed"),
+    ],
+)
+def test_what_a_gauge_must_not_do_is_said_with_its_name(initial, answer, said):
+    def bad(value, step, view):
+        if isinstance(answer, type):
+            raise answer
+        return answer
+
+    with pytest.raises(wl.ModelError, match=said):
+        simulated([wl.gauge(initial=initial)(bad)], [])
+
+
+def test_a_gauge_changes_no_node():
+    @wl.gauge(initial=0)
+    def pushy(value, step, view):
+        view[A].got = 7
+
+    with pytest.raises(wl.ModelError, match=r"gauge pushy assigns to view\[a\].got"):
+        simulated([pushy], [])
+
+
+def test_declarations_that_say_nothing_are_refused():
+    anything: Any = wl
+    with pytest.raises(wl.ModelError, match=r"two gauges are named 'sent'"):
+        wl.System({A: Pinger()}, gauges=[sent, sent])
+    with pytest.raises(wl.ModelError, match=r"System\(gauges=...\) holds"):
+        anything.System({A: Pinger()}, gauges=[lambda value, step, view: value])
+    with pytest.raises(
+        wl.ModelError, match=r"write a function of \(value, step, view\)"
+    ):
+        anything.gauge(initial=0)(lambda value, step: value)
+    with pytest.raises(wl.ModelError, match=r"a function"):
+        wl.gauge(initial=lambda value, step, view: value)
+    with pytest.raises(wl.ModelError, match=r"has no confidence"):
+        anything.liveness()
+    with pytest.raises(wl.ModelError, match=r"the confidence of a property"):
+        anything.liveness(confidence=0.5)
+
+
+def test_a_gauge_that_is_not_there_is_named():
+    @wl.safety
+    def asks(view):
+        return view.gauge("nothing") == 0
+
+    with pytest.raises(wl.ModelError, match=r"property asks reads the gauge 'nothing'"):
+        simulated([], [asks])
+
+
+@pytest.mark.parametrize("answer", [1.5, -0.1, True, None, float("nan"), "1"])
+def test_a_confidence_is_a_number_from_0_to_1(answer):
+    @wl.liveness(confidence=lambda view: answer)
+    def never(view):
+        return False
+
+    with pytest.raises(wl.ModelError, match=r"the confidence of never is "):
+        simulated([], [never])
