@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.model.data.test_values import PLAIN, Colour, Point
 
 import worldline as wl
@@ -181,3 +182,22 @@ def test_ids_of_one_name_are_told_apart_by_their_system():
         thawed = template({node: 1}, {node}).thaw(FIRST)
         assert next(iter(thawed.drawer)) is node
         assert next(iter(thawed.shelf)) is node
+
+
+@settings(max_examples=40)
+@given(PLAIN, PLAIN, PLAIN, st.integers(0, 3))
+def test_a_template_made_after_another_is_as_if_made_alone(before, shelf, after, count):
+    of = template(before, shelf)
+    node = of.thaw(FIRST)
+    node.drawer, node.lower.count = after, count
+    left = of.freeze(node)
+    made, alone = of.after(left), NodeTemplate(KIND, left)
+    assert made.frozen == alone.frozen
+    thawed = made.thaw(FIRST)
+    assert list(vars(thawed)) == list(vars(alone.thaw(FIRST)))
+    assert KIND.freeze(thawed) == left
+    assert made.freeze(thawed) is left
+    # What it was made after is as it was.
+    assert KIND.freeze(of.thaw(FIRST)) == of.frozen
+    thawed.shelf = after
+    assert agrees(made, thawed)

@@ -307,12 +307,19 @@ class Exploration:
 
 @contextlib.contextmanager
 def few_collections() -> Iterator[None]:
-    """Look for cyclic garbage rarely: tables and rows grow and hold no cycles."""
+    """Look for cyclic garbage rarely: tables and rows grow and hold no cycles.
+
+    In the end all that there is counts as old. Else Python would go through millions of
+    new objects as soon as it looks often again.
+    """
     before = gc.get_threshold()
     gc.set_threshold(200_000, 50, 100)
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         gc.set_threshold(*before)
 
 

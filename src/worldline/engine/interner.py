@@ -17,7 +17,8 @@ class Interner:
     Parameters
     ----------
     fingerprint
-        Returns a value's 64-bit content hash, the same in every process.
+        Returns a value's 64-bit content hash, the same in every process; None where
+        nobody asks for contributions to fingerprints.
     columns
         The numbers of the columns whose values live here.
 
@@ -34,7 +35,7 @@ class Interner:
     __slots__ = ("_fingerprint", "births", "clock", "mixes", "numbers", "values")
 
     def __init__(
-        self, fingerprint: Callable[[Any], int], columns: tuple[int, ...]
+        self, fingerprint: Callable[[Any], int] | None, columns: tuple[int, ...]
     ) -> None:
         self._fingerprint = fingerprint
         self.numbers: dict[Hashable, int] = {}
@@ -54,9 +55,10 @@ class Interner:
             return present
         self.values.append(value)
         self.births.append(self.clock)
-        content = self._fingerprint(value)
-        for column, mix in self.mixes.items():
-            mix.append(mixed(content, column))
+        if self._fingerprint is not None:
+            content = self._fingerprint(value)
+            for column, mix in self.mixes.items():
+                mix.append(mixed(content, column))
         return number
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import is_
+from itertools import compress, count
+from operator import is_, is_not
 from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
@@ -129,24 +130,48 @@ class NodeTemplate:
         self.frozen = frozen
         self._kind = kind
         # In the order of declaration, which thawed nodes have to keep.
-        self._values: dict[str, Any] = {}
-        self._changing: list[tuple[str, Callable[[], Any]]] = []
-        self._parts: list[tuple[str, NodeTemplate]] = []
-        self._fields: list[tuple[str, Any, Frozen, Any]] = []
-        for name, item in zip(kind.identity, frozen[1:], strict=True):
-            value: Any = _CHANGING
-            again: Callable[[Any], Frozen] = freeze
-            if name in kind.parts:
-                part = NodeTemplate(kind.parts[name], item)
-                self._parts.append((name, part))
-                again = part.freeze
+        self._values: dict[str, Any] = dict.fromkeys(kind.identity)
+        self._changing: dict[str, Callable[[], Any]] = {}
+        self._parts: dict[str, NodeTemplate] = {}
+        self._fields: list[tuple[str, Any, Frozen, Any]] = [
+            self._field(name, item)
+            for name, item in zip(kind.identity, frozen[1:], strict=True)
+        ]
+
+    def _field(self, name: str, item: Frozen) -> tuple[str, Any, Frozen, Any]:
+        """Note what a field holds; return how it is known again."""
+        value: Any = _CHANGING
+        again: Callable[[Any], Frozen] = freeze
+        if name in self._kind.parts:
+            part = self._parts.get(name)
+            if part is None:
+                part = NodeTemplate(self._kind.parts[name], item)
             else:
-                value = thaw_constant(item, _CHANGING)
-                if value is _CHANGING:
-                    fresh, again = _vessel(item)
-                    self._changing.append((name, fresh))
-            self._values[name] = value
-            self._fields.append((name, value, item, again))
+                part = part.after(item)
+            self._parts[name] = part
+            again = part.freeze
+        else:
+            value = thaw_constant(item, _CHANGING)
+            if value is _CHANGING:
+                self._changing[name], again = _vessel(item)
+        self._values[name] = value
+        return name, value, item, again
+
+    def after(self, frozen: Frozen) -> NodeTemplate:
+        """Return the template of what `freeze` gave: most is as it is here."""
+        other = NodeTemplate.__new__(NodeTemplate)
+        other.frozen = frozen
+        other._kind = self._kind
+        other._values = self._values.copy()
+        other._changing = self._changing.copy()
+        other._parts = self._parts.copy()
+        other._fields = fields = self._fields.copy()
+        for place, is_same in enumerate(map(is_, frozen[1:], self.frozen[1:])):
+            if not is_same:
+                name = fields[place][0]
+                other._changing.pop(name, None)
+                fields[place] = other._field(name, frozen[1 + place])
+        return other
 
     def thaw(self, prototype: Any) -> Any:
         """Return a fresh node; ignored fields get the prototype's value."""
@@ -154,9 +179,9 @@ class NodeTemplate:
         fresh = object.__new__(kind.cls)
         values = fresh.__dict__
         values.update(self._values)
-        for name, copy in self._changing:
+        for name, copy in self._changing.items():
             values[name] = copy()
-        for name, part in self._parts:
+        for name, part in self._parts.items():
             values[name] = part.thaw(prototype.__dict__[name])
         for name in kind.ignored:
             values[name] = first_value(kind.cls, prototype, name)
@@ -179,20 +204,25 @@ class NodeTemplate:
         cls, values = self._kind.cls, node.__dict__
         if type(node) is not cls:
             return freeze(node)
+        made: list[Frozen] | None = None
         try:
-            copiers = [
-                item
-                if (value := values[name]) is before
-                else value
-                if type(value) in ITSELF
-                else again(value)
-                for name, before, item, again in self._fields
-            ]
+            # Most are the very same, which is found without Python code.
+            now = map(values.__getitem__, self._values)
+            for place in compress(count(), map(is_not, now, self._values.values())):
+                name, _, item, again = self._fields[place]
+                value = values[name]
+                frozen = value if type(value) in ITSELF else again(value)
+                if frozen is not item:
+                    if made is None:
+                        made = [*self.frozen]
+                    made[1 + place] = frozen
         except Unfreezable:
             # Fails again, and says where.
             return self._kind.freeze(node)
-        made = (cls, *copiers)
-        return self.frozen if made == self.frozen else made
+        if made is None:
+            return self.frozen
+        after = tuple(made)
+        return self.frozen if after == self.frozen else after
 
 
 def first_value(cls: type, prototype: Any, name: str) -> Any:

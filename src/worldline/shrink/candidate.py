@@ -224,6 +224,18 @@ class CandidateRunner:
                 marks.append(Mark(place, state, transit.copy(), deliveries))
         return ShrunkRun(steps, size_of(steps), tuple(marks))
 
+    def locals_left(self, run: ShrunkRun) -> list[Frozen]:
+        """Return the local state of its node after each step; None if it has no node."""
+        world = self.world
+        world.go_back(run.marks[0].moment)
+        left: list[Frozen] = []
+        for step in run.steps:
+            world.happen(step.known, step.choices)
+            column = step.known.column
+            left.append(None if column < 0 else world.frozen(column))
+        self.executed += len(run.steps)
+        return left
+
     def states(self, run: ShrunkRun) -> list[tuple[Frozen, ...]]:
         """Return the state before each step of a run, and after the last."""
         world = self.world

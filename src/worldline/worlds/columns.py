@@ -40,9 +40,19 @@ def collection_of(system: System) -> Collection | None:
 
 
 def interners(
-    system: System, mail: Collection | None, profile: Untimed = UNTIMED
+    system: System,
+    mail: Collection | None,
+    profile: Untimed = UNTIMED,
+    *,
+    is_hashed: bool = True,
 ) -> list[Interner]:
-    """Return the interner of each column; columns of one kind share theirs."""
+    """Return the interner of each column; columns of one kind share theirs.
+
+    Parameters
+    ----------
+    is_hashed
+        Whether the contributions of values to fingerprints are known.
+    """
     columns = system.layout.columns
     shared: dict[object, Interner] = {}
     each: list[Interner] = []
@@ -54,7 +64,8 @@ def interners(
             )
             is_mail = mail is not None and column.kind is ColumnKind.INBOX
             content = mail.content if mail is not None and is_mail else fingerprint
-            shared[key] = Interner(profile.timed(FREEZING, content), members)
+            timed = profile.timed(FREEZING, content) if is_hashed else None
+            shared[key] = Interner(timed, members)
         each.append(shared[key])
     return each
 

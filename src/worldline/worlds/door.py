@@ -66,7 +66,9 @@ class HandlerDoor(CollectingDoor):
         return self.ask(("sequence",))
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool:
-        if not super().send(part, dst, message):
+        if not self.bounded:
+            self._sends.append((dst, part, message, True))
+        elif not super().send(part, dst, message):
             return False
         envelope = Envelope(self.me, part, message, self.freeze(message))
         self.emit(self._inbox(self._index[dst]), ("put", envelope))

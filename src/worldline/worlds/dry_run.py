@@ -149,7 +149,8 @@ class DryRuns:
         stays = result is Result.WAITS or type(result) is Failure
         after = template.frozen if stays else self._freeze(template, node)
         outcome = door.outcome(result)
-        stuck.note(self.system, index, template.frozen, event, outcome)
+        if outcome.failure is not None:
+            stuck.note(self.system, index, template.frozen, event, outcome)
         return DryRun(after, door.changes, door.path, outcome)
 
     def _execute(

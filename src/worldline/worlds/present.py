@@ -25,7 +25,7 @@ class PresentAnswers:
         Where the handler runs.
     """
 
-    __slots__ = ("_cells", "_changes", "_index", "_system")
+    __slots__ = ("_cells", "_event", "_index", "_system")
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class PresentAnswers:
         self._system = system
         self._cells = cells
         self._index = index
-        self._changes = changes(system, event)
+        self._event = event
 
     def __call__(self, query: Query) -> int:
         system = self._system
@@ -46,7 +46,7 @@ class PresentAnswers:
             column = system.layout.inbox(query[1])
         cell: Any = system.cell(column)
         cell.restore(self._cells[column].freeze())
-        for at, operation in self._changes:
+        for at, operation in changes(system, self._event):
             if at == column:
                 getattr(cell, operation[0])(*operation[1:])
         return state_answer(system, self._index, query, cell)

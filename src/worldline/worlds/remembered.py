@@ -44,6 +44,9 @@ class Parcel:
         self.delivery: RememberedEvent | None = None
 
 
+_NOTHING: frozenset[int] = frozenset()
+
+
 @final
 class RememberedRun:
     """What an event did at one local state.
@@ -94,9 +97,10 @@ class RememberedRun:
         self.changes = changes
         self.folds = folds
         self.parcels = parcels
-        self.touched = frozenset(at for at, _ in dry_run.changes)
+        done, path = dry_run.changes, dry_run.path
+        self.touched = frozenset([at for at, _ in done]) if done else _NOTHING
         self.outcome: Outcome = dry_run.outcome
-        self.answers: QueryPath = [p for p in dry_run.path if p[0][0] != "choose"]
+        self.answers: QueryPath = path and [p for p in path if p[0][0] != "choose"]
 
 
 @final

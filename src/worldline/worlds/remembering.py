@@ -12,14 +12,13 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.engine.decisions import Decision
-from worldline.engine.interner import Interner
 from worldline.engine.tables import Operations, Tables
+from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network.datagrams import delivery
-from worldline.model.node_template import NodeTemplate
 from worldline.model.properties import Property
 from worldline.model.semantics.enabled import listing
 from worldline.model.semantics.execute import Failure, Result
@@ -35,8 +34,10 @@ from worldline.model.view import View
 from worldline.worlds.columns import interners
 from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
+from worldline.worlds.local_templates import LocalTemplates
 from worldline.worlds.present import PresentAnswers
 from worldline.worlds.remembered import (
+    Bound,
     Parcel,
     PresentRow,
     RememberedEvent,
@@ -50,7 +51,6 @@ from worldline.worlds.world import Snapshot
 _INTERNED = frozenset({ColumnKind.LOCAL, ColumnKind.OBSERVER})
 """Columns of which a number is kept; the others have a cell that changes in place."""
 
-_MOST_TEMPLATES = 8_192
 _MOST_VERDICTS = 1 << 18
 
 
@@ -88,7 +88,7 @@ class RememberingWorld:
         ]
         nodes = range(len(system.ids))
         self.inboxes = [self.cells[system.layout.inbox(index)] for index in nodes]
-        self._tables = Tables(interners(system, None), ())
+        self._tables = Tables(interners(system, None, is_hashed=False), ())
         self._kept = [n for n, cell in enumerate(self.cells) if cell is None]
         self._live = [n for n, cell in enumerate(self.cells) if cell is not None]
         self.row = [0] * len(self.cells)
@@ -101,7 +101,7 @@ class RememberingWorld:
             self.row[number] = self._tables.interners[number].intern(frozen)
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._dry_runs = DryRuns(system)
-        self._templates: dict[int, NodeTemplate] = {}
+        self._locals = LocalTemplates(system, self._tables.interners)
         self._events: dict[Event, RememberedEvent] = {}
         self._parcels: list[dict[Envelope, Parcel]] = [{} for _ in system.ids]
         self._thawed: dict[int, Any] = {}
@@ -114,24 +114,34 @@ class RememberingWorld:
 
     def known(self, event: Event) -> RememberedEvent:
         """Return an event with what it is known to do."""
+        if event.kind is Kind.DELIVER and event.envelope is not None:
+            assert event.node is not None
+            index = self.system.index[event.node]
+            parcel = self.parcel(index, event.envelope)
+            if parcel.delivery is None:
+                parcel.delivery = self._new(event)
+            return parcel.delivery
         known = self._events.get(event)
         if known is None:
-            index, column = -1, -1
-            if event.node is not None:
-                index = self.system.index[event.node]
-                column = self.system.layout.local(index)
-            done = changes(self.system, event)
-            envelope, cells = event.envelope, self.cells
-            known = self._events[event] = RememberedEvent(
-                event,
-                index,
-                column,
-                tuple((getattr(cells[at], what[0]), what[1:]) for at, what in done),
-                frozenset(at for at, _ in done),
-                None if envelope is None else self.parcel(index, envelope),
-                listing(self.system, event, cells, cells[Layout.BUDGET]),
-            )
+            known = self._events[event] = self._new(event)
         return known
+
+    def _new(self, event: Event) -> RememberedEvent:
+        index, column = -1, -1
+        if event.node is not None:
+            index = self.system.index[event.node]
+            column = self.system.layout.local(index)
+        done = changes(self.system, event)
+        envelope, cells = event.envelope, self.cells
+        return RememberedEvent(
+            event,
+            index,
+            column,
+            tuple([(getattr(cells[at], what[0]), what[1:]) for at, what in done]),
+            frozenset([at for at, _ in done]),
+            None if envelope is None else self.parcel(index, envelope),
+            listing(self.system, event, cells, cells[Layout.BUDGET]),
+        )
 
     def parcel(self, to: int, envelope: Envelope) -> Parcel:
         """Return a message on its way to a node, the same object each time."""
@@ -150,7 +160,7 @@ class RememberingWorld:
         known = parcel.delivery
         if known is None:
             event = delivery(self.system.ids[parcel.to], parcel.envelope)
-            known = parcel.delivery = self.known(event)
+            known = parcel.delivery = self._new(event)
         return known
 
     def happen(
@@ -238,15 +248,14 @@ class RememberingWorld:
 
     def hashes(self, known: RememberedEvent, run: RememberedRun) -> tuple[int, int]:
         """Return those of the local state now, and of the one that a run leaves."""
-        mixes = self._tables.mixes[known.column]
-        return mixes[self.row[known.column]], mixes[run.local]
+        column = known.column
+        mix, index = self._locals.mix, known.index
+        return mix(index, column, self.row[column]), mix(index, column, run.local)
 
     def options(self, known: RememberedEvent) -> list[tuple[Choices, int]]:
         """Return all combinations of choices of an event, each with its weight."""
         index = max(known.index, 0)
-        column = self.system.layout.local(index)
-        interner = self._tables.interners[column]
-        template = self._template(index, self.row[column], interner)
+        template = self._locals.of(index, self.row[self.system.layout.local(index)])
         asks = self._asks(known)
         runs = self._dry_runs.all_choices(index, template, known.event, asks)
         return [(run.outcome.choices, run.weight()) for run in runs]
@@ -260,9 +269,8 @@ class RememberingWorld:
     ) -> RememberedRun:
         """Run a handler that has not run from here, and remember what it did."""
         event, index = known.event, max(known.index, 0)
-        interner = self._tables.interners[self.system.layout.local(index)]
         number = self.row[self.system.layout.local(index)]
-        template = self._template(index, number, interner)
+        template = self._locals.of(index, number)
         dry_run = self._dry_runs.run(index, template, event, [], asks)
         while (given := corrected(dry_run.path, choices)) is not None:
             dry_run = self._dry_runs.run(index, template, event, given, asks)
@@ -272,34 +280,35 @@ class RememberingWorld:
             and changes_nothing(dry_run, template.frozen)
         )
         folds: list[Operations] = []
-        if not waits and dry_run.outcome.failure is None:
+        if self.system.observers and not waits and dry_run.outcome.failure is None:
             folds = self._folds(event, dry_run)
-        layout = self.system.layout
+        local = -1
+        if known.index >= 0:
+            local = self._locals.left(index, number, template, dry_run.local)
+        changes, parcels = self._bound(dry_run)
         return RememberedRun(
-            -1 if known.index < 0 else interner.intern(dry_run.local),
+            local,
             dry_run,
             waits=waits,
-            changes=tuple(
-                (getattr(self.cells[at], what[0]), what[1:])
-                for at, what in dry_run.changes
-            ),
+            changes=changes,
             folds=tuple(folds),
-            parcels=tuple(
-                self.parcel(layout.columns[at].index, operation[1])
-                for at, operation in dry_run.changes
-                if operation[0] == "put"
-            ),
+            parcels=parcels,
         )
 
-    def _template(self, index: int, number: int, interner: Interner) -> NodeTemplate:
-        template = self._templates.get(number)
-        if template is None:
-            if len(self._templates) >= _MOST_TEMPLATES:
-                self._templates.clear()
-            frozen = interner.values[number]
-            template = NodeTemplate(self.system.types[index], frozen)
-            self._templates[number] = template
-        return template
+    def _bound(self, dry_run: DryRun) -> tuple[tuple[Bound, ...], tuple[Parcel, ...]]:
+        """Return what a handler did to cells, and what it sent."""
+        changes: list[Bound] = []
+        parcels: list[Parcel] = []
+        for at, operation in dry_run.changes:
+            name, arguments = operation[0], operation[1:]
+            if name == "put":
+                index = self.system.layout.columns[at].index
+                parcel = self.parcel(index, *arguments)
+                parcels.append(parcel)
+                # Of equal messages always the same one, which compares fast.
+                arguments = (parcel.envelope,)
+            changes.append((getattr(self.cells[at], name), arguments))
+        return tuple(changes), tuple(parcels)
 
     def _folds(self, event: Event, dry_run: DryRun) -> list[Operations]:
         folds = []
@@ -336,12 +345,14 @@ class RememberingWorld:
 
     def snapshot(self) -> Snapshot:
         """Return the frozen value of every column."""
-        return tuple(
-            self._tables.interners[number].values[self.row[number]]
-            if cell is None
-            else cell.freeze()
-            for number, cell in enumerate(self.cells)
-        )
+        return tuple([self.frozen(column) for column in range(len(self.cells))])
+
+    def frozen(self, column: int) -> Frozen:
+        """Return the frozen value of a column."""
+        cell = self.cells[column]
+        if cell is None:
+            return self._tables.interners[column].values[self.row[column]]
+        return cell.freeze()
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go to the state of a snapshot."""

@@ -211,7 +211,7 @@ def _perform(
         handler = find(system, index, node, context, event, offered=door.offered)
     finally:
         activity.guarding = False
-    if isinstance(handler, Result | Failure):
+    if isinstance(handler, (Result, Failure)):  # a union would be made anew each time
         return handler
     activity.door = door
     try:

@@ -67,14 +67,14 @@ def _by_state(campaign: Campaign, name: str) -> Bunches:
     system = campaign.runner.world.system
 
     def bunches(steps: Sequence[ShrunkStep]) -> list[Bunch]:
-        states = campaign.runner.states(campaign.best)
+        left = campaign.runner.locals_left(campaign.best)
 
         def clock(step: ShrunkStep) -> int | None:
             index = step.known.index
             if index < 0 or name not in system.types[index].identity:
                 return None
             place = 1 + system.types[index].identity.index(name)
-            local: Any = states[step.place + 1][system.layout.local(index)]
+            local: Any = left[step.place]
             return _whole(local[place])
 
         return _together(steps, clock)
