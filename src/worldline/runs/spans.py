@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from worldline.model.properties import Property
+from worldline.model.usercode.running import Series
 from worldline.runs.alarms import Alarms
 from worldline.runs.explain import explain, text_of
 from worldline.trace.json_text import Json
@@ -44,6 +45,8 @@ class SpanWatch:
         Where the run happens, with the instruments of the run if there are any.
     detailed
         Whether to keep the spans, and not only their number.
+    series
+        In which user code of the run is executed; None if each is by itself.
 
     Attributes
     ----------
@@ -53,12 +56,20 @@ class SpanWatch:
         When the confidence was 1 first in the present span; None if it never was.
     """
 
-    def __init__(self, prop: Property, world: Readable, *, detailed: bool) -> None:
+    def __init__(
+        self,
+        prop: Property,
+        world: Readable,
+        *,
+        detailed: bool,
+        series: Series | None = None,
+    ) -> None:
         self.alarms = Alarms()
         self.due: float | None = None
         self._prop = prop
         self._world = world
         self._detailed = detailed
+        self._series = series
         self._spans: list[SpanRecord] = []
         self._begin: tuple[int, float | None, int | None] | None = None
         self._last = 0
@@ -102,7 +113,7 @@ class SpanWatch:
         """Say whether the property is false, and its confidence 1 by now."""
         if not self._may_be_due:
             return False
-        self._asked = self._prop.confident(self._world.view)
+        self._asked = self._prop.confident(self._world.view, self._series)
         return self._asked >= 1
 
     def deadline(self) -> float:
