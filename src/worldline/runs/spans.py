@@ -26,6 +26,10 @@ from worldline.worlds.world import Readable
 MOST = 100
 """Spans of a property that a report keeps: those of the highest confidence."""
 
+_EXPLAINED = 20
+"""The first spans of a property, of which it is said why it was false: to find out takes
+as long as many events. Where it is due, it is found out in any case."""
+
 
 def gauges_record(gauges: Mapping[str, Any]) -> dict[str, Json]:
     """Return the values of gauges as traces spell them; None for what no file can hold."""
@@ -103,7 +107,9 @@ class SpanWatch:
         if self._begin is None:
             self.alarms.spans += 1
             self._begin = (step, self._now(), lamport)
-            self._why, self._sure, self.due = self._explained(), None, None
+            self._why, self._sure, self.due = "", None, None
+            if self.alarms.spans <= _EXPLAINED:
+                self._why = self._explained()
         self._last, self._since = step, self._now()
         instruments = self._world.instruments
         if self._detailed and instruments is not None:
@@ -185,6 +191,6 @@ class SpanWatch:
         return None if instruments is None else instruments.time
 
     def _explained(self) -> str:
-        if not self._detailed or self.alarms.spans > MOST:
+        if not self._detailed:
             return ""
         return str(explain(self._world.view, self._prop) or "")
