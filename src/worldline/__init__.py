@@ -4,8 +4,8 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
-``search``, ``lineage``; ``debug``, ``minimizing``; ``cli``. Imports go down only. This
-file is the public face: ``import worldline as wl``.
+``search``, ``lineage``; ``debug``, ``minimizing``, ``querying``; ``cli``. Imports go down
+only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.report import MinimizeReport, RunSize, SeedRun
     from worldline.model.histories import histories
+    from worldline.querying.asking import QueryResult, query
     from worldline.runs.alarms import Alarms
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
@@ -145,6 +146,7 @@ _LAZY = {
     "worldline.minimizing.minimize": ("minimize",),
     "worldline.minimizing.report": ("MinimizeReport", "RunSize", "SeedRun"),
     "worldline.shrink.progress": ("PassReport", "ShrinkProgress"),
+    "worldline.querying.asking": ("QueryResult", "query"),
     "worldline.search.walks.coverage": ("Coverage",),
     "worldline.search.exhaustive": ("check",),
     "worldline.search.walks.fuzz": ("fuzz",),
@@ -227,6 +229,7 @@ __all__ = [
     "PropertyFailed",
     "PropertyKind",
     "PropertyReport",
+    "QueryResult",
     "Replayed",
     "Report",
     "RunSize",
@@ -282,6 +285,7 @@ __all__ = [
     "on",
     "one_of",
     "part",
+    "query",
     "records",
     "replay",
     "safety",

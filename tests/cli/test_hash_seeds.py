@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,10 @@ QUICK = [
     "check zoo:paxos -p bugs=cb2 -p resets=1",
     "check zoo:single-copy -p servers=2 --json",
     "faults zoo:simple-deliv --report page",
+    (
+        "simulate zoo:paxos -p bugs=cb1 --seeds 80 --loss 0.2 --uplink 1kB --threads 1 "
+        "--weather 'every 2s crash any, at 3s every 2s restart any'"
+    ),
 ]
 MORE = [
     *QUICK,
@@ -31,7 +36,7 @@ def outcomes(commands: list[str], folder: Path, seed: int) -> list[Any]:
     """Run commands in one process; return what each printed and wrote."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.cli.commands", str(folder / str(seed))],
-        input=json.dumps([command.split() for command in commands]),
+        input=json.dumps([shlex.split(command) for command in commands]),
         env={**os.environ, "PYTHONHASHSEED": str(seed)},
         capture_output=True,
         text=True,

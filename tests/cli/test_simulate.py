@@ -108,15 +108,16 @@ def test_a_violation_is_a_trace_with_times_that_is_shown_and_replayed():
 def test_the_least_seed_is_reported_on_any_number_of_processes():
     report = {}
     for threads in ("1", "2"):
-        options = ("--seeds", "40", "--seconds", "2", "--threads", threads, "--json")
-        result = run("simulate", "lease.py", *options)
+        options = ("--seeds", "40", "--seconds", "2", "--threads", threads)
+        result = run("simulate", "lease.py", *options, "--out", "run.wl", "--json")
         told = json.loads(result.out)
         assert (result.status, told["verdict"]) == (1, "violated")
         for name in ("seconds", "events_per_second", "peak_memory"):
             del told[name]
-        report[threads] = told
+        report[threads] = told, Path("run.wl").read_bytes()
     assert report["1"] == report["2"]
-    assert (report["1"]["seed"], report["1"]["seeds"]) == (20, 21)
+    told, _ = report["1"]
+    assert (told["seed"], told["seeds"]) == (20, 21)
 
 
 def test_where_nothing_is_violated_nothing_is_proved():
@@ -191,3 +192,93 @@ def test_weather_on_the_command_line_is_that_of_a_file():
         told.append([line for line in result.out.splitlines() if "(at " in line])
     assert told[0] == told[1]
     assert sum("crash" in line for line in told[0]) == 1
+
+
+LATENCIES = """
+def far(src, dst, drawn):
+    return 0.2 + drawn if src.name == "s" else 0.001
+
+def raising(src, dst, drawn):
+    raise ValueError("no idea")
+
+def negative(src, dst, drawn):
+    return -drawn - 1
+
+def drawn_alone(drawn):
+    return drawn
+"""
+
+
+def test_a_function_says_how_long_messages_take():
+    Path("far.py").write_text(LATENCIES)
+    options = ("--seeds", "50", "--seconds", "5")
+    late = run("simulate", "lease.py", "--latency", "far.py:far", *options)
+    # A grant is as long under way, at least, as an ask takes that comes meanwhile.
+    assert late.status == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("raising", "the latency raised ValueError: no idea (far.py:6"),
+        ("negative", "the latency (far.py:8) gives -1."),
+        ("drawn_alone", "the latency has the parameters (drawn)"),
+        ("missing", "missing"),
+    ],
+)
+def test_a_function_that_gives_no_latency_is_refused(name: str, words: str):
+    Path("far.py").write_text(LATENCIES)
+    said = refusal(run("simulate", "lease.py", "--latency", f"far.py:{name}"))
+    assert words in said
+
+
+def test_links_of_limited_capacity_make_messages_late():
+    options = ("--property", "somebody_holds", "--seconds", "8", "--json")
+    reached = []
+    for limit in ((), ("--uplink", "8bit"), ("--downlink", "8bit")):
+        told = json.loads(run("simulate", "lease.py", *options, *limit).out)
+        reached.append(told["properties"][0]["verdict"])
+    # The two messages have more than eight bytes each.
+    assert reached == ["holds", "unknown", "unknown"]
+    assert "no capacity" in refusal(run("simulate", "lease.py", "--downlink", "0kB"))
+
+
+def test_ctrl_c_prints_what_was_learned():
+    Path("stopped.py").write_text(
+        "import signal\n"
+        + LEASE.replace(
+            "        self.holder = None\n",
+            "        self.holder = None\n        signal.raise_signal(signal.SIGINT)\n",
+        )
+    )
+    options = ("--seeds", "5", "--threads", "1", "--latency", "constant 0ms")
+    result = run("simulate", "stopped.py", *options, "--json")
+    told = json.loads(result.out)
+    assert (result.status, result.err) == (3, "")
+    assert (told["verdict"], told["bound"]) == ("unknown", "interrupted")
+    # The first lease is over a second after the first call that was made.
+    assert told["seeds"] == 1
+    assert 1 < told["virtual_seconds"] < 60
+    assert told["events"] >= 3
+
+
+@pytest.mark.parametrize(
+    ("option", "bound"), [("--max-memory", "memory"), ("--max-seconds", "seconds")]
+)
+def test_a_bound_that_is_hit_ends_the_runs(option: str, bound: str):
+    options = ("--seconds", "1e9", "--property", "somebody_holds", "--json")
+    result = run("simulate", "lease.py", *options, option, "1")
+    told = json.loads(result.out)
+    assert (result.status, told["bound"]) == (3, bound)
+    assert told["events"] > 0
+
+
+@pytest.mark.nightly
+def test_a_handler_that_does_not_return_is_a_violation():
+    endless = LEASE.replace(
+        "self.holds = False\n\n@wl.safety", "while True: pass\n\n@wl.safety"
+    )
+    Path("endless.py").write_text(endless)
+    result = run("simulate", "endless.py", "--latency", "constant 0ms")
+    assert result.status == 1
+    assert "divergence" in result.out

@@ -14,7 +14,7 @@ from worldline.model.network import Capability, Network, permits
 from worldline.worlds.chance import Chance
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.latency import latency_of
+from worldline.worlds.latency import between, latency_of
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.weather import WeatherEvent
 
@@ -165,6 +165,19 @@ def test_timers_fire_after_their_delay_and_messages_arrive_after_their_latency()
         (1.0, "timer at b write"),
     ]
     assert simulation.now == 1.0
+
+
+def test_a_latency_may_depend_on_who_sends_to_whom():
+    def far(src: wl.NodeId, dst: wl.NodeId, drawn: float) -> float:
+        return 0.25 if (src, dst) == (A, B) else 0.125
+
+    latency = latency_of("constant 0s")
+    conditions = Conditions(latency=latency, between=between(far))
+    simulation = Simulation(writers(wl.datagrams()), conditions, 0)
+    assert times(simulation, 0.8)[4:] == [
+        (0.625, "deliver at b Note(number=1) from b"),
+        (0.75, "deliver at b Note(number=1) from a"),
+    ]
 
 
 @pytest.mark.parametrize("network", [wl.datagrams(reordering=False), wl.streams()])

@@ -195,7 +195,9 @@ def test_of_elements_only_those_that_changed_are_asked_again():
 
 
 @pytest.mark.parametrize("what", ["list", "dict", "set in a dict"])
-def test_a_question_that_changes_what_it_reads_is_refused_and_changes_no_node(what: str):
+def test_a_question_that_changes_what_it_reads_is_refused_and_changes_no_node(
+    what: str,
+):
     def spoils(view: wl.View) -> None:
         if what == "list":
             view[A].words.append("spoilt")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from worldline.model.system import System
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: argparse._ActionsContainer) -> None:
     """Let a verb print one JSON object."""
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else"

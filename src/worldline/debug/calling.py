@@ -53,8 +53,8 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 }
 _VIEW = frozenset(
     (
-        *("any_message", "for_each_node", "for_each_pair", "history", "is_finished"),
-        *("is_up", "messages", "of", "timers", "verdict"),
+        *("any_message", "for_each_node", "for_each_pair", "gauge", "history"),
+        *("is_finished", "is_up", "messages", "of", "timers", "verdict"),
     )
 )
 
@@ -129,8 +129,8 @@ _NOTHING = object()
 
 
 def _of_view(view: View, name: str, allowance: Allowance) -> Any:
-    if name == "nodes":
-        return view.nodes
+    if name in ("nodes", "time"):
+        return getattr(view, name)
     return AllowedFunction(name, _asked(view, name)) if name in _VIEW else _NOTHING
 
 

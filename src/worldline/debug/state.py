@@ -130,6 +130,11 @@ def network_state(world: World) -> NodeState:
     ]
     if faults:
         owns["(faults left)"] = faults
+    instruments = world.instruments
+    if instruments is not None and instruments.gauges:
+        owns["(gauges)"] = [
+            f"{name}: {text_of(value)}" for name, value in instruments.gauges.items()
+        ]
     histories = {
         observer.name: encode(world.cells[layout.observer(number)].freeze())
         for number, observer in enumerate(system.observers)

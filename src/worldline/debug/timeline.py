@@ -14,12 +14,13 @@ from typing import TypeAlias, final
 
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
+from worldline.model.instruments import Shown
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, check_nodes
-from worldline.runs.restoring import world_of
+from worldline.runs.restoring import instruments_of, world_of
 from worldline.trace.records import PROLOGUE, StepRecord, Trace
 from worldline.worlds.checkpoint import Checkpoint, go_back, take
 from worldline.worlds.world import World
@@ -83,8 +84,14 @@ class Timeline:
         self._checkpoints: dict[int, Checkpoint] = {}
         self._recent: OrderedDict[int, Checkpoint] = OrderedDict()
         self._at: int | None = None
+        self._shown: list[Shown] = []
         with listening(), watched():
-            self._rerun = Rerun(trace.header, world_of(trace, system))
+            world = world_of(trace, system)
+            instruments = self._instruments = instruments_of(trace, world)
+            if instruments is not None:
+                world.attach(instruments)
+                self._shown.append(instruments.shown())
+            self._rerun = Rerun(trace.header, world)
             self._open(report)
         self.last = self.first + len(self._events)
 
@@ -100,6 +107,8 @@ class Timeline:
                 self.divergence = happened
                 return
             self._events.append(happened)
+            if self._instruments is not None:
+                self._shown.append(self._instruments.shown())
         if not self.trace.steps:
             self._checkpoints[0] = take(self._rerun.world)
 
@@ -141,6 +150,8 @@ class Timeline:
         if self._at != wanted:
             with listening(), watched():
                 self._go(wanted)
+            if self._instruments is not None:
+                self._instruments.show(self._shown[wanted])
         return self._rerun.world
 
     def _go(self, wanted: int) -> None:

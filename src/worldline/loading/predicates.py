@@ -11,13 +11,14 @@ X. Liu et al., "WiDS Checker: Combating Bugs in Distributed Systems", NSDI 2007,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from worldline.loading.files import load_beside
 from worldline.model.arguments import check_path
-from worldline.model.errors import UsageError
+from worldline.model.errors import InputError, UsageError
 from worldline.model.gauges import Gauge
 from worldline.model.properties import Property
 from worldline.model.system import System
@@ -43,7 +44,7 @@ def with_predicates(
     UsageError
         If there is no such file, or it declares neither.
     InputError
-        If it cannot be loaded.
+        If it cannot be loaded, or declares two under one name.
     """
     check_path("predicates", place)
     path = Path(place)
@@ -65,6 +66,12 @@ def with_predicates(
             remedy="declare some in it, outside of functions: @wl.safety, "
             "@wl.liveness(confidence=...), @wl.gauge(initial=...)",
         )
+    for kind, made in (("properties", properties), ("gauges", gauges)):
+        for name, count in Counter(one.name for one in made).items():
+            if count > 1:
+                raise InputError(
+                    f"{path} declares two {kind} named {name!r}", remedy="rename one"
+                )
     notes = [
         f"{one.name} is that of {path}, in the place of the system's"
         for own, others in ((system.properties, properties), (system.gauges, gauges))

@@ -6,10 +6,13 @@ along one run (a simulation, a replay) knows them, and a view of any other refus
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 INSTRUMENTS = -1
 """Stands in a read, in the place of a column, for what no column holds."""
+
+Shown: TypeAlias = tuple[float, dict[str, Any]]
+"""What instruments show at one time: that, and the value of each gauge."""
 
 
 @final
@@ -29,6 +32,15 @@ class Instruments:
     def __init__(self, gauges: dict[str, Any]) -> None:
         self.time = 0.0
         self.gauges = gauges
+
+    def shown(self) -> Shown:
+        """Return what they show."""
+        return self.time, dict(self.gauges)
+
+    def show(self, shown: Shown) -> None:
+        """Let them show what they showed once."""
+        self.time, gauges = shown
+        self.gauges.update(gauges)
 
     def answer(self, what: str, *gauge: str) -> Any:
         """Return the time, or the value of a gauge."""

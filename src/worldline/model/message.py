@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    TypeAlias,
+    TypeVar,
+    dataclass_transform,
+    overload,
+)
 
 from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed
 from worldline.model.data.identity import NodeId
@@ -31,14 +39,31 @@ _MUTABLE_TAGS = {LIST: "list", SET: "set", DICT: "dict"}
 _REMEDY = "use a tuple, a frozenset or wl.FrozenMap: a message is shared, never copied"
 
 
+DeclaredSize: TypeAlias = float | Callable[[Any], float]
+"""Bytes of every message of a class, or what says how many a message has."""
+
+
+@overload
 @dataclass_transform(frozen_default=True)
-def message(cls: type[C]) -> type[C]:
+def message(cls: type[C]) -> type[C]: ...
+@overload
+@dataclass_transform(frozen_default=True)
+def message(*, size: DeclaredSize) -> Callable[[type[C]], type[C]]: ...
+def message(cls: type[Any] | None = None, *, size: DeclaredSize | None = None) -> Any:
     """Make a class a message: a frozen dataclass of immutable plain data.
+
+    Parameters
+    ----------
+    size
+        Bytes that a message has on a link whose capacity is limited, as a number or as a
+        pure function of the message, such as of a block that stands for data which are
+        not in the model. By default those of its canonical encoding.
 
     Raises
     ------
     ModelError
-        If a field is annotated with a mutable type, or has a mutable default.
+        If a field is annotated with a mutable type, or has a mutable default; or if the
+        size is none.
 
     Examples
     --------
@@ -48,6 +73,8 @@ def message(cls: type[C]) -> type[C]:
     >>> Join("a")
     Join(joiner='a')
     """
+    if cls is None:
+        return lambda decorated: _sized(message(decorated), size)
     for name, annotation in inspect.get_annotations(cls).items():
         text = annotation if isinstance(annotation, str) else _spell(annotation)
         mutable = _MUTABLE.search(text)
@@ -63,6 +90,18 @@ def message(cls: type[C]) -> type[C]:
         raise ModelError(f"message {cls.__name__}: {error}", remedy=_REMEDY) from error
     _register(made)
     return made
+
+
+def _sized(cls: type[Any], size: Any) -> type[Any]:
+    is_number = isinstance(size, int | float) and not isinstance(size, bool)
+    if not (callable(size) or (is_number and 0 <= size < math.inf)):
+        raise ModelError(
+            f"message {cls.__name__}: its size is {spelt(size)}",
+            remedy="give a number of bytes, or a function of the message: "
+            "@wl.message(size=lambda block: block.bytes)",
+        )
+    cls.__worldline_size__ = staticmethod(size) if callable(size) else size
+    return cls
 
 
 def _settle_when_made(cls: type[Any]) -> None:
@@ -96,6 +135,7 @@ def _spell(annotation: Any) -> str:
 def _register(cls: type[Any]) -> None:
     names = tuple(field.name for field in dataclasses.fields(cls))
     cls.__worldline_message__ = names
+    cls.__worldline_size__ = getattr(cls, "__worldline_size__", None)
 
     freeze_fields = record_freezer(cls, names)
 

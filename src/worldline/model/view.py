@@ -315,7 +315,8 @@ class View:
         if self._every is not None:
             return self._every(self, pure, 2)
         return all(
-            self._reader.nested(self, pure, pair) for pair in combinations(self.nodes, 2)
+            self._reader.nested(self, pure, pair)
+            for pair in combinations(self.nodes, 2)
         )
 
     def _boxes(self, dst: NodeId | None) -> range | tuple[int, ...]:

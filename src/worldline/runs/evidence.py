@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from worldline.model.errors import Nondeterminism, UsageError
+from worldline.model.errors import Nondeterminism, Timeless, UsageError
 from worldline.model.events import Schedule
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -84,6 +84,20 @@ def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
     if not is_shown_by_a_state or end.deliveries <= _SHORT:
         return None
     return command("minimize", file, target)
+
+
+def _is_of_states(prop: Property, world: DirectWorld) -> bool:
+    """Say whether a property can be judged in a state alone, without its time."""
+    try:
+        prop.judge(world.view)
+    except Timeless:
+        return False
+    return True
+
+
+def _as_it_is(report: PropertyReport) -> PropertyReport:
+    """Return the report on a run that cannot be made shorter, as it rests on times."""
+    return replace(report, minimize=None)
 
 
 @final
@@ -176,7 +190,8 @@ class Evidence:
             trace = self._recorded(run, schedule, ending)
             assert trace.end is not None
             ending = replace(ending, explanation=trace.end.explanation)
-            return self._reported(run, schedule, ending, trace)
+            report = self._reported(run, schedule, ending, trace)
+            return report if _is_of_states(broken, direct) else _as_it_is(report)
         if broken is not None:
             if broken.judge(direct.view).holds:
                 raise Nondeterminism(

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.message import Envelope
 from worldline.model.properties import Property
 from worldline.model.semantics.hidden import PendingTimer, Status
@@ -138,6 +139,8 @@ class _Recording:
         return True
 
     def _label(self, read: ColumnRead) -> str:
+        if read.column == INSTRUMENTS:
+            return " ".join((read.what, *read.detail))
         system = self._system
         index = system.layout.columns[read.column].index
         if read.what in ("history", "verdict"):

@@ -8,6 +8,7 @@ X. Liu et al., "WiDS Checker: Combating Bugs in Distributed Systems", NSDI 2007,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import final
 
@@ -47,7 +48,7 @@ class RunJudge:
         Parameters
         ----------
         event
-            What happened; None if only time went by.
+            What happened; None before the first step.
         counts
             Whether the step is one of the run: in the boot nothing is judged.
         """
@@ -59,6 +60,23 @@ class RunJudge:
             for one in self._watched:
                 one.look(step, lamport)
 
+    def wait(self, until: float | None) -> None:
+        """Let time go by until the next step, or the end of the run."""
+        instruments = self._world.instruments
+        if instruments is None or until is None or until <= instruments.time:
+            return
+        instruments.time = math.nextafter(until, 0.0)
+        self.end()
+
+    def end(self) -> None:
+        """Judge what is due by now."""
+        instruments = self._world.instruments
+        now = 0.0 if instruments is None else instruments.time
+        for one in self._watched:
+            one.wait()
+            if instruments is not None:
+                instruments.time = now
+
     def rows(self) -> tuple[PropertyReport, ...]:
         """Return what the run has shown of each; the last step has been looked at."""
         return tuple(one.row() for one in self._watched)
@@ -66,6 +84,10 @@ class RunJudge:
     def undecided(self) -> tuple[str, ...]:
         """Return what is false at the end and not violated: nobody knows for how long."""
         return tuple(one.name for one in self._watched if one.is_undecided)
+
+
+_DECIDES = {PropertyKind.SAFETY: False, PropertyKind.SOMETIMES: True}
+"""What in one state decides a property, by its kind."""
 
 
 @final
@@ -77,6 +99,7 @@ class _Watched:
         self._prop = prop
         self._answer = standing.of_property(prop)
         self._watch = SpanWatch(prop, world, detailed=True)
+        self._step = 0
         self._decided: int | None = None
         self._is_timeless = False
         self._ends_false = False
@@ -93,20 +116,26 @@ class _Watched:
             return
         try:
             holds = self._answer.value()
-            self._ends_false = not holds
-            is_due = self._note(step, lamport, holds=holds)
         except Timeless:
             self._is_timeless = True
             return
-        if is_due and self._decided is None:
-            self._decided = step
+        self._step, self._ends_false = step, not holds
+        kind = self._prop.kind
+        if kind is not PropertyKind.SOMETIMES:
+            self._watch.look(holds=holds, step=step, lamport=lamport)
+        if kind is not PropertyKind.LIVENESS and holds is _DECIDES[kind]:
+            self._decide()
 
-    def _note(self, step: int, lamport: int | None, *, holds: bool) -> bool:
-        """Note an answer; say whether it decides the property."""
-        if self._prop.kind is PropertyKind.SOMETIMES:
-            return holds
-        is_due = self._watch.look(holds=holds, step=step, lamport=lamport)
-        return is_due or (self._prop.kind is PropertyKind.SAFETY and not holds)
+    def wait(self) -> None:
+        """Ask whether the property is due by now."""
+        if self._watch.is_sure():
+            self._watch.deadline()
+            self._decide()
+        self._watch.note()
+
+    def _decide(self) -> None:
+        if self._decided is None:
+            self._decided = self._step
 
     def row(self) -> PropertyReport:
         """Return what is said of the property."""

@@ -12,7 +12,6 @@ from typing import final
 
 from worldline.loading.predicates import with_predicates
 from worldline.model.errors import Timeless, refuse_no_asserts
-from worldline.model.gauges import first_instruments
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
@@ -32,7 +31,7 @@ from worldline.runs.rerun import (
     check_nodes,
     source_changed,
 )
-from worldline.runs.restoring import world_of
+from worldline.runs.restoring import instruments_of, world_of
 from worldline.show.phrases import NO_PROOF, deadline_phrase
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, SpanRecord, Trace
@@ -191,9 +190,9 @@ class _Again:
     def __init__(self, trace: Trace, system: System, *, judges: bool) -> None:
         self._trace = trace
         self.world = world = world_of(trace, system)
-        if any(step.time is not None for step in trace.steps):
-            at = None if trace.state is None else world.view
-            world.attach(first_instruments(system.gauges, at))
+        instruments = instruments_of(trace, world)
+        if instruments is not None:
+            world.attach(instruments)
         self._rerun = Rerun(trace.header, world)
         self.verified = 0
         self.divergence: Divergence | None = None
@@ -215,6 +214,8 @@ class _Again:
             watched = self.cycle if repeats else None
             if watched is not None:
                 watched.look()
+            if judge is not None:
+                judge.wait(step.time)
             happened = rerun.step(step)
             if isinstance(happened, Divergence):
                 self.divergence = happened
@@ -227,8 +228,8 @@ class _Again:
         instruments = self.world.instruments
         if end is not None and end.time is not None and instruments is not None:
             instruments.time = end.time
-            if judge is not None and trace.steps:
-                judge.look(None, trace.steps[-1].step, None, counts=True)
+        if judge is not None:
+            judge.end()
 
 
 def _judge_in_time(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
@@ -294,4 +295,5 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
         left = [e for e in world.enabled() if not e.kind.is_fault]
         events = "; ".join(map(repr, left))
         return not left, events and f"no deadlock: what can happen is {events}"
-    return False, f"the system has no property {end.property!r}"
+    hint = "" if world.instruments is None else "; does a file of predicates have it?"
+    return False, f"the system has no property {end.property!r}{hint}"

@@ -16,6 +16,8 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import InputError, ModelError, UsageError
 from worldline.model.fields import is_node
+from worldline.model.gauges import first_instruments
+from worldline.model.instruments import Instruments
 from worldline.model.kinds import BUDGETS
 from worldline.model.message import Envelope, is_message
 from worldline.model.network import Mailbox
@@ -34,6 +36,7 @@ from worldline.trace.state import (
 )
 from worldline.worlds.checkpoint import Checkpoint, go_back
 from worldline.worlds.direct import DirectWorld
+from worldline.worlds.world import World
 
 _AS_RECORDED = "begin with the system and the parameters that it was recorded with"
 
@@ -63,6 +66,22 @@ def world_of(trace: Trace, system: System) -> DirectWorld:
     if begins is not None:
         go_back(world, begins)
     return world
+
+
+def instruments_of(trace: Trace, world: World) -> Instruments | None:
+    """Return the instruments of a recorded run before its first step.
+
+    None if it had no clock: then no gauge is folded, either.
+
+    Parameters
+    ----------
+    world
+        In the state in which the trace begins.
+    """
+    if all(step.time is None for step in trace.steps):
+        return None
+    at = None if trace.state is None else world.view
+    return first_instruments(world.system.gauges, at)
 
 
 def restored(system: System, record: StateRecord) -> Checkpoint:

@@ -49,28 +49,37 @@ class SpanWatch:
     ----------
     alarms
         How many there were.
+    due
+        When the confidence was 1 first in the present span; None if it never was.
     """
 
     def __init__(self, prop: Property, world: Readable, *, detailed: bool) -> None:
         self.alarms = Alarms()
+        self.due: float | None = None
         self._prop = prop
         self._world = world
         self._detailed = detailed
         self._spans: list[SpanRecord] = []
         self._begin: tuple[int, float | None, int | None] | None = None
-        self._why = ""
         self._last = 0
+        self._since: float | None = None
+        self._asked = 0.0
         self._sure: float | None = None
-        self._due: float | None = None
         self._gauges: Mapping[str, Any] = {}
+        self._why = ""
 
     @property
     def is_false(self) -> bool:
         """Whether the property was false when it was looked at last."""
         return self._begin is not None
 
-    def look(self, *, holds: bool, step: int, lamport: int | None = None) -> bool:
-        """Note what a property is after a step; say whether it has met its deadline.
+    @property
+    def _may_be_due(self) -> bool:
+        has_time = self._world.instruments is not None
+        return has_time and self.is_false and self._prop.confidence is not None
+
+    def look(self, *, holds: bool, step: int, lamport: int | None = None) -> None:
+        """Note what a property is after a step.
 
         Parameters
         ----------
@@ -79,16 +88,49 @@ class SpanWatch:
         """
         if holds:
             self.end()
-            return False
+            return
         if self._begin is None:
             self.alarms.spans += 1
             self._begin = (step, self._now(), lamport)
-            self._why, self._sure, self._due = self._explained(), None, None
-        self._last = step
+            self._why, self._sure, self.due = self._explained(), None, None
+        self._last, self._since = step, self._now()
         instruments = self._world.instruments
         if self._detailed and instruments is not None:
             self._gauges = dict(instruments.gauges)
-        return self._is_due()
+
+    def is_sure(self) -> bool:
+        """Say whether the property is false, and its confidence 1 by now."""
+        if not self._may_be_due:
+            return False
+        self._asked = self._prop.confident(self._world.view)
+        return self._asked >= 1
+
+    def deadline(self) -> float:
+        """Return when the confidence became 1 that is so by now, in seconds.
+
+        Since the last look nothing but the time has changed.
+        """
+        instruments = self._world.instruments
+        assert instruments is not None, "who asks for a deadline has the time"
+        before, after = self._since or 0.0, instruments.time
+        instruments.time = before
+        if self.is_sure():
+            after = before
+        while before < (middle := before + (after - before) / 2) < after:
+            instruments.time = middle
+            before, after = (before, middle) if self.is_sure() else (middle, after)
+        instruments.time = after
+        self.is_sure()
+        return after
+
+    def note(self) -> None:
+        """Note what `is_sure` has found."""
+        if not self._may_be_due:
+            return
+        self._sure = max(self._asked, self._sure or 0.0)
+        if self._asked >= 1 and self.due is None:
+            self.due, self._why = self._now(), self._explained()
+            self.alarms.reached += 1
 
     def end(self) -> None:
         """Note that a span is over, or that nobody looks any more."""
@@ -103,16 +145,6 @@ class SpanWatch:
         """Return those that are over, in order; of many those of highest confidence."""
         return tuple(sorted(self._spans, key=lambda span: span.first))
 
-    def _is_due(self) -> bool:
-        if self._prop.confidence is None:
-            return False
-        before, sure = self._sure, self._prop.confident(self._world.view)
-        self._sure = sure if before is None else max(before, sure)
-        if sure >= 1 and (before is None or before < 1):
-            self.alarms.reached += 1
-            self._why, self._due = self._explained(), self._now()
-        return sure >= 1
-
     def _present(self) -> SpanRecord:
         assert self._begin is not None
         first, time, lamport = self._begin
@@ -123,7 +155,7 @@ class SpanWatch:
             until=self._now(),
             lamport=lamport,
             confidence=self._sure,
-            due=self._due,
+            due=self.due,
             gauges=gauges_record(self._gauges),
             explanation=self._why,
         )

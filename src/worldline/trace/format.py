@@ -142,7 +142,7 @@ def read_header(path: StrPath) -> Header:
         If there is no such file, or it does not begin as a trace does.
     """
     place, assembler = Path(path), Assembler()
-    with _explained(place, assembler):
+    with explained(place, assembler):
         for line, _ in lines(place, kept=False):
             assembler.take(line)
             break
@@ -235,7 +235,7 @@ def _records(
 ) -> Generator[FileRecord, None, None]:
     """Yield what a file says, line by line: a header, all that it needs, and steps."""
     assembler = Assembler()
-    with _explained(place, assembler):
+    with explained(place, assembler):
         for line, is_whole in lines(place, kept=kept):
             if is_whole or is_json(line):
                 yield assembler.take(line)
@@ -243,7 +243,7 @@ def _records(
 
 
 @contextlib.contextmanager
-def _explained(place: Path, assembler: Assembler) -> Iterator[None]:
+def explained(place: Path, assembler: Assembler) -> Iterator[None]:
     """Say of an error in a file where it is, and what to do."""
     try:
         yield

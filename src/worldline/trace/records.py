@@ -318,8 +318,12 @@ class SpanRecord:
         sure = ""
         if self.confidence is not None:
             sure = f", confidence {self.confidence:.2g}"
-        values = (f", {name} {shorten(show(v), 60)}" for name, v in self.gauges.items())
+        values = (f", {name} {_short(value)}" for name, value in self.gauges.items())
         return f"{when}, {where}{sure}{''.join(values)}"
+
+
+def _short(value: Json) -> str:
+    return f"{value:.6g}" if type(value) is float else shorten(show(value), 60)
 
 
 @final

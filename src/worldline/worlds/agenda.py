@@ -6,6 +6,7 @@ a million nodes each entry is then compared with few others, which are near in m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any, TypeAlias, final
@@ -82,6 +83,14 @@ class Agenda:
         self.now = entry[0]
         return entry
 
+    def next_time(self) -> float:
+        """Return when the next entry comes; infinity if none does."""
+        if not self._due and not self._sudden and not self._begin_slot():
+            return math.inf
+        due, sudden = self._due, self._sudden
+        times = [entry[0] for entry in (*due[-1:], *sudden[:1])]
+        return min(times)
+
     def wait(self, entry: AgendaEntry) -> None:
         """Keep an entry until something has happened at its node."""
         self.waiting.setdefault(entry[2], []).append(entry)
@@ -105,13 +114,9 @@ class Agenda:
 
     def _take_otherwise(self, until: float) -> AgendaEntry | None:
         """Take out what comes next where it may be in another slot, or sudden."""
-        if not self._due and not self._sudden:
-            if not self._slots:
-                self.now = until
-                return None
-            self._slot = heappop(self._slots)
-            self._due = self._later.pop(self._slot)
-            self._due.sort(reverse=True)
+        if not self._due and not self._sudden and not self._begin_slot():
+            self.now = until
+            return None
         due, sudden = self._due, self._sudden
         is_sudden = bool(sudden) and not (due and due[-1] < sudden[0])
         if (sudden[0] if is_sudden else due[-1])[0] > until:
@@ -120,3 +125,12 @@ class Agenda:
         entry = heappop(sudden) if is_sudden else due.pop()
         self.now = entry[0]
         return entry
+
+    def _begin_slot(self) -> bool:
+        """Put the next slot in order; say whether there is one."""
+        if not self._slots:
+            return False
+        self._slot = heappop(self._slots)
+        self._due = self._later.pop(self._slot)
+        self._due.sort(reverse=True)
+        return True

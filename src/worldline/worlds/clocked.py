@@ -33,10 +33,10 @@ from worldline.model.semantics.execute import (
     Result,
     make_context,
     perform,
-    run_plain,
 )
 from worldline.model.semantics.hidden import Hidden, PendingTimer
 from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.plain import run_plain
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.model.usercode.running import Series

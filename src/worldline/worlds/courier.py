@@ -23,6 +23,7 @@ from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.transitions import arrivals
 from worldline.model.system import System
+from worldline.worlds.access_links import AccessLinks, AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld
@@ -59,6 +60,11 @@ class Courier:
         self._held: list[AgendaEntry] = []
         self._last: dict[tuple[int, int], float] = {}
         self._abilities: dict[tuple[str, type], tuple[bool, bool, bool]] = {}
+        self._links = (
+            AccessLinks(conditions.uplink, conditions.downlink, len(system.ids))
+            if conditions.limits_links
+            else None
+        )
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self.world = world = ClockedWorld(system, chance, self._under_way)
         self._partition: Partition = world.around[Layout.PARTITION]
@@ -74,7 +80,10 @@ class Courier:
             count = self._count(index)
             ordered, may_be_lost, may_double = self._able(part, type(message))
             to = self._system.index[dst]
-            at = agenda.now + self._latency(index, count)
+            left = agenda.now
+            if self._links is not None and to != index:
+                left = self._links.leave(index, message, left)
+            at = left + self._latency(index, to, count)
             if ordered:
                 at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
             fate = _ARRIVES
@@ -85,7 +94,7 @@ class Courier:
                 if self._befalls(Chance.DUPLICATE, index, count, share):
                     fate = _DOUBLED
             envelope = OpenEnvelope(me, part, message)
-            agenda.note(at, to, envelope, fate)
+            self._note(at, to, envelope, fate)
             if world.keeps_mail:
                 world.post(to, envelope)
 
@@ -119,6 +128,14 @@ class Courier:
                 return None  # it arrives, and that is no event
         return event
 
+    def come(self, entry: AgendaEntry) -> None:
+        """Let a message that has come to the link of its receiver wait for its turn."""
+        _, _, index, incoming, _ = entry
+        assert self._links is not None
+        message = incoming.envelope.message
+        at = self._links.come(index, message, self._agenda.now)
+        self._agenda.note(at, index, incoming.envelope, incoming.fate)
+
     def heal(self) -> None:
         """Let arrive what a partition has held."""
         self._agenda.again(self._held)
@@ -138,7 +155,8 @@ class Courier:
         for index in range(len(self._system.ids)):
             for peer, link in self.world.mailbox(index).connections().items():
                 if link.error_here:
-                    at = self._agenda.now + self._latency(index, self._count(index))
+                    to = self._system.index[peer]
+                    at = self._agenda.now + self._latency(index, to, self._count(index))
                     self._agenda.note(at, index, peer)
 
     def must_wait(self, index: int, event: Event) -> bool:
@@ -195,9 +213,18 @@ class Courier:
             self._agenda.again([arriving, arriving])
         else:
             self._agenda.again([arriving])
-            at = self._agenda.now + self._latency(src, self._count(src))
-            self._agenda.note(at, index, envelope, _ARRIVES)
+            at = self._agenda.now + self._latency(src, index, self._count(src))
+            self._note(at, index, envelope, _ARRIVES)
         return concerning(kind, node, envelope)
+
+    def _note(self, at: float, index: int, envelope: Envelope, fate: int) -> None:
+        """Note when a message comes to its receiver, or to the link of it."""
+        limited = self._links is not None and self._links.limits_down
+        # What is lost does not get so far.
+        if limited and fate is not _LOST and envelope.src != self._system.ids[index]:
+            self._agenda.note(at, index, AtDownlink(envelope, fate))
+        else:
+            self._agenda.note(at, index, envelope, fate)
 
     def _is_noop(self, index: int, event: Event) -> bool:
         world = self.world
@@ -213,8 +240,9 @@ class Courier:
     def _under_way(self) -> Iterator[tuple[int, Envelope]]:
         entries = [*self._agenda.all(), *self._held]
         for entry in sorted(entries, key=lambda entry: entry[1]):
-            if isinstance(entry[3], Envelope):
-                yield entry[2], entry[3]
+            what = entry[3].envelope if type(entry[3]) is AtDownlink else entry[3]
+            if isinstance(what, Envelope):
+                yield entry[2], what
 
     def _count(self, index: int) -> int:
         """Return how many numbers the messages of a node have taken; take one more."""
@@ -222,9 +250,13 @@ class Courier:
         self._counts[index] = count + 1
         return count
 
-    def _latency(self, index: int, count: int) -> float:
+    def _latency(self, index: int, to: int, count: int) -> float:
         drawn = self._chance.at(Chance.LATENCY, index, count)
-        return self._conditions.latency(drawn) * self.delay
+        between = self._conditions.between
+        if between is None:
+            return self._conditions.latency(drawn) * self.delay
+        ids = self._system.ids
+        return between(ids[index], ids[to], drawn) * self.delay
 
     def _befalls(self, kind: int, index: int, count: int, share: float) -> bool:
         return share > self._chance.at(kind, index, count)

@@ -150,7 +150,9 @@ class Kept:
             return self.is_still(self.seen)
         seen = list(_ITEMS[self._kind](self.seen))
         return len(seen) == len(self._items) and all(
-            item is before if inner is None else item is inner.seen and inner.is_intact()
+            item is before
+            if inner is None
+            else item is inner.seen and inner.is_intact()
             for before, inner, item in zip(self._items, self._inner, seen, strict=True)
         )
 

@@ -6,19 +6,26 @@ import math
 import re
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from worldline.model.errors import UsageError
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import ModelError, UsageError
+from worldline.model.usercode.running import refuse, run_pure
+from worldline.model.usercode.user_errors import spelt
+from worldline.model.usercode.user_functions import check_function, defined_at
 
 Latency: TypeAlias = Callable[[float], float]
 """From a number in [0, 1) to seconds: the quantile function of a distribution."""
+
+LatencyBetween: TypeAlias = Callable[[NodeId, NodeId, float], float]
+"""The same for a message from one node to another."""
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(us|ms|s|m|h|)", re.ASCII)
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
 
 _REMEDY = (
     "write 'constant 10ms', 'uniform 10ms 50ms' or 'lognormal 20ms 0.5': median, and the "
-    "standard deviation of the logarithm"
+    "standard deviation of the logarithm; or FILE.py:function"
 )
 
 _LEAST = 2.0**-54
@@ -69,6 +76,43 @@ def latency_of(text: str) -> Latency:
     if name == "lognormal" and len(given) == 2:
         return _lognormal(seconds_of(given[0]), _spread(given[1]))
     raise UsageError(f"{text!r} is no latency", remedy=_REMEDY)
+
+
+def between(function: LatencyBetween) -> LatencyBetween:
+    """Return a user's function, ``(src, dst, drawn)``, held to giving latencies.
+
+    Raises
+    ------
+    ModelError
+        If it is none. So does what is returned, if the function fails or gives no
+        number of seconds from 0 on.
+    """
+    check_function(function, _WHAT, arguments=3, like=_LIKE)
+
+    def latency(src: NodeId, dst: NodeId, drawn: float) -> float:
+        try:
+            seconds = run_pure(lambda: function(src, dst, drawn), _MARK)
+        except BaseException as error:
+            refuse(_WHAT, function, error, _LIKE_SO)
+        # It is the user's, and may give anything.
+        given: Any = seconds
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not is_number or not 0 <= given < math.inf:
+            raise ModelError(
+                f"{_WHAT}{defined_at(function)} gives {spelt(seconds)} from {src} to "
+                f"{dst}",
+                remedy=_LIKE_SO,
+            )
+        return seconds
+
+    return latency
+
+
+_WHAT = "the latency"
+_LIKE = "def latency(src, dst, drawn): return 0.02 + 0.03 * drawn"
+_LIKE_SO = "let it return seconds, a number from 0 on"
+_MARK = 7
+"""Tells this user code from other."""
 
 
 def _constant(seconds: float) -> Latency:

@@ -29,6 +29,7 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.model.workload import Invocation
+from worldline.worlds.access_links import AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import SetDelay
@@ -114,6 +115,11 @@ class Simulation:
             if sorts[type(entry[3])](self, entry):
                 return True
         return False
+
+    def planned(self, until: float) -> float | None:
+        """Return when the next thing may happen; None if nothing before a time is over."""
+        time = self._agenda.next_time()
+        return time if time <= until else None
 
     @property
     def event(self) -> Event:
@@ -212,6 +218,10 @@ class Simulation:
             return self._happen(self.courier.arrive(entry), index)
         return self._run(entry, handler, (envelope.src, envelope.message))
 
+    def _come(self, entry: AgendaEntry) -> bool:
+        self.courier.come(entry)
+        return False
+
     def _error(self, entry: AgendaEntry) -> bool:
         return self._happen(self.courier.error(entry), entry[2])
 
@@ -276,6 +286,7 @@ _SORTS: dict[type, Callable[[Simulation, AgendaEntry], bool]] = {
     PendingTimer: Simulation._timer,
     OpenEnvelope: Simulation._message,
     Envelope: Simulation._message,
+    AtDownlink: Simulation._come,
     NodeId: Simulation._error,
     Kind: Simulation._start,
     int: Simulation._script,

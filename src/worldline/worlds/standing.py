@@ -36,9 +36,7 @@ class StandingAnswer(Asker, Generic[T]):
 
     __slots__ = ("_ask", "_evaluations", "_last", "_name", "_standing")
 
-    def __init__(
-        self, standing: Standing, ask: Callable[[View], T], name: str
-    ) -> None:
+    def __init__(self, standing: Standing, ask: Callable[[View], T], name: str) -> None:
         super().__init__(standing)
         self._standing = standing
         self._ask = ask

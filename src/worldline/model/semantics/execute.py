@@ -17,7 +17,7 @@ from worldline.model.errors import name_of
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network import Capability, carrier
-from worldline.model.node import Handler, NodeType
+from worldline.model.node import NodeType
 from worldline.model.semantics.offers import guards_of, is_offered, is_over, looking
 from worldline.model.system import System
 from worldline.model.usercode import activity, running
@@ -186,56 +186,17 @@ def perform(
         if activity.stop is not None:
             raise activity.stop
     except BaseException as error:
-        return _failure(error, system.types[index], event)
+        return failure_of(error, system.types[index], event)
     finally:
         running.leave(entered)
     return result
 
 
-def run_plain(
-    series: running.Series,
-    kind: NodeType,
-    node: Any,
-    context: Context,
-    door: Door,
-    handler: Handler,
-    arguments: tuple[Any, ...],
-) -> Result | Failure:
-    """Run a handler of `NodeType.plain_on` or `plain_timers`, as `perform` would.
-
-    Without an event: a world that can tell which handler it is needs none.
-
-    Parameters
-    ----------
-    arguments
-        Those behind the context.
-    """
-    series.enter(hash(handler.name))
-    try:
-        if activity.stop is not None:
-            raise activity.stop
-        activity.door = door
-        returned = handler.function(node, context, *arguments)
-        activity.door = None
-        if node.__dict__.keys() != kind.roles.keys():
-            kind.check_fields(node, _name_at(kind, handler.name))
-        if returned is not None:
-            check_ran(returned, _name_at(kind, handler.name))
-        if activity.stop is not None:
-            raise activity.stop
-    except BaseException as error:
-        activity.door = None
-        return _failure(error, kind, handler.name)
-    finally:
-        series.leave()
-    return Result.HANDLED
-
-
-def _failure(error: BaseException, kind: NodeType, what: Event | str) -> Failure:
+def failure_of(error: BaseException, kind: NodeType, what: Event | str) -> Failure:
     """Return how a handler failed; raise what is no failure of its own."""
     cause = running.cause(error)
     if isinstance(cause, Diverged):
-        at = handler_name(kind, what) if type(what) is Event else _name_at(kind, what)
+        at = handler_name(kind, what) if type(what) is Event else name_at(kind, what)
         return Failure("divergence", at, str(cause), "")
     if running.is_ours(cause):
         raise cause from None
@@ -273,10 +234,11 @@ def handler_name(kind: NodeType, event: Event) -> str:
         kind = kind.parts[name]
     handler = kind.on.get(type(event.payload)) if event.kind is Kind.DELIVER else None
     name = handler.name if handler is not None else event.name or event.kind.value
-    return _name_at(kind, name)
+    return name_at(kind, name)
 
 
-def _name_at(kind: NodeType, name: str) -> str:
+def name_at(kind: NodeType, name: str) -> str:
+    """Return what a handler of a class is called."""
     return f"{kind.cls.__name__}.{name}"
 
 

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from worldline.options.common import SystemOptions
 from worldline.options.declaring import Group, option
-from worldline.options.values import Amount, Function, InPython, Seconds, Text, Whole
+from worldline.options.values import (
+    Amount,
+    Function,
+    InPython,
+    Seconds,
+    Text,
+    Whole,
+)
 
 if TYPE_CHECKING:
+    from worldline.model.data.identity import NodeId
     from worldline.search.report import Progress
 
 
@@ -28,8 +36,9 @@ class SimulateOptions(SystemOptions):
         ),
         Group(
             "conditions",
-            "A DURATION is written as in 20ms, 1.5s or 10m.",
-            ("latency", "loss", "duplicate", "rate", "weather"),
+            "A DURATION is written as in 20ms, 1.5s or 10m; what a link carries in a "
+            "second as in 1Mbit or 500kB.",
+            ("latency", "uplink", "downlink", "loss", "duplicate", "rate", "weather"),
         ),
     )
 
@@ -38,11 +47,22 @@ class SimulateOptions(SystemOptions):
     )
     events: int | None = option(None, "events of each run, at most", Whole())
     seeds: int = option(1, "runs to make: with --seed, and those after it", Whole())
-    latency: str = option(
+    latency: str | Callable[[NodeId, NodeId, float], float] = option(
         "uniform 10ms 50ms",
         "how long messages take: 'constant D', 'uniform D D' or 'lognormal D SPREAD', "
-        "where D is a DURATION and SPREAD the standard deviation of the logarithm",
+        "where D is a DURATION and SPREAD the standard deviation of the logarithm; or "
+        "FILE.py:function, which is given sender, receiver and a number drawn from "
+        "[0, 1), and returns seconds",
         Text("MODEL"),
+    )
+    uplink: str | None = option(
+        None,
+        "what the link of each node carries out in a second: a message occupies it for "
+        "as long as its bytes take, and others wait (default: any amount)",
+        Text("CAPACITY"),
+    )
+    downlink: str | None = option(
+        None, "the same of what it carries in (default: any amount)", Text("CAPACITY")
     )
     loss: float = option(
         0.0,
@@ -64,6 +84,12 @@ class SimulateOptions(SystemOptions):
         None,
         "crashes, cuts and the like, written out or as a TOML file; see below",
         Text("WEATHER"),
+    )
+    predicates: Path | str | None = option(
+        None,
+        "judge the properties of this Python file, too, with its gauges; one that has a "
+        "name of the system's goes over that",
+        Text("FILE.py"),
     )
     interval: float | None = option(
         None,

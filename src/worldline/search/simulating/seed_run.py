@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import final
@@ -106,8 +107,8 @@ class Recording:
         self._steps.append((event, outcome))
         self._times.append(time)
 
-    def witnessed(self, simulation: Simulation) -> Witnessed:
-        """Return the run up to now, as somebody claims it who wants it confirmed."""
+    def witnessed(self, simulation: Simulation, ended: float) -> Witnessed:
+        """Return the run up to a time, as somebody claims it who wants it confirmed."""
         failure = simulation.world.failure
         steps, boots = self._steps, self._boots
         boot = tuple((event, outcome.choices) for event, outcome in steps[:boots])
@@ -116,7 +117,7 @@ class Recording:
             expected=steps[boots:],
             end=None if failure else simulation.world.snapshot(),
             times=tuple(self._times),
-            ended=simulation.now,
+            ended=ended,
         )
 
 
@@ -160,6 +161,7 @@ class JudgedRun:
         asks = any(one.asks_lamport for one in gauges) or (detailed and self._watches)
         self._lamport = LamportClock(world) if asks else None
         self._step: tuple[int, int | None] = (0, None)
+        self._followed = list(self._watches.values())
         self._at_once = [
             (number, standing.of_property(prop))
             for number, prop in enumerate(question.wanted)
@@ -177,7 +179,7 @@ class JudgedRun:
         for number, watch in self._watches.items():
             watch.end()
             tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
-        tally.virtual = simulation.now
+        tally.virtual = self._instruments.time
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
@@ -185,19 +187,15 @@ class JudgedRun:
         question, simulation, tally = self._question, self.simulation, self.tally
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
-        count, due = 0, 0.0
+        count, tick = 0, 0.0
         while True:
-            until = question.seconds if interval is None else min(due, question.seconds)
-            has_happened = simulation.advance(until)
-            self._instruments.time = simulation.now
-            if not has_happened:
-                if interval is not None and self._violates(self._late):
+            until = (
+                question.seconds if interval is None else min(tick, question.seconds)
+            )
+            if not self._advance(until):
+                if self._is_over(until):
                     return
-                if until == question.seconds:
-                    # Between two events nothing changes but the time.
-                    self._violates(self._at_once)
-                    return
-                due += interval or 0.0
+                tick += interval or 0.0
                 continue
             count += 1
             if recording is not None:
@@ -210,12 +208,46 @@ class JudgedRun:
             if count >= boots and self._violates(self._at_once):
                 return
             if tally.events == question.events:
-                tally.bound = "events"
+                tally.bound = None if self._is_due(self._at_once) else "events"
                 return
             if not count % _LOOK:
                 self._look()
                 if not question.wanted:
                     simulation.world.touched.clear()
+
+    def _advance(self, until: float) -> bool:
+        """Let the next thing happen; say whether anything did before a time was over.
+
+        Nothing does, either, where something is due before.
+        """
+        simulation, instruments = self.simulation, self._instruments
+        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
+            if planned > simulation.now:
+                instruments.time = math.nextafter(planned, 0.0)
+                if self._is_due(self._at_once):
+                    return False
+            if simulation.advance(planned):
+                instruments.time = simulation.now
+                return True
+        has_happened = simulation.advance(until)
+        instruments.time = simulation.now
+        return has_happened
+
+    def _may_be_due(self) -> bool:
+        return any(watch.is_false for watch in self._followed)
+
+    def _is_over(self, time: float) -> bool:
+        """Judge at a time at which nothing happens; say whether the run is over."""
+        if self.tally.violated is not None:
+            return True
+        if self._violates(self._late) or self._is_due(self._late):
+            return True
+        if time < self._question.seconds:
+            return False
+        # Since the last event nothing has changed but the time.
+        if not self._is_due(self._at_once):
+            self._violates(self._at_once)
+        return True
 
     def _take(self, step: int) -> None:
         """Fold the last event into the gauges."""
@@ -232,6 +264,23 @@ class JudgedRun:
             self._look_again(is_late=False)
             fold(gauges, self._instruments, timed, self._standing.view)
 
+    def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
+        """Say whether something is due by now that was false when it was asked last."""
+        watches = [(n, self._watches[n]) for n, _ in asked if n in self._watches]
+        sure = [(number, watch) for number, watch in watches if watch.is_sure()]
+        if sure:
+            now, due = self._instruments.time, []
+            for number, watch in sure:
+                self._instruments.time = now
+                due.append((watch.deadline(), number))
+            # The run ends with the first of them, and the others are not so sure by then.
+            self._instruments.time, self.tally.violated = min(due)
+            for _, watch in watches:
+                watch.is_sure()
+        for _, watch in watches:
+            watch.note()
+        return bool(sure)
+
     def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Ask what may have changed; say whether a property is violated."""
         if not asked:
@@ -242,11 +291,9 @@ class JudgedRun:
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
             if number in self._watches:
-                watch, (step, lamport) = self._watches[number], self._step
-                if not watch.look(holds=holds, step=step, lamport=lamport):
-                    continue
-                self.tally.violated = number
-                return True
+                step, lamport = self._step
+                self._watches[number].look(holds=holds, step=step, lamport=lamport)
+                continue
             if not holds and is_safety:
                 self.tally.violated = number
                 return True
@@ -280,6 +327,9 @@ class JudgedRun:
             for number, answer in answers
             if not answer.has_elements
         ]
+        # Of the late ones nobody knows whether they are still false.
+        at_once = [number for number, _ in self._at_once]
+        self._followed = [w for number, w in self._watches.items() if number in at_once]
 
     def _is_any_false(self) -> bool:
         """Say whether a property is false that may be: it gets nearer to its deadline."""

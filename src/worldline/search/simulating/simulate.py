@@ -6,13 +6,17 @@ which things happen to real systems; it never proves that there are none.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.room import memory_mb, peak_memory_mb
+from worldline.loading.loader import function_for, is_function
 from worldline.loading.opening import SystemTarget, open_system
+from worldline.loading.predicates import with_predicates
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import Nondeterminism, UsageError, refuse_no_asserts
 from worldline.model.network import Capability, permits
 from worldline.model.properties import Property, PropertyKind
@@ -23,7 +27,7 @@ from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
 from worldline.runs.alarms import Alarms
 from worldline.runs.evidence import Evidence
-from worldline.runs.record import Ending
+from worldline.runs.record import UNDECLARED, Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
@@ -43,8 +47,14 @@ from worldline.search.simulating.weather_file import (
     weather_of,
 )
 from worldline.shrink.spread import Spread
+from worldline.worlds.access_links import capacity_of
 from worldline.worlds.conditions import Conditions
-from worldline.worlds.latency import latency_of
+from worldline.worlds.latency import (
+    Latency,
+    LatencyBetween,
+    between,
+    latency_of,
+)
 
 _CHUNK = 32
 """Seeds that one process runs, at most, before it says what came of them."""
@@ -53,7 +63,7 @@ _FAULTS = {"loss": "drops", "duplicate": "duplicates"}
 """The faults, by their names in `Faults`, that options need."""
 
 
-@verb(SimulateOptions, Progress)
+@verb(SimulateOptions, Progress, NodeId)
 def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     """Run a system by the clock, once for each seed, until one run violates a property.
 
@@ -72,14 +82,31 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         If the options say nothing of this system, or it cannot be run by a clock.
     """
     refuse_no_asserts()
-    made = open_system(system, options.parameters)
+    opened = made = open_system(system, options.parameters)
     _refuse_timeless(made)
+    notes: tuple[str, ...] = ()
+    if options.predicates is not None:
+        made, notes = with_predicates(opened, options.predicates)
     wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
     question = _question(made, judged, options)
     with held(), watched():
         seeds = _Seeds(question, options)
         seeds.run()
-        return seeds.answer(wanted)
+        report = seeds.answer(wanted)
+    if options.predicates is None:
+        return report
+    own = [_with_file(row, opened, options.predicates) for row in report.properties]
+    return replace(report, properties=tuple(own), notes=(*report.notes, *notes))
+
+
+def _with_file(row: PropertyReport, system: System, file: Path | str) -> PropertyReport:
+    """Return a row whose commands name the file that declares its property."""
+    if row.replay is None:
+        return row
+    again = f"{row.replay} --predicates {shlex.quote(str(file))}"
+    # Only the system itself is known to who makes a run shorter.
+    is_own = row.name in {p.name for p in system.properties} or row.name in UNDECLARED
+    return replace(row, replay=again, minimize=row.minimize if is_own else None)
 
 
 def _refuse_timeless(system: System) -> None:
@@ -103,8 +130,12 @@ def _question(
     needed = {fault for name, fault in _FAULTS.items() if getattr(options, name)}
     made = _injected(system, needed | faults_of(entries))
     weather = weather_of(entries, made, options.weather or "")
+    model, function = _latencies(options.latency, made)
     conditions = Conditions(
-        latency=latency_of(options.latency),
+        latency=model,
+        between=function,
+        uplink=_capacity(options.uplink),
+        downlink=_capacity(options.downlink),
         loss=options.loss,
         duplicate=options.duplicate,
         rate=options.rate,
@@ -118,6 +149,20 @@ def _question(
         events=options.events,
         interval=options.interval,
     )
+
+
+def _latencies(
+    given: str | LatencyBetween, system: System
+) -> tuple[Latency, LatencyBetween | None]:
+    """Return a model of latencies, and a user's function that takes its place."""
+    if isinstance(given, str) and not is_function(given):
+        return latency_of(given), None
+    function = function_for(system, given) if isinstance(given, str) else given
+    return latency_of("constant 0s"), between(function)
+
+
+def _capacity(given: str | None) -> float | None:
+    return None if given is None else capacity_of(given)
 
 
 def _injected(system: System, faults: set[str]) -> System:
@@ -244,7 +289,7 @@ class _Seeds:
                 f"violated something after {first.events} events",
                 "does so no more, or after others",
             )
-        claimed = recording.witnessed(judged.simulation)
+        claimed = recording.witnessed(judged.simulation, again.virtual)
         self._reported = again
         prop = None
         failure = judged.simulation.world.failure

@@ -17,6 +17,38 @@ RING_SECONDS, FINGER_SECONDS = 10.0, 20.0
 """How long after the last join or failure ring and fingers are to be right."""
 
 _FAILURES = (wl.Kind.CRASH, wl.Kind.RESET, wl.Kind.TRANSPORT_ERROR)
+"""What happens when a node fails, and what tells another of it."""
+
+
+@wl.gauge(initial=frozenset())
+def joining(
+    value: frozenset[wl.NodeId], step: wl.TimedStep, view: wl.View
+) -> frozenset[wl.NodeId]:
+    """Return the nodes that are joining, without a look at those where nothing was."""
+    node = step.node
+    if node is None:
+        return value
+    is_joining = view.is_up(node) and view[node].state is State.JOINING
+    return value if is_joining is (node in value) else value ^ {node}
+
+
+@wl.gauge(initial=0.0)
+def last_churn(value: float, step: wl.TimedStep, view: wl.View) -> float:
+    """Return when a node was last joining, failed, or heard of a failure."""
+    is_churn = step.event.kind in _FAILURES or view.gauge("joining")
+    return step.time if is_churn else value
+
+
+def stabilized(view: wl.View) -> float:
+    """Return how sure it is that the ring has settled: figure 2 of WiDS Checker."""
+    churn: float = view.gauge("last_churn")
+    return min(1.0, (view.time - churn) / RING_SECONDS)
+
+
+def fingers_settled(view: wl.View) -> float:
+    """Return how sure it is that the fingers have settled, which takes longer."""
+    churn: float = view.gauge("last_churn")
+    return min(1.0, (view.time - churn) / FINGER_SECONDS)
 
 
 @wl.safety
@@ -61,6 +93,7 @@ def is_in_ring(view: wl.View, node: wl.NodeId) -> bool:
     return view.is_up(node) and view[node].state is State.JOINED
 
 
+@wl.liveness(confidence=stabilized)
 def ring_consistency(view: wl.View) -> bool:
     """CH-L1: who comes before a node has this node for its successor.
 
@@ -84,6 +117,7 @@ def follows(view: wl.View, before: object, node: wl.NodeId) -> bool:
     )
 
 
+@wl.liveness(confidence=fingers_settled)
 def correct_fingers(view: wl.View) -> None:
     """CH-L2: every finger is the first node at or behind where it begins."""
     ring = sorted(key_of(node) for node in view if is_in_ring(view, node))
@@ -97,3 +131,13 @@ def correct_fingers(view: wl.View) -> None:
                 f"finger {number} of {node}, which begins at {start}, "
                 f"is {finger} and not n{right}"
             )
+
+
+OF_RING = (
+    alone_on_both_sides,
+    predecessor_is_nearest,
+    find_queue_is_bounded,
+    ring_consistency,
+)
+OF_FINGERS = (correct_fingers,)
+GAUGES = (joining, last_churn)

@@ -148,7 +148,7 @@ class Chord:
 
     def _hop_to(self, key: int) -> Address:
         """Return the last node before a key that this one knows."""
-        known = [*self.successors, *self.fingers]
+        known = [self.successors[0], *self.fingers]
         if "wids2" not in self.bugs:
             known = [node for node in known if node is not None]
         ahead = [
@@ -170,8 +170,16 @@ class Chord:
     def stabilize(self, ctx: wl.Context) -> None:
         """Ask the successor whether it still is, and for those after it."""
         ctx.set_timer(Chord.stabilize, after=STABILIZE_PERIOD)
+        self._estimate()
         if self.successors[0] != self.me:
             self._tell(ctx, self.successors[0], GetPred())
+
+    def _estimate(self) -> None:
+        """Work out how many nodes there are if all stand as far apart as these."""
+        others = [node for node in self.successors if node != self.me]
+        if others or "wids1" in self.bugs:
+            gap = distance(self.key, key_of(self.successors[-1]), self.bits)
+            self.estimate = (len(others) << self.bits) // gap
 
     @wl.on(GetPred, when=lambda self, src, msg: self.state is State.JOINED)
     def get_pred(self, ctx: wl.Context, src: wl.NodeId, msg: GetPred) -> None:
@@ -259,10 +267,6 @@ class Chord:
     def fix_fingers(self, ctx: wl.Context) -> None:
         """Look up one finger."""
         ctx.set_timer(Chord.fix_fingers, after=FIX_PERIOD)
-        others = [node for node in self.successors if node != self.me]
-        if others or "wids1" in self.bugs:
-            gap = distance(self.key, key_of(self.successors[-1]), self.bits)
-            self.estimate = (len(others) << self.bits) // gap
         self._find(ctx, FindPred(self.start_of(self.next_finger), self.me))
 
     def start_of(self, number: int) -> int:

@@ -120,8 +120,10 @@ class Client:
 
     @wl.start
     def start(self, ctx: wl.Context) -> None:
+        """Let the threads of all clients begin one after the other."""
+        rank = ctx.nodes.index(ctx.me) / len(ctx.nodes)
         for number in self.threads:
-            first = self.rest * number / len(self.threads)
+            first = self.rest * (number - 1 + rank) / len(self.threads)
             ctx.set_timer(Client.want, number, after=first)
 
     @wl.timer

@@ -1,0 +1,50 @@
+"""Handlers of which nothing has to be asked before they run, and how to run them quickly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.model.context import Context, Door
+from worldline.model.node import Handler, NodeType
+from worldline.model.semantics.execute import Failure, Result, failure_of, name_at
+from worldline.model.usercode import activity, running
+from worldline.model.usercode.user_functions import check_ran
+
+
+def run_plain(
+    series: running.Series,
+    kind: NodeType,
+    node: Any,
+    context: Context,
+    door: Door,
+    handler: Handler,
+    arguments: tuple[Any, ...],
+) -> Result | Failure:
+    """Run a handler of `NodeType.plain_on` or `plain_timers`, as `perform` would.
+
+    Without an event: a world that can tell which handler it is needs none.
+
+    Parameters
+    ----------
+    arguments
+        Those behind the context.
+    """
+    series.enter(hash(handler.name))
+    try:
+        if activity.stop is not None:
+            raise activity.stop
+        activity.door = door
+        returned = handler.function(node, context, *arguments)
+        activity.door = None
+        if node.__dict__.keys() != kind.roles.keys():
+            kind.check_fields(node, name_at(kind, handler.name))
+        if returned is not None:
+            check_ran(returned, name_at(kind, handler.name))
+        if activity.stop is not None:
+            raise activity.stop
+    except BaseException as error:
+        activity.door = None
+        return failure_of(error, kind, handler.name)
+    finally:
+        series.leave()
+    return Result.HANDLED
