@@ -150,7 +150,7 @@ class View:
     crashed nodes are included.
     """
 
-    __slots__ = ("_every", "_instruments", "_made", "_reader", "_system")
+    __slots__ = ("_every", "_instruments", "_made", "_of", "_reader", "_system")
 
     def __init__(
         self, system: Structure, reader: Reader, instruments: Instruments | None = None
@@ -161,6 +161,7 @@ class View:
         self._every: Callable[[View, Pure, int], bool] | None
         self._every = getattr(reader, "every", None)
         self._made: dict[NodeId, NodeView] = {}
+        self._of: dict[type, tuple[NodeId, ...]] | None = None
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
@@ -169,8 +170,14 @@ class View:
 
     def of(self, kind: type) -> tuple[NodeId, ...]:
         """Return the nodes of one class, in order of declaration."""
-        system = self._system
-        return tuple(n for n in system.ids if isinstance(system.nodes[n], kind))
+        if self._of is None:
+            self._of = {}
+        found = self._of.get(kind)
+        if found is None:
+            nodes = self._system.nodes
+            found = tuple(n for n in self._system.ids if isinstance(nodes[n], kind))
+            self._of[kind] = found
+        return found
 
     def __getitem__(self, node: NodeId) -> NodeView:
         try:

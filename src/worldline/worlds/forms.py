@@ -14,6 +14,7 @@ from typing import Any, Protocol, final
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.usercode import activity
+from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.running import run_pure
 from worldline.model.usercode.user_functions import verdict
 from worldline.model.view import ColumnRead, Pure, View, holds_for
@@ -241,7 +242,9 @@ class Form:
             asker.spoil()
 
     def _ask(self, element: Element) -> bool:
-        # Done for every element of which something has changed, so with few calls.
+        # Done for every element of which something has changed, so with few calls. Each
+        # is an execution of its own: that there are many does not make one suspect.
+        clock.execution += 1
         count = self._evaluations
         audited = count < _AUDITED_FIRST or not count % _AUDITED_EVERY
         if audited or element.forms is not None:

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar, final
 
 from worldline.model.events import Event
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import Series, check, run_pure
-from worldline.model.view import Pure, View
+from worldline.model.view import ColumnRead, Pure, View
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.forms import Asker, Form, is_audited
 from worldline.worlds.watches import Watches
@@ -73,6 +74,23 @@ class StandingAnswer(Asker, Generic[T]):
 
 
 @final
+class _Onlooker(Asker):
+    """Who looks at every state, and is told nothing."""
+
+    __slots__ = ()
+
+    def read(self, read: ColumnRead) -> Any:
+        """Answer a read; gauges change while others look."""
+        instruments = self._shared.world.instruments
+        if read.column == INSTRUMENTS and instruments is not None:
+            return instruments.answer(read.what, *read.detail)
+        return super().read(read)
+
+    def spoil(self) -> None:
+        """Do nothing: what was read is put right in the view."""
+
+
+@final
 class Standing:
     """The cached verdicts of a world's present state.
 
@@ -100,6 +118,19 @@ class Standing:
         self.pending: list[Form] = []
         self.spoilt: set[StandingAnswer[Any]] = set()
         self._forms: dict[tuple[Pure, int], Form] = {}
+        self._onlooker: _Onlooker | None = None
+        self._looks = 0
+
+    @property
+    def view(self) -> View:
+        """The present state, for what is worked out at every event, such as gauges.
+
+        In it stays what was read: collections are copied when they have changed. Those
+        who look only look, which is audited as for predicates.
+        """
+        if self._onlooker is None:
+            self._onlooker = _Onlooker(self)
+        return self._onlooker.view
 
     def of(self, question: Callable[[View], T]) -> StandingAnswer[T]:
         """Return the answer to a pure function of a view."""
@@ -120,6 +151,10 @@ class Standing:
 
     def look_again(self, touched: set[int]) -> None:
         """Compare what was read with what is there now, in columns that were touched."""
+        if self._onlooker is not None:
+            if is_audited(self._looks):
+                self._onlooker.audit("a gauge")
+            self._looks += 1
         self.watches.look(touched)
 
     def is_as_before(self) -> bool:

@@ -265,8 +265,9 @@ class JudgedRun:
             lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
         if gauges:
-            timed, world = simulation.timed_step(lamport), simulation.world
-            fold(gauges, self._instruments, timed, world.view, world.series)
+            self._look_again(is_late=False)
+            timed, series = simulation.timed_step(lamport), simulation.world.series
+            fold(gauges, self._instruments, timed, self._standing.view, series)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
@@ -312,7 +313,9 @@ class JudgedRun:
     def _look_again(self, *, is_late: bool) -> Standing:
         """Compare what was read with what is there now; return what stands then."""
         touched, late = self.simulation.world.touched, self._standing_late
-        touched.add(INSTRUMENTS)
+        touched.add(
+            INSTRUMENTS
+        )  # the time has gone on, and gauges may have been folded
         self._standing.look_again(touched)
         if self._late:
             self._touched |= touched
