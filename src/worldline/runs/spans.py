@@ -26,9 +26,9 @@ from worldline.worlds.world import Readable
 MOST = 100
 """Spans of a property that a report keeps: those of the highest confidence."""
 
-_EXPLAINED = 20
-"""The first spans of a property, of which it is said why it was false: to find out takes
-as long as many events. Where it is due, it is found out in any case."""
+_EXPLAINED = 5
+"""The first spans of a property, of which a simulation says why it was false: to find out
+takes as long as many events. Where it is due, it is found out in any case."""
 
 
 def gauges_record(gauges: Mapping[str, Any]) -> dict[str, Json]:
@@ -50,7 +50,8 @@ class SpanWatch:
     detailed
         Whether to keep the spans, and not only their number.
     series
-        In which user code of the run is executed; None if each is by itself.
+        In which user code of the run is executed; None if each is by itself, as in a
+        replay, which has the time to explain each span.
 
     Attributes
     ----------
@@ -108,7 +109,7 @@ class SpanWatch:
             self.alarms.spans += 1
             self._begin = (step, self._now(), lamport)
             self._why, self._sure, self.due = "", None, None
-            if self.alarms.spans <= _EXPLAINED:
+            if self.alarms.spans <= (MOST if self._series is None else _EXPLAINED):
                 self._why = self._explained()
         self._last, self._since = step, self._now()
         instruments = self._world.instruments
