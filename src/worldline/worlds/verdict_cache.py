@@ -12,7 +12,7 @@ from typing import Any, final
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
-from worldline.model.answers import answer
+from worldline.model.answers import answer, holds_for
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
 from worldline.model.errors import Timeless
@@ -23,7 +23,7 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, Pure, View
 from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]
