@@ -26,7 +26,7 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.structure import Structure
 from worldline.model.usercode import activity
-from worldline.model.usercode.user_functions import check_function, verdict
+from worldline.model.usercode.user_functions import check_function
 
 R = TypeVar("R", bound="Reader")
 
@@ -273,26 +273,14 @@ class View:
 
     @property
     def time(self) -> float:
-        """Seconds since the run began.
-
-        Raises
-        ------
-        ModelError
-            In everything but `simulate` and `replay`, which alone know it.
-        """
+        """Seconds since the run began, in `simulate` and `replay`; else `Timeless`."""
         if self._instruments is None:
             raise Timeless(_who(), "the time")
         time: float = self._reader.read(_TIME)
         return time
 
     def gauge(self, name: str) -> Any:
-        """Return the value of a gauge.
-
-        Raises
-        ------
-        ModelError
-            If there is none of that name; in everything but `simulate` and `replay`.
-        """
+        """Return the value of a gauge, in `simulate` and `replay`; else `Timeless`."""
         if self._instruments is None:
             raise Timeless(_who(), f"the gauge {name!r}")
         if name not in self._instruments.gauges:
@@ -407,13 +395,3 @@ class NodeView:
 
 def _who() -> str:
     return activity.judging or "a property"
-
-
-def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
-    """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
-    predicate = function.function
-    try:
-        value = predicate(view, *nodes)
-    except AssertionError:
-        return False
-    return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")

@@ -29,8 +29,6 @@ from worldline.worlds.standing import Standing, StandingAnswer
 FAILED = -1
 """Stands for a handler that failed, in the place of a property."""
 
-_MARK = hash("confidences")
-
 _LOOK = 256
 """Events between two looks at time and memory."""
 
@@ -172,7 +170,7 @@ class JudgedRun:
         self._standing_late = Standing(world, world.series)
         self._touched: set[int] = set()
         self._watches = {
-            number: SpanWatch(prop, world, detailed=detailed)
+            number: SpanWatch(prop, world, detailed=detailed, series=world.series)
             for number, prop in enumerate(question.wanted)
             if prop.kind is PropertyKind.LIVENESS
         }
@@ -292,8 +290,8 @@ class JudgedRun:
             lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
         if gauges:
-            timed, series = simulation.timed_step(lamport), simulation.world.series
             self._look_again(is_late=False)
+            timed, series = simulation.timed_step(lamport), simulation.world.series
             fold(gauges, self._instruments, timed, self._standing.view, series)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
@@ -301,8 +299,7 @@ class JudgedRun:
         watches = [(n, self._watches[n]) for n, _ in asked if n in self._watches]
         if not watches:
             return False
-        series = self.simulation.world.series
-        sure = series.run(lambda: [one for one in watches if one[1].is_sure()], _MARK)
+        sure = [(number, watch) for number, watch in watches if watch.is_sure()]
         if sure:
             now, due = self._instruments.time, []
             for number, watch in sure:
