@@ -35,6 +35,12 @@ from benchmarks.results import Part
 SIZES = (1_000, 10_000, 100_000)
 EVENTS_A_NODE = 10
 LEAST_EVENTS = 200_000
+MOST_JUDGED = 10_000
+
+JUDGED = (
+    "With two local properties after each event, and one of all nodes each second "
+    "(`--judged`):"
+)
 
 
 @wl.message
@@ -168,9 +174,7 @@ def measured(nodes: int, each: int, *, judged: bool) -> Cost:
     command = [sys.executable, __file__, "--here", "--each", str(each), str(nodes)]
     command += ["--judged"] * judged
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    cost = Cost(*json.loads(done.stdout))
-    print(cost, flush=True)
-    return cost
+    return Cost(*json.loads(done.stdout))
 
 
 def figure(costs: Sequence[Cost], judged: Sequence[Cost]) -> str:
@@ -212,13 +216,20 @@ def main() -> None:
     if arguments.here:
         print(json.dumps(measure(arguments.sizes[0], each, judged=judged)))
         return
-    costs = [measured(size, each, judged=judged) for size in arguments.sizes]
-    if arguments.plot is not None:
-        named = ([], costs) if judged else (costs, [])
-        arguments.plot.write_text(figure(*named), "utf-8")
+    if not (arguments.plot or arguments.write):
+        for size in arguments.sizes:
+            print(measured(size, each, judged=judged), flush=True)
+        return
+    costs = [measured(size, each, judged=False) for size in arguments.sizes]
+    few = [size for size in arguments.sizes if size <= MOST_JUDGED]
+    looked = [measured(size, each, judged=True) for size in few]
+    if arguments.plot:
+        arguments.plot.write_text(figure(costs, looked), "utf-8")
+    part = Part("simulate")
+    part.say(table(costs))
+    part.say(JUDGED)
+    part.say(table(looked))
     if arguments.write:
-        part = Part("simulate")
-        part.say(table(costs))
         part.write()
 
 
