@@ -90,7 +90,7 @@ def no_news_from_the_future(view: wl.View) -> bool:
 def all_tick_alike(view: wl.View) -> bool:
     """Of all nodes: nobody is far ahead of the others."""
     ticks = [view[node].ticks for node in view]
-    return max(ticks) - min(ticks) <= 1
+    return bool(max(ticks) - min(ticks) <= 1)
 
 
 def system(nodes: int, *, judged: bool) -> wl.System:
