@@ -209,25 +209,28 @@ class JudgedRun:
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
         count, tick = 0, 0.0
+        until = question.seconds if interval is None else 0.0
+        follows = bool(question.system.gauges or self._lamport or self._watches)
         while True:
-            until = (
-                question.seconds if interval is None else min(tick, question.seconds)
-            )
             if not self._advance(until):
                 if self._is_over(until):
                     return
                 tick += interval or 0.0
+                until = min(tick, question.seconds)
                 continue
             count += 1
             if recording is not None:
                 recording.add(simulation.event, simulation.outcome(), simulation.now)
-            tally.events = max(0, count - boots)
             if simulation.world.failure is not None:
+                tally.events = max(0, count - boots)
                 tally.violated = FAILED
                 return
-            self._take(count - boots)
-            if count >= boots and self._violates(self._at_once):
-                return
+            if follows:
+                self._take(count - boots)
+            if count >= boots:
+                tally.events = count - boots
+                if self._violates(self._at_once):
+                    return
             if tally.events == question.events:
                 tally.bound = None if self._is_due(self._at_once) else "events"
                 return
@@ -242,7 +245,11 @@ class JudgedRun:
         Nothing does, either, where something is due before.
         """
         simulation, instruments = self.simulation, self._instruments
-        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
+        while (
+            self._followed
+            and self._may_be_due()
+            and (planned := simulation.planned(until)) is not None
+        ):
             if planned > simulation.now:
                 instruments.time = math.nextafter(planned, 0.0)
                 if self._is_due(self._at_once):
