@@ -62,9 +62,9 @@ CASES = {
         published=19.3,
     ),
     "lockserver": Case("zoo:lockserver", published=3.8),
-    "chord": Case("zoo:chord", published=4.2),
+    "bitvault": Case("zoo:bitvault", {"tempo": "0.1"}, published=9.4),
+    "chord": Case("zoo:chord", {"size": "10", "bits": "8"}, published=4.2),
     "raft": Case("zoo:raft"),
-    "randtree": Case("zoo:randtree", {"size": "8"}),
 }
 
 Recorded = list[tuple[Event, Outcome, float]]
@@ -73,7 +73,9 @@ Recorded = list[tuple[Event, Outcome, float]]
 def opened(case: Case) -> System:
     """Return the system of a case, in which messages can be lost if they are."""
     made = open_system(case.target, case.parameters)
-    return made.under_injection("drops without limit", ("drops",)) if case.loss else made
+    return (
+        made.under_injection("drops without limit", ("drops",)) if case.loss else made
+    )
 
 
 def judged(system: System) -> list[Property]:
@@ -85,9 +87,7 @@ def judged(system: System) -> list[Property]:
     ]
 
 
-def simulated(
-    case: Case, system: System, seed: int, wanted: list[Property]
-) -> float:
+def simulated(case: Case, system: System, seed: int, wanted: list[Property]) -> float:
     """Run a seed by the clock; return the processor seconds."""
     conditions = Conditions(
         latency=latency_of("uniform 10ms 50ms"), loss=case.loss, rate=case.rate

@@ -159,6 +159,8 @@ class CellWatch:
         if asker not in self.readers:
             self.readers[asker] = None
             asker.reads.append(self)
+        if self.read.column == INSTRUMENTS:
+            self.look()  # a gauge sees what those before it have in the same step
         if self.is_told:
             self._answer = _UNKNOWN  # should it raise
             self.is_told = False
