@@ -16,13 +16,14 @@ from worldline.model.answers import answer
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, View, holds_for
 from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]
