@@ -62,9 +62,9 @@ CASES = {
         published=19.3,
     ),
     "lockserver": Case("zoo:lockserver", published=3.8),
-    "chord": Case("zoo:chord", published=4.2),
+    "bitvault": Case("zoo:bitvault", {"tempo": "0.1"}, published=9.4),
+    "chord": Case("zoo:chord", {"size": "10", "bits": "8"}, published=4.2),
     "raft": Case("zoo:raft"),
-    "randtree": Case("zoo:randtree", {"size": "8"}),
 }
 
 Recorded = list[tuple[Event, Outcome, float]]

@@ -7,8 +7,9 @@ from typing import Any
 
 from worldline.model.data.identity import NodeId
 from worldline.model.message import Envelope
+from worldline.model.pure import Pure
 from worldline.model.usercode.user_functions import verdict, yes_or_no
-from worldline.model.view import ColumnRead, Pure, View
+from worldline.model.view import ColumnRead, View
 
 
 def of_messages(

@@ -15,11 +15,12 @@ from typing import Any, Generic, TypeVar, final
 from worldline.model.events import Event
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
+from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import Series, check, run_pure
-from worldline.model.view import ColumnRead, Pure, View
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.forms import Asker, Form, is_audited
 from worldline.worlds.watches import Watches

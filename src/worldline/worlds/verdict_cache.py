@@ -17,13 +17,14 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
 from worldline.model.errors import Timeless
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
-from worldline.model.view import ColumnRead, Pure, View
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]

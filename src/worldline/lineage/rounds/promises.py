@@ -13,10 +13,11 @@ from worldline.model.answers import answer, holds_for
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.system import System
-from worldline.model.view import ColumnRead, Pure, Reader, View
+from worldline.model.view import ColumnRead, Reader, View
 
 FAILURE = "exception"
 """The promise that every system makes: no handler fails."""

@@ -196,7 +196,7 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
         if frame.f_globals is own or _is_library(frame.f_code.co_filename):
-            return None  # the clock looks; and how many lines Worldline needs is its part
+            return None  # the clock looks, and how many lines Worldline has is its part
         if event == "line" and activity.running:
             left -= 1
             if left < 0:

@@ -345,9 +345,7 @@ class JudgedRun:
     def _look_again(self, *, is_late: bool) -> Standing:
         """Compare what was read with what is there now; return what stands then."""
         touched, late = self.simulation.world.touched, self._standing_late
-        touched.add(
-            INSTRUMENTS
-        )  # the time has gone on, and gauges may have been folded
+        touched.add(INSTRUMENTS)  # time has gone on, and gauges may have been folded
         self._standing.look_again(touched)
         if self._late:
             self._touched |= touched

@@ -13,10 +13,11 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
+from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.one_thread import claim, release
-from worldline.model.view import ColumnRead, Pure, View
+from worldline.model.view import ColumnRead, View
 
 _ENDS = 16
 _OTHERS = 32
