@@ -19,7 +19,7 @@ from worldline.runs.evidence import Witnessed
 from worldline.runs.lamport import LamportClock
 from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
-from worldline.search.simulating.sampling import Sample, Sampler
+from worldline.search.simulating.sampling import RunSample, Sampler
 from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.lasting import lasting, made_to_last
@@ -98,7 +98,7 @@ class SeedTally:
     bound: str | None = None
     alarms: dict[int, Alarms] = field(default_factory=dict)
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[RunSample] = field(default_factory=list)
 
 
 @final
