@@ -16,7 +16,7 @@ from worldline.zoo.bitvault import PROPERTIES, SWITCHES, system
 from worldline.zoo.bitvault.properties import stabilized
 from worldline.zoo.bitvault.ring import id_of, neighbours, owner_of, ring
 
-FIRST = {"wids1": 0, "wids2": 0, "wids3": 1}
+FIRST = {"wids1": 0, "wids2": 0, "wids3": 0}
 """The least seed with which the command of a bug finds it."""
 
 NAMES = [prop.name for prop in PROPERTIES]
