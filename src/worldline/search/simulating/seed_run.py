@@ -210,7 +210,9 @@ class JudgedRun:
         boots = len(system.ids) if system.boot == "before" else 0
         count, tick = 0, 0.0
         until = question.seconds if interval is None else 0.0
-        follows = bool(question.system.gauges or self._lamport or self._watches)
+        follows = bool(
+            question.system.gauges or self._lamport or self._watches or self._sampler
+        )
         while True:
             if not self._advance(until):
                 if self._is_over(until):
@@ -284,7 +286,7 @@ class JudgedRun:
             sampler.go_on(self._instruments.time)
         self._fold(step)
         if sampler is not None:
-            sampler.note(self.tally.events)
+            sampler.note(max(0, step))
 
     def _fold(self, step: int) -> None:
         """Fold the last event into the gauges."""
