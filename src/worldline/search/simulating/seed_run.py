@@ -211,6 +211,7 @@ class JudgedRun:
         count, tick = 0, 0.0
         until = question.seconds if interval is None else 0.0
         follows = bool(question.system.gauges or self._lamport or self._watches)
+        follows = follows or self._sampler is not None
         while True:
             if not self._advance(until):
                 if self._is_over(until):
@@ -221,16 +222,14 @@ class JudgedRun:
             count += 1
             if recording is not None:
                 recording.add(simulation.event, simulation.outcome(), simulation.now)
+            tally.events = count - boots if count > boots else 0
             if simulation.world.failure is not None:
-                tally.events = max(0, count - boots)
                 tally.violated = FAILED
                 return
             if follows:
                 self._take(count - boots)
-            if count >= boots:
-                tally.events = count - boots
-                if self._violates(self._at_once):
-                    return
+            if count >= boots and self._violates(self._at_once):
+                return
             if tally.events == question.events:
                 tally.bound = None if self._is_due(self._at_once) else "events"
                 return
