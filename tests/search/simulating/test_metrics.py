@@ -98,6 +98,13 @@ def test_samples_count_what_a_recorder_sees():
             assert sample.gauges == (len(arrived),)
 
 
+def test_events_are_counted_without_gauges_too():
+    found = wl.simulate(paxos(size=3), seconds=3, metrics="m.csv")
+    taken = rows("m.csv")
+    assert sum(int(row["events"]) for row in taken) == found.events > 0
+    assert sum(int(row["messages"]) for row in taken) == found.messages
+
+
 def test_nodes_that_are_up_are_counted():
     storm = "at 1.5s crash any, at 3.5s restart any"
     wl.simulate(measured_paxos(), seconds=5, weather=storm, metrics="m.csv")

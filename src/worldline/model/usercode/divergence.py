@@ -45,6 +45,10 @@ _MOST_MISSED = 1_000
 _ASLEEP = 0.01
 """The share of the time below which code that is running is taken to sleep."""
 
+_LOOKS = int(LIMIT_S / PATIENCE_S)
+"""Looks after which it is: the clock wakes who sleeps, and not who is kept waiting for a
+processor or for memory."""
+
 
 _LIBRARY = str(Path(contextlib.__file__).parent)
 
@@ -74,13 +78,21 @@ class _Clock:
         Whether the execution can be run again under a budget.
     counting
         Whether it runs under one.
-    since
-        Processor time and time when the clock first saw it.
+    since, looks
+        Processor time and time when the clock first saw it, and how often it has since.
     missed
         How often it was spared since; see `_is_users`.
     """
 
-    __slots__ = ("counting", "execution", "missed", "repeatable", "seen", "since")
+    __slots__ = (
+        "counting",
+        "execution",
+        "looks",
+        "missed",
+        "repeatable",
+        "seen",
+        "since",
+    )
 
     def __init__(self) -> None:
         self.execution = 0
@@ -88,6 +100,7 @@ class _Clock:
         self.repeatable = False
         self.counting = False
         self.since = (0.0, 0.0)
+        self.looks = 0
         self.missed = 0
 
 
@@ -147,12 +160,15 @@ def _due() -> Stop | None:
         return type(activity.stop)(*activity.stop.args)
     now = time.thread_time(), time.monotonic()
     if clock.seen != clock.execution:
-        clock.seen, clock.since, clock.missed = clock.execution, now, 0
+        clock.seen, clock.since = clock.execution, now
+        clock.looks = clock.missed = 0
         return None
+    clock.looks += 1
     used, passed = now[0] - clock.since[0], now[1] - clock.since[1]
     if clock.repeatable and not clock.counting:
         return Suspected()
-    if used >= LIMIT_S or (passed >= LIMIT_S and used < passed * _ASLEEP):
+    sleeps = passed >= LIMIT_S and used < passed * _ASLEEP and clock.looks >= _LOOKS
+    if used >= LIMIT_S or sleeps:
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
     return None
 

@@ -210,8 +210,9 @@ class JudgedRun:
         boots = len(system.ids) if system.boot == "before" else 0
         count, tick = 0, 0.0
         until = question.seconds if interval is None else 0.0
-        follows = bool(question.system.gauges or self._lamport or self._watches)
-        follows = follows or self._sampler is not None
+        follows = bool(
+            question.system.gauges or self._lamport or self._watches or self._sampler
+        )
         while True:
             if not self._advance(until):
                 if self._is_over(until):
@@ -222,14 +223,16 @@ class JudgedRun:
             count += 1
             if recording is not None:
                 recording.add(simulation.event, simulation.outcome(), simulation.now)
-            tally.events = count - boots if count > boots else 0
             if simulation.world.failure is not None:
+                tally.events = max(0, count - boots)
                 tally.violated = FAILED
                 return
             if follows:
                 self._take(count - boots)
-            if count >= boots and self._violates(self._at_once):
-                return
+            if count >= boots:
+                tally.events = count - boots
+                if self._violates(self._at_once):
+                    return
             if tally.events == question.events:
                 tally.bound = None if self._is_due(self._at_once) else "events"
                 return
@@ -283,7 +286,7 @@ class JudgedRun:
             sampler.go_on(self._instruments.time)
         self._fold(step)
         if sampler is not None:
-            sampler.note(self.tally.events)
+            sampler.note(max(0, step))
 
     def _fold(self, step: int) -> None:
         """Fold the last event into the gauges."""
