@@ -326,8 +326,11 @@ class JudgedRun:
         """Ask what may have changed; say whether a property is violated."""
         if not asked:
             return False
-        standing = self._look_again(is_late=asked is self._late)
-        if standing.is_as_before() and not self._is_any_false():
+        if asked is self._late:
+            stands = self._look_again(is_late=True).is_as_before()
+        else:
+            stands = self._stands()
+        if stands and not (self._watches and self._is_any_false()):
             return False
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
@@ -344,16 +347,30 @@ class JudgedRun:
             self._sort()
         return False
 
+    def _stands(self) -> bool:
+        """Say whether the last event leaves all as it was that is asked after each."""
+        touched, standing = self.simulation.world.touched, self._standing
+        if standing.reads_instruments:
+            touched.add(INSTRUMENTS)
+        stands = standing.stands(touched)
+        if self._late:
+            self._touched |= touched
+        touched.clear()
+        return stands
+
     def _look_again(self, *, is_late: bool) -> Standing:
         """Compare what was read with what is there now; return what stands then."""
-        touched, late = self.simulation.world.touched, self._standing_late
-        touched.add(INSTRUMENTS)  # time has gone on, and gauges may have been folded
-        self._standing.look_again(touched)
+        touched, standing = self.simulation.world.touched, self._standing
+        if standing.reads_instruments:
+            touched.add(INSTRUMENTS)  # time has gone on, and gauges may be others
+        standing.look_again(touched)
         if self._late:
             self._touched |= touched
         touched.clear()
         if not is_late:
-            return self._standing
+            return standing
+        late = self._standing_late
+        self._touched.add(INSTRUMENTS)
         late.look_again(self._touched)
         self._touched.clear()
         return late
@@ -368,6 +385,9 @@ class JudgedRun:
             for number, answer in answers
             if not answer.has_elements
         ]
+        for _, answer in answers:
+            if not answer.has_elements:
+                answer.retire()
         # Of the late ones nobody knows whether they are still false.
         at_once = [number for number, _ in self._at_once]
         self._followed = [w for number, w in self._watches.items() if number in at_once]
