@@ -72,29 +72,18 @@ _ALL = 2
 gc.callbacks.append(_collecting)
 
 
-def begin(mark: int, *, again: bool) -> Diverged | None:
+def begin(mark: int, *, repeatable: bool) -> Diverged | None:
     """Note that an execution begins; return what is known to become of it.
 
     Parameters
     ----------
     mark
         Tells different code apart, so that a wrong number accuses nobody.
-    again
-        Whether it is the latest one, once more.
+    repeatable
+        Whether it can be run again, under a budget; that is no execution of its own.
     """
-    if not again:
-        _beat.number += 1
-    _words[1] = mark
-    _words[0] = _beat.number
-    if _beat.given_up and (_beat.number, mark) in _beat.given_up:
-        return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
-    return None
-
-
-def begin_next(mark: int) -> Diverged | None:
-    """Do what `begin` and `divergence.begin` do, for what is not run again."""
     clock.execution += 1
-    clock.repeatable = False
+    clock.repeatable = repeatable
     number = _beat.number
     if not clock.counting:
         number += 1

@@ -94,19 +94,6 @@ class _Clock:
 clock = _Clock()  # to change an attribute of a class takes several times as long
 
 
-def begin(*, repeatable: bool) -> bool:
-    """Note that another execution of user code begins.
-
-    Returns
-    -------
-    bool
-        Whether it runs under a budget, and so for the second time.
-    """
-    clock.execution += 1
-    clock.repeatable = repeatable
-    return clock.counting
-
-
 def begin_to_look() -> None:
     """Let the time of the code that is running count from the next look."""
     clock.seen = -1
@@ -201,7 +188,8 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
     claimed, before = claim(), sys.gettrace()
     sys.settrace(trace)
     clock.counting = True
-    begin(repeatable=False)
+    clock.execution += 1
+    clock.repeatable = False
     try:
         return run()
     finally:

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, final
 
 from worldline.model.errors import ModelError, name_of, one_line
-from worldline.model.usercode import activity, beat, divergence
+from worldline.model.usercode import activity, beat
 from worldline.model.usercode.divergence import Diverged, Stop, Suspected, within_budget
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
@@ -56,8 +56,7 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
     entered = activity.running, limit, claimed
     room = HEADROOM if limit < HEADROOM else limit
     sys.setrecursionlimit(_Stack.depth(mark) + room)
-    is_again = divergence.begin(repeatable=repeatable)
-    activity.stop = beat.begin(mark, again=is_again)
+    activity.stop = beat.begin(mark, repeatable=repeatable)
     activity.running = True
     return entered
 
@@ -105,7 +104,7 @@ class Series:
             room = max(self._limit, HEADROOM)
             self._room = _Stack.depth(mark) + room - _NEARER
         sys.setrecursionlimit(self._room)
-        activity.stop = beat.begin_next(mark)
+        activity.stop = beat.begin(mark, repeatable=False)
         activity.running = True
 
     def leave(self) -> None:
