@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from worldline.loading.opening import open_system
 from worldline.model.events import Event
-from worldline.model.gauges import TimedStep, first_instruments, fold
+from worldline.model.gauges import first_instruments, fold
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
@@ -62,9 +62,9 @@ CASES = {
         published=19.3,
     ),
     "lockserver": Case("zoo:lockserver", published=3.8),
-    "chord": Case("zoo:chord", published=4.2),
+    "bitvault": Case("zoo:bitvault", {"tempo": "0.1"}, published=9.4),
+    "chord": Case("zoo:chord", {"size": "10", "bits": "8"}, published=4.2),
     "raft": Case("zoo:raft"),
-    "randtree": Case("zoo:randtree", {"size": "8"}),
 }
 
 Recorded = list[tuple[Event, Outcome, float]]
@@ -136,7 +136,7 @@ def replayed(system: System, steps: Recorded, wanted: list[Property]) -> float:
         instruments.time = when
         standing.look_again(touched_by(world, event))
         if gauges:
-            timed = TimedStep.of(happened.as_step(event), when, None)
+            timed = happened.as_timed(event, when, None)
             fold(gauges, instruments, timed, standing.view)
         standing.look_again({INSTRUMENTS})
         if not standing.is_as_before():

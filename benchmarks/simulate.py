@@ -7,24 +7,40 @@ of its own for each size.
     python benchmarks/simulate.py                   1,000, 10,000 and 100,000 nodes
     python benchmarks/simulate.py --each 2 1000000  others, with so many events a node
     python benchmarks/simulate.py --judged 10000    two local properties, one of all nodes
+    python benchmarks/simulate.py 1000 10000 100000 1000000 --plot FILE.svg --write
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import worldline as wl
 from worldline.search.simulating.seed_run import JudgedRun, Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
+from benchmarks.frame import Axis, Frame
+from benchmarks.results import Part
+
 SIZES = (1_000, 10_000, 100_000)
 EVENTS_A_NODE = 10
 LEAST_EVENTS = 200_000
+MOST_JUDGED = 10_000
+
+JUDGED = (
+    "With two local properties after each event, and one of all nodes each second "
+    "(`--judged`):"
+)
 
 
 @wl.message
@@ -74,7 +90,7 @@ def no_news_from_the_future(view: wl.View) -> bool:
 def all_tick_alike(view: wl.View) -> bool:
     """Of all nodes: nobody is far ahead of the others."""
     ticks = [view[node].ticks for node in view]
-    return max(ticks) - min(ticks) <= 1
+    return bool(max(ticks) - min(ticks) <= 1)
 
 
 def system(nodes: int, *, judged: bool) -> wl.System:
@@ -87,7 +103,45 @@ def system(nodes: int, *, judged: bool) -> wl.System:
     )
 
 
-def measure(nodes: int, each: int, *, judged: bool) -> str:
+class Cost(NamedTuple):
+    """What a run of so many nodes took.
+
+    Attributes
+    ----------
+    made_s, seconds
+        Of the processor, to make the system and to run it.
+    virtual_s
+        Of the run, in virtual time.
+    peak_mb
+        Of the process.
+    load
+        Processes that wanted the processor, on average in the last minute.
+    """
+
+    nodes: int
+    made_s: float
+    events: int
+    virtual_s: float
+    seconds: float
+    peak_mb: float
+    load: float
+
+    @property
+    def each_us(self) -> float:
+        """Microseconds for an event."""
+        return 1e6 * self.seconds / self.events
+
+    def __str__(self) -> str:
+        return (
+            f"{self.nodes:>9,} nodes  made in {self.made_s:6.2f} s  "
+            f"{self.events:>10,} events  {self.virtual_s:7.2f} virtual s  "
+            f"{self.events / self.seconds:>8,.0f} events/s  "
+            f"{self.each_us:6.2f} us/event  {self.peak_mb:6,.0f} MiB  "
+            f"load {self.load:.1f}"
+        )
+
+
+def measure(nodes: int, each: int, *, judged: bool, least: int = LEAST_EVENTS) -> Cost:
     """Run a system, and say what it took."""
     began = time.process_time()
     made = system(nodes, judged=judged)
@@ -96,7 +150,7 @@ def measure(nodes: int, each: int, *, judged: bool) -> str:
         conditions=Conditions(latency=latency_of("uniform 20ms 100ms")),
         wanted=list(made.properties),
         seconds=1e9,
-        events=max(LEAST_EVENTS, nodes * each),
+        events=max(least, nodes * each),
         interval=1.0,
     )
     run = JudgedRun(question, 1, lambda: None)
@@ -104,30 +158,79 @@ def measure(nodes: int, each: int, *, judged: bool) -> str:
     tally = run.run()
     seconds = time.process_time() - built
     assert tally.violated is None, made.properties[tally.violated].name
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return (
-        f"{nodes:>9,} nodes  made in {built - began:6.2f} s  {tally.events:>10,} events  "
-        f"{tally.virtual:7.2f} virtual s  {tally.events / seconds:>8,.0f} events/s  "
-        f"{1e6 * seconds / tally.events:6.2f} us/event  {peak / 1024:6,.0f} MiB"
+    return Cost(
+        nodes=nodes,
+        made_s=built - began,
+        events=tally.events,
+        virtual_s=tally.virtual,
+        seconds=seconds,
+        peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        load=os.getloadavg()[0],
     )
 
 
+def measured(nodes: int, each: int, *, judged: bool) -> Cost:
+    """Measure in a process of its own, whose peak of memory is nobody else's."""
+    command = [sys.executable, __file__, "--here", "--each", str(each), str(nodes)]
+    command += ["--judged"] * judged
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return Cost(*json.loads(done.stdout))
+
+
+def figure(costs: Sequence[Cost], judged: Sequence[Cost]) -> str:
+    """Return the cost of an event by the number of nodes, as SVG."""
+    frame = Frame(
+        "Cost of an event by the clock",
+        Axis("nodes", min(SIZES), 1_000_000),
+        Axis("microseconds", 1, 100),
+    )
+    curves = [("judged", judged)] * bool(judged) + [("events alone", costs)]
+    return frame.svg(
+        [(name, [(cost.nodes, cost.each_us) for cost in some]) for name, some in curves]
+    )
+
+
+def table(costs: Sequence[Cost]) -> str:
+    """Return the costs as a table in Markdown."""
+    rows = [
+        f"| {cost.nodes:,} | {cost.events:,} | {cost.virtual_s:.1f} | "
+        f"{cost.events / cost.seconds:,.0f} | {cost.each_us:.1f} | {cost.peak_mb:,.0f} | "
+        f"{cost.load:.1f} |"
+        for cost in costs
+    ]
+    head = "| nodes | events | virtual s | events/s | us/event | MiB | load |"
+    return "\n".join([head, "|--:|--:|--:|--:|--:|--:|--:|", *rows])
+
+
 def main() -> None:
-    """Measure each size in a process of its own."""
+    """Measure each size; plot and write, if that is wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=SIZES)
     parser.add_argument("--judged", action="store_true")
     parser.add_argument("--each", type=int, default=EVENTS_A_NODE, metavar="EVENTS")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg")
+    parser.add_argument("--write", action="store_true", help="into docs/results.md")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    each = arguments.each
-    for size in arguments.sizes:
-        if arguments.here:
-            print(measure(size, each, judged=arguments.judged), flush=True)
-            continue
-        judged = ["--judged"] * arguments.judged
-        command = [sys.executable, __file__, "--here", *judged, "--each", str(each)]
-        subprocess.run([*command, str(size)], check=True)
+    each, judged = arguments.each, arguments.judged
+    if arguments.here:
+        print(json.dumps(measure(arguments.sizes[0], each, judged=judged)))
+        return
+    if not (arguments.plot or arguments.write):
+        for size in arguments.sizes:
+            print(measured(size, each, judged=judged), flush=True)
+        return
+    costs = [measured(size, each, judged=False) for size in arguments.sizes]
+    few = [size for size in arguments.sizes if size <= MOST_JUDGED]
+    looked = [measured(size, each, judged=True) for size in few]
+    if arguments.plot:
+        arguments.plot.write_text(figure(costs, looked), "utf-8")
+    part = Part("simulate")
+    part.say(table(costs))
+    part.say(JUDGED)
+    part.say(table(looked))
+    if arguments.write:
+        part.write()
 
 
 if __name__ == "__main__":

@@ -157,6 +157,32 @@ def test_what_a_gauge_must_not_do_is_said_with_its_name(initial, answer, said):
         simulated([wl.gauge(initial=initial)(bad)], [])
 
 
+def test_a_mistake_that_a_gauge_swallows_is_told():
+    @wl.gauge(initial=0)
+    def careless(value, step, view):
+        try:
+            return view["x"]
+        except wl.ModelError:
+            return 0
+
+    with pytest.raises(wl.ModelError, match="gauge careless looks at 'x'"):
+        simulated([sent, careless], [])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("is_gauge", [True, False])
+def test_what_does_not_return_is_named(is_gauge):
+    def endless(*given):
+        while True:
+            pass
+
+    gauge = wl.gauge(initial=0)(endless)
+    prop = wl.liveness(confidence=endless)(lambda view: False)
+    name = "gauge endless" if is_gauge else "the confidence of <lambda>"
+    with pytest.raises(wl.ModelError, match=f"{name} .* did not return"):
+        simulated([sent, gauge] if is_gauge else [], [] if is_gauge else [prop])
+
+
 def test_a_gauge_changes_no_node():
     @wl.gauge(initial=0)
     def pushy(value, step, view):

@@ -11,8 +11,9 @@ import worldline as wl
 from worldline.model.data.content import order_key
 from worldline.model.data.values import freeze, thaw
 from worldline.model.message import Envelope
+from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import PendingTimer, Status
-from worldline.model.view import ColumnRead, Pure
+from worldline.model.view import ColumnRead
 
 
 class StateReader:

@@ -143,6 +143,14 @@ def test_half_a_character_is_spelt_out(place: Path):
     assert wl.query(place, sql, threads=1).rows == ((["a\\ud800b", "\U0001f600"],),)
 
 
+@pytest.mark.parametrize("number", [1087, 1470])
+def test_what_once_was_no_error_but_a_failure(number: int, tmp_path: Path):
+    """A field named $is in the header; half a character there."""
+    path = tmp_path / "run.wl"
+    path.write_bytes(mutated(number, bases()))
+    assert said_by_query(path) == said_by_reader(path)
+
+
 def test_what_a_text_holds_is_never_part_of_a_statement(tmp_path: Path):
     evil = "'); DROP TABLE steps; --"
     lines = [line.replace("alice", evil) for line in _lines(both_hold())]

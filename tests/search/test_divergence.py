@@ -231,3 +231,22 @@ def test_a_search_in_another_thread_is_not_watched_and_does_not_fail() -> None:
 def test_a_slow_handler_that_returns_is_no_divergence() -> None:
     report = wl.check(prone(lambda: time.sleep(0.06)), traces=False)
     assert report.verdict is wl.Verdict.HOLDS
+
+
+def test_who_is_kept_waiting_for_a_processor_does_not_sleep(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The clock wakes who sleeps, and comes late itself where the machine is full."""
+    late = [0.0, 3.0]
+    looks: list[object] = []
+
+    def look() -> None:
+        monkeypatch.setattr(time, "monotonic", lambda: late.pop(0) if late else 3.1)
+        divergence.begin(repeatable=False)
+        looks.extend(divergence._due() for _ in range(2))
+        looks.extend(divergence._due() for _ in range(3))
+
+    monkeypatch.setattr(time, "thread_time", lambda: 1.0)
+    look()
+    assert looks[:4] == [None, None, None, None]
+    assert isinstance(looks[4], divergence.Diverged)

@@ -81,6 +81,30 @@ def strange(view: int) -> bool:
     return view > 0
 
 
+@wl.gauge(initial=0.0)
+def last(value: float, step: wl.TimedStep, view: wl.View) -> float:
+    return step.time if step.handled else value
+
+
+@wl.gauge(initial=0)  # type: ignore[arg-type]
+def odd(value: int, view: wl.View) -> int:
+    return value
+
+
+@wl.liveness(confidence=lambda view: min(1.0, view.time / 10))
+def in_time(view: wl.View) -> bool:
+    return bool(view.gauge("last") > 1)
+
+
+@wl.liveness
+def in_the_end(view: wl.View) -> bool:
+    return True
+
+
+LAST: wl.Gauge = last
+PROPERTIES: list[wl.Property] = [fine, in_time, in_the_end]
+
+
 def use(report: wl.Report) -> None:
     if report.verdict is wl.Verdict.HOLDS:
         report.expect_holds()

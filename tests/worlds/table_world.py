@@ -9,14 +9,15 @@ from tests.worlds.adapters import follows
 
 import worldline as wl
 from worldline.engine.expand import Expander
-from worldline.model.answers import answer
+from worldline.model.answers import answer, holds_for
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Choices
 from worldline.model.instruments import INSTRUMENTS, Instruments
+from worldline.model.pure import Pure
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import NotEnabled, Snapshot

@@ -47,11 +47,18 @@ def with_every_fault(system: wl.System) -> wl.System:
     )
 
 
+SMALLER: dict[str, dict[str, str]] = {
+    "bitvault": {"size": "4", "objects": "2"},
+    "lockserver": {"clients": "3", "threads": "2"},
+}
+"""Parameters of systems that are large by default: each state is compared whole."""
+
+
 def zoo() -> dict[str, Callable[[], wl.System]]:
     """The systems of the zoo on each of their networks, with every fault."""
     found: dict[str, Callable[[], wl.System]] = {}
     for name in worldline.zoo.names():
-        found[name] = partial(load, f"zoo:{name}", {})
+        found[name] = partial(load, f"zoo:{name}", SMALLER.get(name, {}))
         for network in NETWORKS.get(name, ()):
             parameters = {"network": network}
             found[f"{name} {network}"] = partial(load, f"zoo:{name}", parameters)

@@ -6,8 +6,9 @@ and failed asserts, with and without regard to what was read before.
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ import worldline as wl
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.standing import Standing, touched_by
 
-Predicate = Callable[..., bool]
+Predicate = Callable[..., bool | None]
 
 # --------------------------------------------- what is asked of one node, or of two
 
@@ -145,6 +146,11 @@ def judge(shape: Shape, view: wl.View) -> bool:
         return False
 
 
+def holds(prop: wl.Property, world: DirectWorld) -> bool:
+    """What a property says of the present state."""
+    return prop.judge(world.view).holds
+
+
 def said(ask: Callable[[], Any]) -> Any:
     """What is answered, or the error in its place."""
     try:
@@ -153,19 +159,19 @@ def said(ask: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def walk(world: DirectWorld, rng: random.Random, steps: int) -> Any:
+def walk(world: DirectWorld, rng: random.Random, steps: int) -> Iterator[set[int]]:
     """Let events happen at random; yield the columns that each has touched."""
     first = world.snapshot()
+    yield set()
     for _ in range(steps):
-        yield
         offered = world.enabled()
         if not offered or world.failure is not None or rng.random() < 0.03:
             world.restore(first)
-            rng.touched = set(range(len(first)))  # type: ignore[attr-defined]
+            yield set(range(len(first)))
             continue
         event = rng.choice(offered)
         world.step(event, source=lambda count, weights: rng.randrange(count))
-        rng.touched = touched_by(world, event)  # type: ignore[attr-defined]
+        yield touched_by(world, event)
 
 
 @pytest.mark.slow
@@ -182,15 +188,15 @@ def test_any_property_stands_as_it_is_judged_anew(
     standing = Standing(world)
     declared = [
         wl.Property(
-            f"p{number}", wl.PropertyKind.SAFETY, lambda view, s=shape: judge(s, view)
+            f"p{number}", wl.PropertyKind.SAFETY, functools.partial(judge, shape)
         )
         for number, shape in enumerate(shapes)
     ]
     answers = [standing.of_property(prop) for prop in declared]
     before: list[Any] = [None] * len(answers)
-    for _ in walk(world, rng, 20):
-        standing.look_again(getattr(rng, "touched", set()))
-        anew = [said(lambda p=prop: p.judge(world.view).holds) for prop in declared]
+    for touched in walk(world, rng, 20):
+        standing.look_again(touched)
+        anew = [said(functools.partial(holds, prop, world)) for prop in declared]
         if is_careful and standing.is_as_before():
             assert anew == before
             continue

@@ -57,10 +57,12 @@ def arriving(seconds: int) -> list[Counter[type]]:
     return arrived
 
 
+@pytest.mark.slow
 def test_one_lock_and_two_clients_are_enough_for_the_livelock():
     report, queue = simulated(SMALL, "wids1", seconds=60)
     report.expect_violated("pending_queue_is_empty")
-    assert 15 < report.at < 16
+    assert report.events == 593
+    assert report.at == pytest.approx(15.588)
     # Without a confidence each of them would be an alarm.
     assert (queue.alarms.spans, queue.alarms.reached) == (17, 1)
     assert queue.alarms.highest < 0.1
@@ -103,6 +105,7 @@ def test_the_deadlock_is_the_cycle_of_the_paper_and_for_ever():
             assert waiting.lock in server.pending
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stuck_meets_its_deadline():
     report, queue = simulated(SHORT, "wids2", seed=3, seconds=30)
     report.expect_violated("pending_queue_is_empty")
@@ -110,6 +113,7 @@ def test_a_run_that_is_stuck_meets_its_deadline():
     assert queue.alarms.reached == 1
 
 
+@pytest.mark.slow
 def test_the_gauges_are_those_of_figure_5():
     report, queue = simulated(SMALL, "wids1", seconds=60)
     size, changed = 0, 0.0
@@ -121,6 +125,7 @@ def test_the_gauges_are_those_of_figure_5():
     assert report.at == pytest.approx(changed + 5, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [SMALL, {**SHORT, "clients": 6}], ids=str)
 def test_the_fixed_system_is_not_accused(parameters: dict[str, Any]):
     report, queue = simulated(parameters, seconds=10, seeds=3)

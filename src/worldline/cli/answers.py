@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from worldline.cli.options import print_json
 from worldline.cli.terminal import print_lines, reclaim
 
+_MOST = 1_000
+"""Lines of a run that are printed whole; a terminal keeps as many."""
+
 if TYPE_CHECKING:
     from worldline.minimizing.report import MinimizeReport
     from worldline.runs.report import BaseReport, PropertyReport
@@ -57,9 +60,9 @@ def answered_twice(
 
 
 def _print_steps(first: PropertyReport | None, remarks: Mapping[int, str]) -> None:
-    """Print the run that leads to the first violation."""
+    """Print the run that leads to the first violation; of a long one begin and end."""
     if first is None or first.run is None:
         return
-    from worldline.show.steps import run_lines
+    from worldline.runs.report import short_run
 
-    print_lines(["", *run_lines(first.run, remarks)])
+    print_lines(short_run(first, remarks, most=_MOST))

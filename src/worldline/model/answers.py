@@ -1,13 +1,15 @@
-"""The answers to reads of a view: what each asks of a cell."""
+"""The answers to questions of a view: to reads, of a cell, and to elements, of a state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from worldline.model.data.identity import NodeId
 from worldline.model.message import Envelope
-from worldline.model.usercode.user_functions import yes_or_no
-from worldline.model.view import ColumnRead
+from worldline.model.pure import Pure
+from worldline.model.usercode.user_functions import verdict, yes_or_no
+from worldline.model.view import ColumnRead, View
 
 
 def of_messages(
@@ -46,3 +48,13 @@ def answer(read: ColumnRead, cell: Any) -> Any:
         envelopes = of_messages(cell.envelopes(), (kind, src))
         return any(_asked(pure.function, envelope.message) for envelope in envelopes)
     return cell.verdict() if read.what == "verdict" else cell.value
+
+
+def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
+    """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
+    predicate = function.function
+    try:
+        value = predicate(view, *nodes)
+    except AssertionError:
+        return False
+    return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.annotations import check_type
@@ -25,6 +25,8 @@ from worldline.model.usercode.user_errors import spelt
 T = TypeVar("T")
 
 _NOTHING_BELOW: Mapping[str, Any] = MappingProxyType({})
+
+_LONGEST_S = sys.float_info.max
 
 NOTHING: Any = object()
 """Stands for a payload that was left out: None is one."""
@@ -204,9 +206,14 @@ class Context:
             Seconds; they count in deployments, rounds and, against the node's own
             timers only, in timed systems.
         """
-        handler = self._timer(timer)
-        held = self._payload(handler, payload)
-        self._door.set_timer(self._part, handler.name, held, self._delay(after))
+        known = self._kind.timer_of.get(timer) if type(timer) is FunctionType else None
+        handler = known or self._timer(timer)
+        held = None
+        if payload is not NOTHING or handler.mark.takes_payload:
+            held = self._payload(handler, payload)
+        if type(after) is not float or not 0.0 <= after <= _LONGEST_S:
+            after = self._delay(after)
+        self._door.set_timer(self._part, handler.name, held, after)
 
     def cancel_timer(self, timer: Callable[..., None], payload: Any = NOTHING) -> None:
         """Cancel a timer if it is pending."""
@@ -347,7 +354,7 @@ class Context:
     def _delay(self, after: Any) -> float:
         number = isinstance(after, int | float) and not isinstance(after, bool)
         # So that NaN fails it too. An int may be too large for a float.
-        if not (number and 0 <= after <= sys.float_info.max):
+        if not (number and 0 <= after <= _LONGEST_S):
             raise ModelError(
                 f"{self._where()} sets a timer with after={after!r}",
                 remedy="give a number of seconds that is finite and not negative",

@@ -262,26 +262,30 @@ def fold(
     ModelError
         As `Gauge.next` does.
     """
-    if series is None:
-        _fold(gauges, instruments, step, view)
-        return
+    one = None
+    if series is not None:
+        series.enter(_MARK)
     try:
-        series.run(lambda: _fold(gauges, instruments, step, view), _MARK)
+        running.check()
+        for one in gauges:
+            _fold(one, instruments.gauges, step, view)
+            running.check()
     except BaseException as error:
-        refuse("a gauge", gauges[0].fold, error, _REMEDY)
+        if one is None or series is None:
+            raise
+        refuse(f"gauge {one.name}", one.fold, running.cause(error), _REMEDY)
+    finally:
+        if series is not None:
+            series.leave()
 
 
-def _fold(
-    gauges: Sequence[Gauge], instruments: Instruments, step: TimedStep, view: View
-) -> None:
-    values = instruments.gauges
-    for one in gauges:
-        before = values[one.name]
-        after = one.next(before, step, view)
-        # What is equal stays the same object, so that nothing is judged again for it.
-        is_atom = type(after) is type(before) and type(after) in _ATOMS
-        if not (is_atom and after == before):
-            values[one.name] = after
+def _fold(one: Gauge, values: dict[str, Any], step: TimedStep, view: View) -> None:
+    before = values[one.name]
+    after = one.next(before, step, view)
+    # What is equal stays the same object, so that nothing is judged again for it.
+    is_atom = type(after) is type(before) and type(after) in _ATOMS
+    if not (is_atom and after == before):
+        values[one.name] = after
 
 
 _MARK = hash("gauges")

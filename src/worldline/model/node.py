@@ -137,6 +137,11 @@ class NodeType:
     def _is_plain(self, handler: Handler) -> bool:
         return handler.mark.when is None and not self.parts
 
+    @functools.cached_property
+    def timer_of(self) -> dict[Callable[..., Any], Handler]:
+        """Handlers of timers by the function that handlers name them by, mostly."""
+        return {one.function: one for one in self.timers.values()}
+
     @property
     def ignores(self) -> frozenset[type]:
         """Message classes that the user declared as rightly not handled."""

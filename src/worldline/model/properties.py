@@ -79,8 +79,13 @@ class Property:
         said = verdict(value, self.predicate, what)
         return Judgement(said, "")
 
-    def confident(self, view: View) -> float:
+    def confident(self, view: View, series: running.Series | None = None) -> float:
         """Return how sure the property is, in a state, that it should be true by now.
+
+        Parameters
+        ----------
+        series
+            In which it is asked; None for once by itself.
 
         Raises
         ------
@@ -92,7 +97,8 @@ class Property:
         before, activity.guarding = activity.guarding, True
         activity.judging = what = f"the confidence of {self.name}"
         try:
-            value = running.run_pure(lambda: function(view), hash(self.name))
+            run = running.run_pure if series is None else series.run
+            value = run(lambda: function(view), hash(self.name))
         except BaseException as error:
             refuse(what, function, error, "it returns a number in every state")
         finally:

@@ -11,91 +11,21 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar, final
 
-from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError, Timeless
 from worldline.model.fields import Role
 from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.message import Envelope
 from worldline.model.node import NodeType
+from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.structure import Structure
 from worldline.model.usercode import activity
-from worldline.model.usercode.user_functions import check_function, verdict
 
 R = TypeVar("R", bound="Reader")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Pure:
-    """A predicate without captured variables, equal to others of the same code.
-
-    Attributes
-    ----------
-    defaults
-        The frozen defaults of its parameters, as ``lambda view, node, k=k:`` has them:
-        with others it is another predicate.
-    """
-
-    function: Callable[..., Any]
-    defaults: tuple[Frozen, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Pure)
-            and self._code() is other._code()
-            and self.defaults == other.defaults
-        )
-
-    def __hash__(self) -> int:
-        # The hash of code goes by its content, which takes long.
-        return id(self._code())
-
-    def _code(self) -> CodeType:
-        code: CodeType = self.function.__code__
-        return code
-
-    @classmethod
-    def of(cls, function: Callable[..., Any]) -> Pure:
-        """Wrap a function after checking that its code says all about it."""
-        if type(function) is FunctionType and function.__defaults__ is None:
-            known = _known.get(id(function.__code__))
-            if known is not None and function.__kwdefaults__ is None:
-                return known
-        check_function(function, "a predicate for the view")
-        if type(function) is not FunctionType or function.__closure__:
-            name = getattr(function, "__name__", repr(function))
-            raise ModelError(
-                f"{name} captures variables, so what it says cannot be remembered",
-                remedy="use a function that depends on its arguments alone",
-            )
-        if function.__defaults__ or function.__kwdefaults__:
-            return cls(function, _frozen_defaults(function))
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        made = _known[id(function.__code__)] = cls(function)
-        return made
-
-
-_known: dict[int, Pure] = {}
-"""By the identity of its code, which is kept alive here, each function without defaults."""
-
-_MOST_KNOWN = 4_096
-
-
-def _frozen_defaults(function: FunctionType) -> tuple[Frozen, ...]:
-    named = (function.__kwdefaults__ or {}).items()
-    values = [
-        *(function.__defaults__ or ()),
-        *(part for pair in named for part in pair),
-    ]
-    return tuple(v if isinstance(v, type) else freeze(v) for v in values)
 
 
 @final
@@ -273,26 +203,14 @@ class View:
 
     @property
     def time(self) -> float:
-        """Seconds since the run began.
-
-        Raises
-        ------
-        ModelError
-            In everything but `simulate` and `replay`, which alone know it.
-        """
+        """Seconds since the run began, in `simulate` and `replay`; else `Timeless`."""
         if self._instruments is None:
             raise Timeless(_who(), "the time")
         time: float = self._reader.read(_TIME)
         return time
 
     def gauge(self, name: str) -> Any:
-        """Return the value of a gauge.
-
-        Raises
-        ------
-        ModelError
-            If there is none of that name; in everything but `simulate` and `replay`.
-        """
+        """Return the value of a gauge, in `simulate` and `replay`; else `Timeless`."""
         if self._instruments is None:
             raise Timeless(_who(), f"the gauge {name!r}")
         if name not in self._instruments.gauges:
@@ -407,13 +325,3 @@ class NodeView:
 
 def _who() -> str:
     return activity.judging or "a property"
-
-
-def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
-    """Evaluate the predicate of a `View.for_each_node` or pair for one element."""
-    predicate = function.function
-    try:
-        value = predicate(view, *nodes)
-    except AssertionError:
-        return False
-    return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")

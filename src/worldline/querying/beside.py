@@ -8,7 +8,7 @@ from pathlib import Path
 
 from worldline.querying.duck import Connection, quoted
 from worldline.querying.opening import first_values, pending, under_way
-from worldline.querying.source import TraceSource
+from worldline.querying.source import TraceSource, spelt_out
 from worldline.trace.json_text import Json, show
 from worldline.trace.schema import dump
 
@@ -68,7 +68,7 @@ def _add_nodes(connection: Connection, read: TraceSource, folder: Path) -> None:
             "number": number,
             "node": node.name,
             "kind": node.kind,
-            "fields": show(node.fields),
+            "fields": ", ".join(f"{k}={show(v)}" for k, v in node.fields.items()),
             "fields_json": node.fields,
             "absent": node.name in absent,
         }
@@ -114,7 +114,7 @@ def _put(
     longest = 0
     with draft.open("x", encoding="utf-8") as file:
         for row in rows:
-            line = json.dumps(row)
+            line = json.dumps(spelt_out(dict(row)))
             longest = max(longest, len(line))
             file.write(f"{line}\n")
     if not longest:

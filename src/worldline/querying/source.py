@@ -30,8 +30,6 @@ _BATCH = 4_096
 _SURROGATE = b"\\ud"
 """How the escape of half a character begins, which may lack its other half."""
 
-_END = b'{"record":"end",'
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def source(path: Path, folder: Path, *, partial: bool) -> TraceSource:
     header = assembler.beginning(str(path))
     if count <= _STRICT_LINES:
         assembler.finish(str(path), partial=partial)
-    elif last.startswith(_END):
+    else:
         end = _end(path, last)
     if end is None and not partial:
         strictly(path, partial=False)
@@ -114,7 +112,11 @@ def source(path: Path, folder: Path, *, partial: bool) -> TraceSource:
 def _batches(path: Path) -> Iterator[tuple[list[bytes], bool]]:
     """Yield the whole lines of a file, many at a time, and whether none is torn."""
     every = lines(path, kept=False)
-    while some := list(itertools.islice(every, _BATCH)):
+    # The first ones singly, so that what is wrong is met in the order of all readers.
+    sizes = itertools.chain(
+        itertools.repeat(1, _STRICT_LINES), itertools.repeat(_BATCH)
+    )
+    while some := list(itertools.islice(every, next(sizes))):
         *_, (last, is_whole) = some
         batch = [line for line, _ in some]
         if not is_whole and not is_json(last):
@@ -136,10 +138,12 @@ def strictly(path: Path, *, partial: bool) -> None:
             pass
 
 
-def _end(path: Path, line: bytes) -> End:
+def _end(path: Path, line: bytes) -> End | None:
+    """Return what the last line says, if it is the end."""
     try:
         content = json.loads(line)
-        del content["record"]
+        if content.pop("record") != "end":
+            return None
         return load(End, content)
     except Exception:  # whatever it is, the reader of all verbs has words for it
         strictly(path, partial=False)
@@ -153,15 +157,23 @@ def _copy(path: Path, place: Path) -> int:
         for batch, _ in _batches(path):
             for line in batch:
                 if _SURROGATE in line:
-                    content = _spelt(json.loads(line))
+                    content = spelt_out(_parsed(path, line))
                     line = json.dumps(content, separators=(",", ":")).encode()
                 longest = max(longest, len(line))
                 file.write(line + b"\n")
     return longest
 
 
-def _spelt(value: Any) -> Any:
-    """Return a value whose texts have an encoding."""
+def _parsed(path: Path, line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        strictly(path, partial=True)
+        raise
+
+
+def spelt_out(value: Any) -> Any:
+    """Return a value whose texts have an encoding: half characters are spelt out."""
     if isinstance(value, str):
         try:
             value.encode()
@@ -169,7 +181,7 @@ def _spelt(value: Any) -> Any:
             return printable(value)
         return value
     if isinstance(value, list):
-        return [_spelt(item) for item in value]
+        return [spelt_out(item) for item in value]
     if isinstance(value, dict):
-        return {_spelt(key): _spelt(item) for key, item in value.items()}
+        return {spelt_out(key): spelt_out(item) for key, item in value.items()}
     return value

@@ -10,9 +10,10 @@ from worldline.model.errors import WorldlineError
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.message import Envelope
 from worldline.model.properties import Property
+from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.structure import Structure, Watcher
-from worldline.model.view import ColumnRead, Pure, Reader, View, observed, read_of
+from worldline.model.view import ColumnRead, Reader, View, observed, read_of
 from worldline.runs.condition import Condition, condition_of
 from worldline.trace.json_text import shorten, show
 from worldline.trace.json_values import encode_value

@@ -93,7 +93,7 @@ class Recorder:
         instruments = self.world.instruments
         if instruments is not None and time is not None:
             instruments.time = time
-            if outcome.failure is None:
+            if outcome.failure is None and self.world.system.gauges:
                 timed = outcome.as_timed(event, time, lamport)
                 fold(self.world.system.gauges, instruments, timed, self.world.view)
         return dataclasses.replace(record, lamport=lamport, time=time)

@@ -340,7 +340,10 @@ _FIRST, _LAST = 10, 29
 
 
 def short_run(
-    failed: PropertyReport | None, remarks: Mapping[int, str] | None = None
+    failed: PropertyReport | None,
+    remarks: Mapping[int, str] | None = None,
+    *,
+    most: int | None = None,
 ) -> Iterator[str]:
     """Yield the steps of a violation's run; of many lines the first and the last.
 
@@ -350,12 +353,14 @@ def short_run(
     ----------
     remarks
         What is to be said of steps, by their numbers.
+    most
+        How many lines are not many yet.
     """
     if failed is None or failed.run is None:
         return
     lines = [one_line(line) for line in run_lines(failed.run, remarks)]
     yield ""
-    if len(lines) <= _FIRST + _LAST + 1:
+    if len(lines) <= (most or _FIRST + _LAST + 1):
         yield from lines
         return
     where = "the run of this report"

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from worldline.model.properties import Property
+from worldline.model.usercode.running import Series
 from worldline.runs.alarms import Alarms
 from worldline.runs.explain import explain, text_of
 from worldline.trace.json_text import Json
@@ -24,6 +25,10 @@ from worldline.worlds.world import Readable
 
 MOST = 100
 """Spans of a property that a report keeps: those of the highest confidence."""
+
+_EXPLAINED = 5
+"""The first spans of a property, of which a simulation says why it was false: to find out
+takes as long as many events. Where it is due, it is found out in any case."""
 
 
 def gauges_record(gauges: Mapping[str, Any]) -> dict[str, Json]:
@@ -44,6 +49,9 @@ class SpanWatch:
         Where the run happens, with the instruments of the run if there are any.
     detailed
         Whether to keep the spans, and not only their number.
+    series
+        In which user code of the run is executed; None if each is by itself, as in a
+        replay, which has the time to explain each span.
 
     Attributes
     ----------
@@ -53,12 +61,20 @@ class SpanWatch:
         When the confidence was 1 first in the present span; None if it never was.
     """
 
-    def __init__(self, prop: Property, world: Readable, *, detailed: bool) -> None:
+    def __init__(
+        self,
+        prop: Property,
+        world: Readable,
+        *,
+        detailed: bool,
+        series: Series | None = None,
+    ) -> None:
         self.alarms = Alarms()
         self.due: float | None = None
         self._prop = prop
         self._world = world
         self._detailed = detailed
+        self._series = series
         self._spans: list[SpanRecord] = []
         self._begin: tuple[int, float | None, int | None] | None = None
         self._last = 0
@@ -92,7 +108,9 @@ class SpanWatch:
         if self._begin is None:
             self.alarms.spans += 1
             self._begin = (step, self._now(), lamport)
-            self._why, self._sure, self.due = self._explained(), None, None
+            self._why, self._sure, self.due = "", None, None
+            if self.alarms.spans <= (MOST if self._series is None else _EXPLAINED):
+                self._why = self._explained()
         self._last, self._since = step, self._now()
         instruments = self._world.instruments
         if self._detailed and instruments is not None:
@@ -102,7 +120,7 @@ class SpanWatch:
         """Say whether the property is false, and its confidence 1 by now."""
         if not self._may_be_due:
             return False
-        self._asked = self._prop.confident(self._world.view)
+        self._asked = self._prop.confident(self._world.view, self._series)
         return self._asked >= 1
 
     def deadline(self) -> float:
@@ -174,6 +192,6 @@ class SpanWatch:
         return None if instruments is None else instruments.time
 
     def _explained(self) -> str:
-        if not self._detailed or self.alarms.spans > MOST:
+        if not self._detailed:
             return ""
         return str(explain(self._world.view, self._prop) or "")

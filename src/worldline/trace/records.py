@@ -295,7 +295,7 @@ class SpanRecord:
         The values of the gauges after the last step; null for what no file can hold.
     explanation
         Why it was false when its confidence was 1; if that was never so, after the first
-        step.
+        step. Empty for most of very many.
     """
 
     first: int = checked(whole(_LOWEST))

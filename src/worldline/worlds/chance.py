@@ -61,9 +61,10 @@ class Chance:
         """Return which of several options a handler at a node takes next."""
         count = self._choices[node]
         self._choices[node] = count + 1
+        if weights is None:  # as nearly always, so without another call
+            words = self._kinds[self.CHOICE], self._nodes[node], count, _MIX, _MORE
+            return int((hash(words) >> 11 & _MASK) * _UNIT * options)
         drawn = self.at(self.CHOICE, node, count)
-        if weights is None:
-            return int(drawn * options)
         sums = list(accumulate(weights))
         wanted = drawn * sums[-1]
         return next((n for n, upto in enumerate(sums) if wanted < upto), options - 1)

@@ -71,21 +71,6 @@ class ClockedDoor(CollectingDoor):
         self._timer_of: dict[tuple[str, str], PendingTimer] = {}
         self.begin(world.system.ids[0])
 
-    @property
-    def timers(self) -> list[tuple[PendingTimer, float | None]]:
-        """The timers that were set, each with its delay, or cancelled; in order."""
-        return self._timers
-
-    @property
-    def sends(self) -> list[tuple[NodeId, str, Any, bool]]:
-        """To whom, from which part, what, and whether it was taken; in order."""
-        return self._sends
-
-    @property
-    def choices(self) -> list[int]:
-        """The options that were taken, in order."""
-        return self._choices
-
     def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
         return self.chance.choose(self.index, count, weights)
 

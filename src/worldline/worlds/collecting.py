@@ -84,6 +84,12 @@ class CollectingDoor(ABC):
         Whether the event is known to be enabled, as where a world has looked before.
     bounded
         Whether send buffers may be full.
+    sends
+        To whom, from which part, what, and whether it was taken; in order.
+    timers
+        Those that were set, each with its delay, or cancelled with None; in order.
+    choices
+        The options that were taken, in order.
     """
 
     repeatable = False
@@ -98,10 +104,10 @@ class CollectingDoor(ABC):
         """Prepare for a handler at a node."""
         self.me = me
         self.next_number: int | None = None
-        self._sends: list[tuple[NodeId, str, Any, bool]] = []
-        self._timers: list[tuple[PendingTimer, float | None]] = []
+        self.sends: list[tuple[NodeId, str, Any, bool]] = []
+        self.timers: list[tuple[PendingTimer, float | None]] = []
         self._log: list[str] = []
-        self._choices: list[int] = []
+        self.choices: list[int] = []
         self._widths: list[int] = []
         self._pending: dict[PendingTimer, bool] | None = None
         if self.bounded:
@@ -135,10 +141,10 @@ class CollectingDoor(ABC):
         if self.bounded and self.is_buffered(part, message):
             count = self._taken.get(dst, 0)
             if self.is_full(dst, count):
-                self._sends.append((dst, part, message, False))
+                self.sends.append((dst, part, message, False))
                 return False
             self._taken[dst] = count + 1
-        self._sends.append((dst, part, message, True))
+        self.sends.append((dst, part, message, True))
         return True
 
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None:
@@ -149,13 +155,13 @@ class CollectingDoor(ABC):
 
     def change(self, timer: PendingTimer, after: float | None) -> None:
         """Set a timer, or cancel it where `after` is None."""
-        self._timers.append((timer, after))
+        self.timers.append((timer, after))
         if self._pending is not None:
             self._pending[timer] = after is not None
 
     def is_pending(self, part: str, name: str, payload: Any) -> bool:
         if self._pending is None:  # hardly a handler asks
-            self._pending = {timer: after is not None for timer, after in self._timers}
+            self._pending = {timer: after is not None for timer, after in self.timers}
         timer = PendingTimer(part, name, payload)
         pending = self._pending.get(timer)
         if pending is None:
@@ -168,7 +174,7 @@ class CollectingDoor(ABC):
                 f"ctx.choose has {count} options but {len(weights)} weights",
                 remedy="give one weight for each option",
             )
-        if len(self._choices) >= _LONGEST:
+        if len(self.choices) >= _LONGEST:
             raise ModelError(
                 f"a handler at {self.me} made {_LONGEST} choices in one event",
                 remedy="bound the loop around ctx.choose",
@@ -176,7 +182,7 @@ class CollectingDoor(ABC):
         if count == 1:
             return 0
         taken = self.pick(count, None if weights is None else tuple(weights))
-        self._choices.append(taken)
+        self.choices.append(taken)
         self._widths.append(count)
         return taken
 
@@ -202,7 +208,7 @@ class CollectingDoor(ABC):
         # same run must be possible.
         holds = value < other if less else value > other
         holds = holds or (equal and value == other)
-        self._choices.append(int(not holds))
+        self.choices.append(int(not holds))
         self._widths.append(2)
         return holds
 
@@ -218,15 +224,15 @@ class CollectingDoor(ABC):
     def collected(self, result: Result | Failure) -> Collected:
         """Return the same as it stands; the next handler begins another."""
         if type(result) is Result and not (
-            self._sends or self._timers or self._log or self._choices
+            self.sends or self.timers or self._log or self.choices
         ):
             return _QUIET[result]
         return Collected(
             self.me,
             result,
-            self._sends,
-            self._timers,
+            self.sends,
+            self.timers,
             self._log,
-            self._choices,
+            self.choices,
             self._widths,
         )

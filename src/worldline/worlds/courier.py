@@ -72,15 +72,17 @@ class Courier:
 
     def send(self, index: int) -> None:
         """Send what the last handler, at a node, has sent."""
-        world, agenda, me = self.world, self._agenda, self._system.ids[index]
+        world, system = self.world, self._system
+        now, me, abilities = self._agenda.now, system.ids[index], self._abilities
         for dst, part, message, taken in world.door.sends:
             if not taken:
                 continue
             self.sent += 1
-            count = self._count(index)
-            ordered, may_be_lost, may_double = self._able(part, type(message))
-            to = self._system.index[dst]
-            left = agenda.now
+            count = self._counts[index]
+            self._counts[index] = count + 1
+            able = abilities.get((part, type(message)))
+            ordered, may_be_lost, may_double = able or self._able(part, type(message))
+            to, left = system.index[dst], now
             if self._links is not None and to != index:
                 left = self._links.leave(index, message, left)
             at = left + self._latency(index, to, count)

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.model.answers import answer
+from worldline.model.answers import answer, holds_for
 from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
@@ -23,6 +23,7 @@ from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
+from worldline.model.pure import Pure
 from worldline.model.semantics.enabled import is_listed
 from worldline.model.semantics.execute import (
     Failure,
@@ -43,7 +44,7 @@ from worldline.model.semantics.transitions import (
 )
 from worldline.model.system import System
 from worldline.model.usercode.divergence import within_budget
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, View
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.dry_run import DryRuns, is_noop

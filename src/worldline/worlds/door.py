@@ -67,7 +67,7 @@ class HandlerDoor(CollectingDoor):
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool:
         if not self.bounded:
-            self._sends.append((dst, part, message, True))
+            self.sends.append((dst, part, message, True))
         elif not super().send(part, dst, message):
             return False
         envelope = Envelope(self.me, part, message, self.freeze(message))

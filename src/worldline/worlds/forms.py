@@ -11,13 +11,15 @@ from itertools import combinations
 from operator import attrgetter
 from typing import Any, Protocol, final
 
+from worldline.model.answers import holds_for
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
+from worldline.model.pure import Pure
 from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.running import run_pure
 from worldline.model.usercode.user_functions import verdict
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.watches import CellWatch, FieldWatch, Watches
 from worldline.worlds.world import Readable
 

@@ -12,7 +12,7 @@ import dataclasses
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, final
 
 from worldline.model.data.canonical import (
@@ -23,7 +23,7 @@ from worldline.model.data.canonical import (
 )
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import ITSELF, freeze, thaw
+from worldline.model.data.values import ITSELF, freeze, getter, thaw
 from worldline.model.errors import ModelError
 
 _DEEPEST = 16
@@ -36,7 +36,7 @@ def fresh(value: Any) -> Any:
     if kind in ITSELF or is_constant_value(value):
         return value
     copied = _COPIES.get(kind)
-    if copied is not None and are_atoms(_ITEMS[kind](value)):
+    if copied is not None and _are_constant(list(_ITEMS[kind](value))):
         return copied(value)
     return thaw(freeze(value))
 
@@ -99,7 +99,7 @@ class Kept:
         items_of = _ITEMS.get(kind)
         if items_of is not None and depth < _DEEPEST:
             self._items = items = list(items_of(value))
-            if are_atoms(items) or all(map(is_constant_value, items)):
+            if _are_constant(items):
                 self.seen = _COPIES[kind](value)
                 return
             if _may_hold_others(kind, items):
@@ -163,13 +163,6 @@ class Kept:
             return False  # whoever reads it will be told
 
 
-def are_atoms(items: Iterable[Any]) -> bool:
-    """Say whether all items are values without parts."""
-    kinds = set(map(type, items))
-    kinds.discard(bool)
-    return kinds <= ITSELF
-
-
 def _may_hold_others(kind: type, items: Sequence[Any]) -> bool:
     """Say whether all that can change in a collection may be kept by itself."""
     if kind is CanonicalSet:
@@ -225,16 +218,18 @@ def _constancy(kind: type) -> Callable[[Any], bool]:
     if not (declared.frozen and declared.eq):
         return lambda value: False
     names = tuple(field.name for field in dataclasses.fields(kind))
-    return lambda value: all(is_constant_value(getattr(value, n)) for n in names)
+    fields = getter(attrgetter, names)
+    return lambda value: _are_constant(fields(value))
+
+
+def _are_constant(items: Sequence[Any]) -> bool:
+    # Most hold nothing but atoms, which takes one look.
+    return ITSELF.issuperset(map(type, items)) or all(map(is_constant_value, items))
 
 
 _CONSTANT: dict[type, Callable[[Any], bool]] = {
-    tuple: lambda value: all(map(is_constant_value, value)),
-    CanonicalFrozenset: lambda value: all(
-        map(is_constant_value, frozenset.__iter__(value))
-    ),
-    FrozenMap: lambda value: all(
-        map(is_constant_value, chain(value._items, value._items.values()))
-    ),
+    tuple: _are_constant,
+    CanonicalFrozenset: lambda value: _are_constant([*frozenset.__iter__(value)]),
+    FrozenMap: lambda value: _are_constant([*value._items, *value._items.values()]),
 }
 """By class, what says whether a value of it is constant."""

@@ -82,6 +82,7 @@ class Simulation:
         self._event: Event | None = None
         self._entry: AgendaEntry | None = None
         self._types = system.types
+        self._hidden = system.layout.hidden(0)
         self._observed = bool(system.observers)
         for index in range(len(system.ids)):
             agenda.note(0.0, index, Kind.START)
@@ -197,7 +198,7 @@ class Simulation:
     def _set_timers(self, index: int) -> None:
         timers, now = self.world.hidden[index].timers, self._agenda.now
         is_timed, note = self._system.timed, self._agenda.note
-        self.world.touched.add(self._system.layout.hidden(index))
+        self.world.touched.add(self._hidden + 3 * index)
         for timer, after in self.world.door.timers:
             if timers:  # one that is set again comes last
                 timers.pop(timer, None)
@@ -246,7 +247,7 @@ class Simulation:
         if timers.get(timer) is not which:
             return False  # cancelled, set again, or forgotten in a crash
         del timers[timer]
-        self.world.touched.add(self._system.layout.hidden(index))
+        self.world.touched.add(self._hidden + 3 * index)
         handler = self._types[index].plain_timers.get(timer.name)
         if handler is None or self._observed:
             return self._happen(_fired(self._system.ids[index], timer), index)

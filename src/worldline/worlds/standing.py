@@ -13,12 +13,14 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar, final
 
 from worldline.model.events import Event
+from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
+from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import Series, check, run_pure
-from worldline.model.view import Pure, View
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.forms import Asker, Form, is_audited
 from worldline.worlds.watches import Watches
@@ -77,6 +79,13 @@ class _Onlooker(Asker):
     """Who looks at every state, and is told nothing."""
 
     __slots__ = ()
+
+    def read(self, read: ColumnRead) -> Any:
+        """Answer a read; gauges change while others look."""
+        instruments = self._shared.world.instruments
+        if read.column == INSTRUMENTS and instruments is not None:
+            return instruments.answer(read.what, *read.detail)
+        return super().read(read)
 
     def spoil(self) -> None:
         """Do nothing: what was read is put right in the view."""

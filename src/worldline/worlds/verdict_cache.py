@@ -12,17 +12,19 @@ from typing import Any, final
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
-from worldline.model.answers import answer
+from worldline.model.answers import answer, holds_for
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
+from worldline.model.errors import Timeless
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, View
 from worldline.worlds.purity.evaluations import Evaluations
 
 CellOf = Callable[[int, int], Any]
@@ -114,13 +116,15 @@ class Recall:
             )
         )
 
+        asker = prop.name if prop.role == "property" else ""
+
         def holds(view: View) -> bool:
             return prop.judge(view).holds
 
         evaluations = self._evaluations(prop, f"{prop.role} {prop.name}", holds)
 
         def evaluate(decision: Decision, row: Row) -> bool:
-            reader = _Recorder(self, row)
+            reader = _Recorder(self, row, asker)
             verdict = prop.judge(View(self.system, reader)).holds
             if self._is_sampled:
                 evaluations.note(row, verdict)
@@ -131,8 +135,8 @@ class Recall:
             self._timed(PROPERTIES, evaluate), self._timed(PROPERTIES, self.resolve)
         )
 
-    def inner(self, function: Pure, nodes: tuple[NodeId, ...]) -> Decision:
-        """Return the decision for one element of a ``for_each`` form."""
+    def inner(self, function: Pure, nodes: tuple[NodeId, ...], asker: str) -> Decision:
+        """Return the decision for one element of a ``for_each`` form of a property."""
         inner = self._inner.get((function, nodes))
         if inner is None:
             name = f"{function.function.__qualname__} for {', '.join(map(str, nodes))}"
@@ -141,8 +145,9 @@ class Recall:
             )
 
             def evaluate(decision: Decision, row: Row) -> bool:
-                reader = _Recorder(self, row)
-                verdict = self._element(function, View(self.system, reader), nodes)
+                reader = _Recorder(self, row, asker)
+                view = View(self.system, reader)
+                verdict = self._element(function, view, nodes, asker)
                 if self._is_sampled:
                     evaluations.note(row, verdict)
                 decision.learn(reader.path, verdict)
@@ -151,13 +156,17 @@ class Recall:
             inner = self._inner[function, nodes] = Decision(evaluate, self.resolve)
         return inner
 
-    def _element(self, function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
+    def _element(
+        self, function: Pure, view: View, nodes: tuple[NodeId, ...], asker: str
+    ) -> bool:
         """Evaluate one element, perhaps for the kernel: then no property is running."""
         claimed = claim()
         before, activity.guarding = activity.guarding, True
         try:
             return run_pure(lambda: holds_for(function, view, nodes), 1)
         except BaseException as error:
+            if isinstance(error, Timeless):
+                error.prop = asker
             if activity.running:
                 raise
             name = getattr(function.function, "__name__", "a predicate")
@@ -238,8 +247,9 @@ class Recall:
 class _Recorder:
     """A view's reader over one row, which notes what is asked."""
 
-    def __init__(self, recall: Recall, row: Row) -> None:
+    def __init__(self, recall: Recall, row: Row, asker: str) -> None:
         self._recall = recall
+        self._asker = asker
         self._row = row
         self._seen: set[Hashable] = set()
         self.path: list[tuple[ColumnQuestion, int]] = []
@@ -267,7 +277,7 @@ class _Recorder:
             self.path.append((question, answer))
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
-        decision = self._recall.inner(function, nodes)
+        decision = self._recall.inner(function, nodes, self._asker)
         verdict = decision(self._row)
         question = ColumnQuestion((function, nodes), -1, {}, decision)
         self._note(decision, question, int(verdict))

@@ -1,6 +1,6 @@
 """What answers were read from, and whether it has changed since.
 
-Who asks something (an `Asker`) has a view of its own. What that view has read of a field
+Who asks something (a `Dependent`) has a view of its own. What that view has read of a field
 stays in it, so that to read it again takes no call, and is put right there when the field
 changes. So an asker may depend on more than it read the last time: on what it read
 once. Now and then it begins with an empty view.
@@ -26,7 +26,7 @@ _HISTORIES = frozenset({"history", "verdict"})
 _UNKNOWN = object()
 
 
-class Asker(Protocol):
+class Dependent(Protocol):
     """Who reads through a view of its own."""
 
     @property
@@ -68,12 +68,12 @@ class FieldWatch:
         *path, self.name = read.detail
         self.path = tuple(path)
         self._node = world.system.ids[world.system.layout.columns[read.column].index]
-        self.readers: dict[Asker, dict[str, Any]] = {}
+        self.readers: dict[Dependent, dict[str, Any]] = {}
         self.is_told = True
         self.kept: Kept | None = None
         self.value: Any = None
 
-    def give(self, asker: Asker, live: dict[str, Any]) -> Any:
+    def give(self, asker: Dependent, live: dict[str, Any]) -> Any:
         """Return the field's value to somebody who depends on it from now on.
 
         Parameters
@@ -117,7 +117,7 @@ class FieldWatch:
             seen.pop(name, None)
             reader.spoil()
 
-    def forget(self, asker: Asker) -> None:
+    def forget(self, asker: Dependent) -> None:
         """Take a reader out."""
         self.readers.pop(asker).pop(self.name, None)
         self.is_told = self.is_told or not self.readers
@@ -126,7 +126,7 @@ class FieldWatch:
         """Say whether no reader has changed what it was given."""
         return self.kept is None or self.kept.is_intact()
 
-    def _seen(self, asker: Asker) -> dict[str, Any]:
+    def _seen(self, asker: Dependent) -> dict[str, Any]:
         view: Any = asker.view[self._node]
         for name in self.path:
             view = getattr(view, name)
@@ -148,17 +148,19 @@ class CellWatch:
 
     def __init__(self, world: Readable, read: ColumnRead) -> None:
         self.read = read
-        self.readers: dict[Asker, None] = {}
+        self.readers: dict[Dependent, None] = {}
         self.is_told = True
         self._world = world
         self._answer: Any = _UNKNOWN
         self._kept: Any = None
 
-    def give(self, asker: Asker) -> Any:
+    def give(self, asker: Dependent) -> Any:
         """Return the answer to somebody who depends on it from now on."""
         if asker not in self.readers:
             self.readers[asker] = None
             asker.reads.append(self)
+        if self.read.column == INSTRUMENTS:
+            self.look()  # a gauge sees what those before it have in the same step
         if self.is_told:
             self._answer = _UNKNOWN  # should it raise
             self.is_told = False
@@ -173,7 +175,7 @@ class CellWatch:
             for reader in self.readers:
                 reader.spoil()
 
-    def forget(self, asker: Asker) -> None:
+    def forget(self, asker: Dependent) -> None:
         """Take a reader out."""
         del self.readers[asker]
         self.is_told = self.is_told or not self.readers
@@ -232,7 +234,7 @@ class Watches:
         self._fields_by_column: dict[int, list[FieldWatch]] = {}
         self._cells_by_column: dict[int, list[CellWatch]] = {}
 
-    def give(self, read: ColumnRead, asker: Asker) -> Any:
+    def give(self, read: ColumnRead, asker: Dependent) -> Any:
         """Answer a read of somebody who depends on the answer from now on."""
         if read.what == "field":
             field = self._of_fields.get(read) or self._new_field(read)

@@ -18,7 +18,7 @@ def test_what_python_needs_to_collect_garbage_is_no_time_of_user_code():
 
     gc.callbacks.append(look)
     try:
-        beat.begin(7, repeatable=False)
+        beat.begin(7, again=False)
         running = beat.seen()
         gc.collect()
         assert beat.seen() == running

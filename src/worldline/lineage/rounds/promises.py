@@ -9,14 +9,15 @@ from typing import Any, final
 from worldline.injection.scope import Scope
 from worldline.injection.subject import CoverPoint
 from worldline.lineage.rounds.scheduler import RoundWorld
-from worldline.model.answers import answer
+from worldline.model.answers import answer, holds_for
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.properties import Property, PropertyKind
+from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.system import System
-from worldline.model.view import ColumnRead, Pure, Reader, View, holds_for
+from worldline.model.view import ColumnRead, Reader, View
 
 FAILURE = "exception"
 """The promise that every system makes: no handler fails."""

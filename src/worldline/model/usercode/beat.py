@@ -16,7 +16,6 @@ from worldline.model.usercode.divergence import (
     BY_THE_CLOCK,
     Diverged,
     begin_to_look,
-    clock,
 )
 
 LIMIT_S = 3.5
@@ -45,10 +44,10 @@ class _Beat:
         self.given_up: frozenset[ExecutionNumber] = frozenset()
 
 
-_beat = _Beat()  # to change an attribute of a class takes several times as long
+counted = _Beat()  # to change an attribute of a class takes several times as long
 
 _memory = mmap.mmap(-1, 16)  # shared with processes that are forked
-_words = memoryview(_memory).cast("q")
+words = memoryview(_memory).cast("q")
 
 
 def _collecting(phase: str, about: dict[str, Any]) -> None:
@@ -60,9 +59,9 @@ def _collecting(phase: str, about: dict[str, Any]) -> None:
     if about["generation"] < _ALL:
         return
     if phase == "start":
-        _beat.interrupted, _words[0] = _words[0], 0
+        counted.interrupted, words[0] = words[0], 0
     else:
-        _words[0] = _beat.interrupted
+        words[0] = counted.interrupted
         begin_to_look()
 
 
@@ -72,47 +71,48 @@ _ALL = 2
 gc.callbacks.append(_collecting)
 
 
-def begin(mark: int, *, repeatable: bool) -> Diverged | None:
+def begin(mark: int, *, again: bool) -> Diverged | None:
     """Note that an execution begins; return what is known to become of it.
 
     Parameters
     ----------
     mark
         Tells different code apart, so that a wrong number accuses nobody.
-    repeatable
-        Whether it can be run again, under a budget; that is no execution of its own.
+    again
+        Whether it is the latest one, once more.
     """
-    clock.execution += 1
-    clock.repeatable = repeatable
-    number = _beat.number
-    if not clock.counting:
-        number += 1
-        _beat.number = number
-    _words[1] = mark
-    _words[0] = number
-    if _beat.given_up and (number, mark) in _beat.given_up:
+    if not again:
+        counted.number += 1
+    words[1] = mark
+    words[0] = counted.number
+    return known(counted.number, mark) if counted.given_up else None
+
+
+def known(number: int, mark: int) -> Diverged | None:
+    """Return what is known to become of an execution."""
+    if (number, mark) in counted.given_up:
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
     return None
 
 
 def end() -> None:
     """Note that no user code runs."""
-    _words[0] = 0
+    words[0] = 0
 
 
 def give_up(executions: frozenset[ExecutionNumber]) -> None:
     """Let executions count as divergent, without running them."""
-    _beat.given_up = executions
+    counted.given_up = executions
 
 
 def gives_up() -> bool:
     """Say whether any execution is given up."""
-    return bool(_beat.given_up)
+    return bool(counted.given_up)
 
 
 def seen() -> ExecutionNumber:
     """Return the execution that runs, in whatever process; its number is 0 if none."""
-    return _words[0], _words[1]
+    return words[0], words[1]
 
 
 def address() -> int:

@@ -45,6 +45,10 @@ _MOST_MISSED = 1_000
 _ASLEEP = 0.01
 """The share of the time below which code that is running is taken to sleep."""
 
+_LOOKS = int(LIMIT_S / PATIENCE_S)
+"""Looks after which it is: the clock wakes who sleeps, and not who is kept waiting for a
+processor or for memory."""
+
 
 _LIBRARY = str(Path(contextlib.__file__).parent)
 
@@ -74,13 +78,21 @@ class _Clock:
         Whether the execution can be run again under a budget.
     counting
         Whether it runs under one.
-    since
-        Processor time and time when the clock first saw it.
+    since, looks
+        Processor time and time when the clock first saw it, and how often it has since.
     missed
         How often it was spared since; see `_is_users`.
     """
 
-    __slots__ = ("counting", "execution", "missed", "repeatable", "seen", "since")
+    __slots__ = (
+        "counting",
+        "execution",
+        "looks",
+        "missed",
+        "repeatable",
+        "seen",
+        "since",
+    )
 
     def __init__(self) -> None:
         self.execution = 0
@@ -88,10 +100,24 @@ class _Clock:
         self.repeatable = False
         self.counting = False
         self.since = (0.0, 0.0)
+        self.looks = 0
         self.missed = 0
 
 
 clock = _Clock()  # to change an attribute of a class takes several times as long
+
+
+def begin(*, repeatable: bool) -> bool:
+    """Note that another execution of user code begins.
+
+    Returns
+    -------
+    bool
+        Whether it runs under a budget, and so for the second time.
+    """
+    clock.execution += 1
+    clock.repeatable = repeatable
+    return clock.counting
 
 
 def begin_to_look() -> None:
@@ -123,18 +149,26 @@ def _is_users(frame: FrameType | None) -> bool:
     return not filename.startswith((_LIBRARY, "<frozen"))
 
 
+def _is_library(filename: str) -> bool:
+    """Say whether code is Worldline's own, and no system of the zoo."""
+    return is_ours(filename) and not is_users(filename)
+
+
 def _due() -> Stop | None:
     """Return what is to stop the code that runs, if it has had its time."""
     if isinstance(activity.stop, Stop):
         return type(activity.stop)(*activity.stop.args)
     now = time.thread_time(), time.monotonic()
     if clock.seen != clock.execution:
-        clock.seen, clock.since, clock.missed = clock.execution, now, 0
+        clock.seen, clock.since = clock.execution, now
+        clock.looks = clock.missed = 0
         return None
+    clock.looks += 1
     used, passed = now[0] - clock.since[0], now[1] - clock.since[1]
     if clock.repeatable and not clock.counting:
         return Suspected()
-    if used >= LIMIT_S or (passed >= LIMIT_S and used < passed * _ASLEEP):
+    sleeps = passed >= LIMIT_S and used < passed * _ASLEEP and clock.looks >= _LOOKS
+    if used >= LIMIT_S or sleeps:
         return Diverged(f"{LIMIT_S:g} s, {BY_THE_CLOCK}")
     return None
 
@@ -177,8 +211,8 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
-        if frame.f_globals is own:
-            return None  # the clock looks
+        if frame.f_globals is own or _is_library(frame.f_code.co_filename):
+            return None  # the clock looks, and how many lines Worldline has is its part
         if event == "line" and activity.running:
             left -= 1
             if left < 0:
@@ -188,8 +222,7 @@ def within_budget(run: Callable[[], T], lines: int | None = None) -> T:
     claimed, before = claim(), sys.gettrace()
     sys.settrace(trace)
     clock.counting = True
-    clock.execution += 1
-    clock.repeatable = False
+    begin(repeatable=False)
     try:
         return run()
     finally:

@@ -16,8 +16,15 @@ from types import FrameType
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, final
 
 from worldline.model.errors import ModelError, name_of, one_line
-from worldline.model.usercode import activity, beat
-from worldline.model.usercode.divergence import Diverged, Stop, Suspected, within_budget
+from worldline.model.usercode import activity, beat, divergence
+from worldline.model.usercode.beat import counted, words
+from worldline.model.usercode.divergence import (
+    Diverged,
+    Stop,
+    Suspected,
+    clock,
+    within_budget,
+)
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import place_of
@@ -56,7 +63,8 @@ def enter(mark: int, *, repeatable: bool) -> Entered:
     entered = activity.running, limit, claimed
     room = HEADROOM if limit < HEADROOM else limit
     sys.setrecursionlimit(_Stack.depth(mark) + room)
-    activity.stop = beat.begin(mark, repeatable=repeatable)
+    is_again = divergence.begin(repeatable=repeatable)
+    activity.stop = beat.begin(mark, again=is_again)
     activity.running = True
     return entered
 
@@ -104,13 +112,21 @@ class Series:
             room = max(self._limit, HEADROOM)
             self._room = _Stack.depth(mark) + room - _NEARER
         sys.setrecursionlimit(self._room)
-        activity.stop = beat.begin(mark, repeatable=False)
+        # What `divergence.begin` and `beat.begin` do.
+        clock.execution += 1
+        clock.repeatable = False
+        if not clock.counting:
+            counted.number += 1
+        number = counted.number
+        words[1] = mark
+        words[0] = number
+        activity.stop = beat.known(number, mark) if counted.given_up else None
         activity.running = True
 
     def leave(self) -> None:
         """Note that the user code which was entered has ended."""
         activity.running = False
-        beat.end()
+        words[0] = 0
         sys.setrecursionlimit(self._limit)
 
     def run(self, run: Callable[[], T], mark: int) -> T:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 from worldline.runs.extras import duckdb, matplotlib
-from worldline.search.simulating.sampling import Sample, Shown
+from worldline.search.simulating.sampling import GaugeValue, RunSample
 from worldline.trace.storing import store
 
 COLUMNS = ("seed", "time", "events", "messages", "lost", "up")
 """Those before the gauges."""
 
-SeedSamples = tuple[int, Sequence[Sample]]
+SeedSamples = tuple[int, Sequence[RunSample]]
 """A seed and the samples of its run."""
 
 _BEGINNINGS = {
@@ -111,13 +111,15 @@ def write_metrics(
     return len(rows)
 
 
-def _rows(samples: Sequence[SeedSamples]) -> Iterator[tuple[Shown, ...]]:
+def _rows(samples: Sequence[SeedSamples]) -> Iterator[tuple[GaugeValue, ...]]:
     for seed, taken in samples:
         for one in taken:
             yield (seed, *one[:-1], *one.gauges)
 
 
-def _types(gauges: Sequence[str], rows: Sequence[tuple[Shown, ...]]) -> dict[str, str]:
+def _types(
+    gauges: Sequence[str], rows: Sequence[tuple[GaugeValue, ...]]
+) -> dict[str, str]:
     """Return the types in SQL of all columns: a gauge is of numbers, or of text."""
     types = dict.fromkeys(COLUMNS, "BIGINT") | {"time": "DOUBLE"}
     for number, name in enumerate(gauges, len(COLUMNS)):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from worldline.runs.extras import matplotlib
-from worldline.search.simulating.sampling import Sample
+from worldline.search.simulating.sampling import RunSample
 from worldline.trace.records import SpanRecord
 from worldline.trace.storing import store
 
@@ -24,7 +24,7 @@ _WIDTH, _HEIGHT = 8.0, 1.8
 """Inches: of the plot, and of each gauge."""
 
 
-def numeric(names: Sequence[str], samples: Sequence[Sample]) -> list[str]:
+def numeric(names: Sequence[str], samples: Sequence[RunSample]) -> list[str]:
     """Return the gauges that have numbers alone."""
     return [
         name
@@ -36,7 +36,7 @@ def numeric(names: Sequence[str], samples: Sequence[Sample]) -> list[str]:
 def write_plot(
     place: Path,
     title: str,
-    samples: Sequence[Sample],
+    samples: Sequence[RunSample],
     gauges: Mapping[str, int],
     spans: Mapping[str, Sequence[SpanRecord]],
 ) -> None:
@@ -71,7 +71,9 @@ def write_plot(
             _shade(panel, spans)
         panels[0].set_title(title)
         if any(spans.values()):
-            panels[0].legend(loc="upper right", title="false", fontsize="small")
+            marks, names = panels[0].get_legend_handles_labels()
+            place_of_key = "outside right upper"
+            figure.legend(marks, names, loc=place_of_key, title="false")
         panels[-1].set_xlabel("virtual seconds")
         content = io.BytesIO()
         form = place.suffix.removeprefix(".")
@@ -81,7 +83,7 @@ def write_plot(
 
 
 def _curves(
-    samples: Sequence[Sample], gauges: Mapping[str, int]
+    samples: Sequence[RunSample], gauges: Mapping[str, int]
 ) -> Iterator[tuple[str, list[Any]]]:
     for name, number in gauges.items():
         values = [one.gauges[number] for one in samples]

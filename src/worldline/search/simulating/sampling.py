@@ -10,14 +10,14 @@ from worldline.model.kinds import Kind
 from worldline.runs.explain import text_of
 from worldline.worlds.simulation import Simulation
 
-Shown: TypeAlias = int | float | str | None
+GaugeValue: TypeAlias = int | float | str | None
 """The value of a gauge in a file: a number, or a text."""
 
 _UP = {Kind.START: 1, Kind.RESTART: 1, Kind.CRASH: -1}
 """By how many the nodes that are up change."""
 
 
-class Sample(NamedTuple):
+class RunSample(NamedTuple):
     """A run at a time.
 
     Attributes
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
     messages: int
     lost: int
     up: int
-    gauges: tuple[Shown, ...]
+    gauges: tuple[GaugeValue, ...]
 
 
 class _Counts(NamedTuple):
@@ -63,7 +63,7 @@ class Sampler:
     def __init__(
         self, simulation: Simulation, instruments: Instruments, every: float
     ) -> None:
-        self.samples: list[Sample] = []
+        self.samples: list[RunSample] = []
         self._simulation = simulation
         self._instruments = instruments
         self._every = every
@@ -95,7 +95,7 @@ class Sampler:
     def _take(self) -> None:
         now, told = self._now, self._told
         self.samples.append(
-            Sample(
+            RunSample(
                 time=self._due,
                 events=now.events - told.events,
                 messages=now.messages - told.messages,
@@ -107,7 +107,7 @@ class Sampler:
         self._told = now
 
 
-def _shown(value: Any) -> Shown:
+def _shown(value: Any) -> GaugeValue:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int | float):

@@ -19,7 +19,7 @@ from worldline.runs.evidence import Witnessed
 from worldline.runs.lamport import LamportClock
 from worldline.runs.spans import SpanWatch
 from worldline.runs.start import Start
-from worldline.search.simulating.sampling import Sample, Sampler
+from worldline.search.simulating.sampling import RunSample, Sampler
 from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.lasting import lasting, made_to_last
@@ -28,8 +28,6 @@ from worldline.worlds.standing import Standing, StandingAnswer
 
 FAILED = -1
 """Stands for a handler that failed, in the place of a property."""
-
-_MARK = hash("confidences")
 
 _LOOK = 256
 """Events between two looks at time and memory."""
@@ -100,7 +98,7 @@ class SeedTally:
     bound: str | None = None
     alarms: dict[int, Alarms] = field(default_factory=dict)
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[RunSample] = field(default_factory=list)
 
 
 @final
@@ -172,7 +170,7 @@ class JudgedRun:
         self._standing_late = Standing(world, world.series)
         self._touched: set[int] = set()
         self._watches = {
-            number: SpanWatch(prop, world, detailed=detailed)
+            number: SpanWatch(prop, world, detailed=detailed, series=world.series)
             for number, prop in enumerate(question.wanted)
             if prop.kind is PropertyKind.LIVENESS
         }
@@ -211,25 +209,30 @@ class JudgedRun:
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
         count, tick = 0, 0.0
+        until = question.seconds if interval is None else 0.0
+        follows = bool(
+            question.system.gauges or self._lamport or self._watches or self._sampler
+        )
         while True:
-            until = (
-                question.seconds if interval is None else min(tick, question.seconds)
-            )
             if not self._advance(until):
                 if self._is_over(until):
                     return
                 tick += interval or 0.0
+                until = min(tick, question.seconds)
                 continue
             count += 1
             if recording is not None:
                 recording.add(simulation.event, simulation.outcome(), simulation.now)
-            tally.events = max(0, count - boots)
             if simulation.world.failure is not None:
+                tally.events = max(0, count - boots)
                 tally.violated = FAILED
                 return
-            self._take(count - boots)
-            if count >= boots and self._violates(self._at_once):
-                return
+            if follows:
+                self._take(count - boots)
+            if count >= boots:
+                tally.events = count - boots
+                if self._violates(self._at_once):
+                    return
             if tally.events == question.events:
                 tally.bound = None if self._is_due(self._at_once) else "events"
                 return
@@ -244,7 +247,11 @@ class JudgedRun:
         Nothing does, either, where something is due before.
         """
         simulation, instruments = self.simulation, self._instruments
-        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
+        while (
+            self._followed
+            and self._may_be_due()
+            and (planned := simulation.planned(until)) is not None
+        ):
             if planned > simulation.now:
                 instruments.time = math.nextafter(planned, 0.0)
                 if self._is_due(self._at_once):
@@ -279,7 +286,7 @@ class JudgedRun:
             sampler.go_on(self._instruments.time)
         self._fold(step)
         if sampler is not None:
-            sampler.note(self.tally.events)
+            sampler.note(max(0, step))
 
     def _fold(self, step: int) -> None:
         """Fold the last event into the gauges."""
@@ -292,8 +299,8 @@ class JudgedRun:
             lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
         if gauges:
-            timed, series = simulation.timed_step(lamport), simulation.world.series
             self._look_again(is_late=False)
+            timed, series = simulation.timed_step(lamport), simulation.world.series
             fold(gauges, self._instruments, timed, self._standing.view, series)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
@@ -301,8 +308,7 @@ class JudgedRun:
         watches = [(n, self._watches[n]) for n, _ in asked if n in self._watches]
         if not watches:
             return False
-        series = self.simulation.world.series
-        sure = series.run(lambda: [one for one in watches if one[1].is_sure()], _MARK)
+        sure = [(number, watch) for number, watch in watches if watch.is_sure()]
         if sure:
             now, due = self._instruments.time, []
             for number, watch in sure:
@@ -341,9 +347,7 @@ class JudgedRun:
     def _look_again(self, *, is_late: bool) -> Standing:
         """Compare what was read with what is there now; return what stands then."""
         touched, late = self.simulation.world.touched, self._standing_late
-        touched.add(
-            INSTRUMENTS
-        )  # the time has gone on, and gauges may have been folded
+        touched.add(INSTRUMENTS)  # time has gone on, and gauges may have been folded
         self._standing.look_again(touched)
         if self._late:
             self._touched |= touched

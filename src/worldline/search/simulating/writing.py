@@ -18,6 +18,9 @@ from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.plot import numeric, write_plot
 from worldline.search.simulating.seed_run import Question, SeedTally
 
+_MOST_ROWS = 5_000_000
+"""Samples in all; each takes some 200 bytes until they are written."""
+
 
 @final
 class Written(NamedTuple):
@@ -46,6 +49,8 @@ def refuse_no_place(options: SimulateOptions, system: System) -> None:
         If a file could not, or what is to be drawn is no gauge.
     """
     names = [one.name for one in system.gauges]
+    if options.metrics is not None or options.plot is not None:
+        _refuse_sample(options)
     if options.metrics is not None:
         refuse_unwritable("--metrics", Path(options.metrics), METRICS, names)
     if options.plot is not None:
@@ -56,6 +61,21 @@ def refuse_no_place(options: SimulateOptions, system: System) -> None:
         raise UsageError(f"{system.name} has no gauge {unknown[0]!r}", remedy=has)
     if options.gauges and options.plot is None:
         raise UsageError("--gauges says what to draw", remedy="add --plot FILE")
+
+
+def _refuse_sample(options: SimulateOptions) -> None:
+    """Refuse more samples than there is room for."""
+    if options.sample > 0:
+        rows = options.seconds / options.sample * options.seeds
+        if rows <= _MOST_ROWS:
+            return
+        many = f"gives {rows:,.0f} samples, and {_MOST_ROWS:,} is the most"
+    else:
+        many = "gives samples without end"
+    raise UsageError(
+        f"a sample every {options.sample:g} s of {options.seconds:g} s {many}",
+        remedy="make fewer: --sample S, --seconds S or --seeds N",
+    )
 
 
 def written(

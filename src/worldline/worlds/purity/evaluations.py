@@ -8,14 +8,16 @@ from typing import Any, final
 
 from worldline.engine.interner import splitmix
 from worldline.engine.tables import Row
+from worldline.model.answers import holds_for
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
+from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.one_thread import claim, release
-from worldline.model.view import ColumnRead, Pure, View, holds_for
+from worldline.model.view import ColumnRead, View
 
 _ENDS = 16
 _OTHERS = 32

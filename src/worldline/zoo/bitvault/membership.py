@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import worldline as wl
 from worldline.zoo.bitvault.messages import Heartbeat
-from worldline.zoo.bitvault.ring import neighbours, ring
+from worldline.zoo.bitvault.ring import neighbours, ring, share_of
 
 BEAT, SILENCE = 3.0, 15.0
 """Seconds between two heart-beats, and without one until a node counts as dead."""
@@ -56,8 +56,7 @@ class Membership:
         """Take all nodes to be up, and tell them that this one is."""
         self.members = dict.fromkeys(ctx.nodes, (0, False))
         self._begin_incarnation(ctx)
-        first = self.tempo * BEAT * (1 + ctx.random(10)) / 10
-        ctx.set_timer(Membership.beat, after=first)
+        ctx.set_timer(Membership.beat, after=self.tempo * BEAT * share_of(self.me))
 
     def up(self) -> list[wl.NodeId]:
         """Return the nodes that this one takes to be up, in the order of the ring."""

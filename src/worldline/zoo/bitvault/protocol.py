@@ -30,7 +30,7 @@ from worldline.zoo.bitvault.messages import (
     Stored,
     StoreReplica,
 )
-from worldline.zoo.bitvault.ring import owner_of
+from worldline.zoo.bitvault.ring import owner_of, share_of
 
 TEND, BALANCE, AUDIT, GRACE = 5.0, 10.0, 600.0, 2.0
 """Seconds between two looks at the index, at the load, and at everything; and from when
@@ -108,8 +108,7 @@ class BitVault:
         """Tell the owners what is on the disk; the index has to come from others."""
         self._stores(ctx)
         for timer, period in ((BitVault.tend, TEND), (BitVault.balance, BALANCE)):
-            after = self.tempo * period * (1 + ctx.random(10)) / 10
-            ctx.set_timer(timer, after=after)
+            ctx.set_timer(timer, after=self.tempo * period * share_of(self.me))
         ctx.set_timer(BitVault.audit, after=self.tempo * AUDIT)
 
     @wl.call

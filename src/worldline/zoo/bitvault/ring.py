@@ -24,6 +24,15 @@ def id_of(name: str) -> int:
     return int.from_bytes(digest, "big")
 
 
+def share_of(node: wl.NodeId) -> float:
+    """Return the share of the ring before a node's id: when in a period it begins.
+
+    So nodes that start together do not do everything together. A choice would do it as
+    well, but would make a start state of each combination.
+    """
+    return float(id_of(node.name) >> 128) / 2**32
+
+
 def _id_of_node(node: wl.NodeId) -> int:
     return id_of(node.name)
 

@@ -14,8 +14,8 @@ out is as follows here. Addresses are the names of nodes, and their hashes the n
 these. Of a nearer successor a node asks at once, not when its timer fires next, so that
 nodes that join together find their order in a few round trips. Who has become the
 predecessor without a word of its own is asked something, so that there is a connection
-which breaks when it fails. A node that has lost all that it knew asks for a place again; the founder of
-the ring begins a new one where nobody answers.
+which breaks when it fails. A node that has lost all that it knew asks for a place again;
+the founder of the ring begins a new one where nobody answers.
 
 Bugs
 ----

@@ -231,10 +231,11 @@ class Chord:
             self.predecessor = src
             if "cb1" not in self.bugs:
                 self._precede(ctx)
-        others = {node for node in [*self.successors, src] if node != self.me}
+        others = [node for node in [*self.successors, src] if node != self.me]
         if others:
+            # Not by a set: a hash and an address may stand at the same key.
             ahead = {n: distance(self.key, key_of(n), self.bits) for n in others}
-            self.successors = sorted(others, key=ahead.__getitem__)[: self.keep]
+            self.successors = sorted(ahead, key=ahead.__getitem__)[: self.keep]
 
     def _precede(self, ctx: wl.Context) -> None:
         """Let no successor stand between the predecessor and this node.

@@ -12,7 +12,7 @@ as long as it ever does in 20 runs without bugs, under either of the loads of `B
 
 
 def size_of_queue(view: wl.View) -> int:
-    """Return how many locks are in the pending queue now."""
+    """Return how many locks are in the pending queue."""
     return len(view[view.nodes[0]].pending)
 
 
@@ -54,8 +54,11 @@ def exclusive_is_alone(view: wl.View) -> bool:
     shared: set[int] = set()
     exclusive: set[int] = set()
     for client in view.of(Client):
-        releasing = view[client].releasepending
-        for lock, mode in view[client].cached.items():
+        known = view[client]
+        if not known.cached:
+            continue
+        releasing = known.releasepending
+        for lock, mode in known.cached.items():
             if lock in releasing:
                 continue
             if lock in exclusive or (mode is Mode.EXCLUSIVE and lock in shared):
