@@ -140,7 +140,7 @@ def test_the_fixed_system_is_not_accused(parameters: dict[str, Any]):
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("parameters", "bug", "seconds", "seed", "spans", "clean"),
-    [({}, "wids1", 60, 3, 73, 1_049), (SHORT, "wids2", 30, 2, 3, 20)],
+    [({}, "wids1", 60, 5, 72, 996), (SHORT, "wids2", 30, 0, 1, 20)],
 )
 def test_the_load_of_the_paper_shows_each_bug_and_accuses_no_control(
     parameters: dict[str, Any],
