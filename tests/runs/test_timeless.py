@@ -114,7 +114,7 @@ def test_where_none_is_judged_nothing_is_said_to_hold():
     found = wl.check(made)
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "no property judged")
     assert found.to_json()["bound"] == "no property judged"
-    with pytest.raises(wl.PropertyFailed, match="UNKNOWN .bound: no property judged"):
+    with pytest.raises(wl.PropertyFailed, match=r"UNKNOWN .bound: no property judged"):
         found.expect_holds()
     alone = made.replace(properties=[late_by_time, arrives])
     assert wl.check(alone, liveness=False).verdict is wl.Verdict.UNKNOWN

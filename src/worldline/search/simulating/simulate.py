@@ -282,8 +282,17 @@ class _Seeds:
             metrics=files.metrics,
             metric_rows=files.rows,
             plot=files.plot,
-            notes=files.notes,
+            notes=(*self._notes(), *files.notes),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what is to be known of how these runs were judged."""
+        wanted, interval = self._question.wanted, self._question.interval
+        seldom = sorted({number for run in self._runs for number in run.seldom})
+        if interval is None or not seldom:
+            return ()
+        names = ", ".join(wanted[number].name for number in seldom)
+        return (f"judged every {interval:g} s, and not in between: {names}",)
 
     def _violated(self, first: SeedTally) -> PropertyReport:
         """Run a seed again, with a recorder, and make evidence of it."""
