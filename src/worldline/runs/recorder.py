@@ -27,6 +27,7 @@ from worldline.trace.records import (
     DRAWN,
     FREE,
     INJECTED,
+    PREDICATES,
     PROLOGUE,
     Header,
     NodeRecord,
@@ -165,6 +166,8 @@ def _options(system: System) -> dict[str, Json]:
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
+    if system.predicates is not None:
+        options[PREDICATES] = system.predicates
     if system.contents:
         options[CONTENTS] = [contents_record(one) for one in system.contents]
     return options
