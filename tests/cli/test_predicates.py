@@ -121,8 +121,28 @@ def test_a_deadline_is_printed_shown_replayed_and_debugged():
     commands = [word for line in script for word in ("-c", line)]
     told = run("debug", "worldline-out/pair-agreement.wl", "pair.py", *commands)
     assert told.out.startswith("0  0.0\n1  4.0\n2  4.02\n")
-    assert "\n7.0\n" in told.out
+    assert "\n17.0\n" in told.out
     assert "(gauges): last: 7.0" in told.out
+
+
+def test_the_debugger_ends_at_the_deadline_and_tells_it():
+    run(*ORDINARY, *CRASH)
+    trace = ("debug", "worldline-out/pair-agreement.wl", "pair.py")
+    words = [
+        f"-c{one}" for one in ("info", "explain", "back", "step", "print view.time")
+    ]
+    told = run(*trace, *words)
+    phrase = (
+        "deadline: false since step 5 (7 s), and sure at 17 s that it should be true"
+    )
+    assert told.out.count(phrase) == 2
+    assert told.out.endswith("\n17.0\n")
+    words = [f"-c{one}" for one in ("explain", "back", "explain", "print view.time")]
+    data = json.loads(run(*trace, *words, "--json").out)
+    assert data["opened"]["deadline"]["due"] == 17.0
+    at_end, _, before, time = (answer["result"] for answer in data["results"])
+    assert (at_end["deadline"]["time"], before["deadline"]) == (7.0, None)
+    assert time["value"] == 6.0
 
 
 def test_spans_and_alarms_stand_in_the_json():

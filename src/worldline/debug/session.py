@@ -39,7 +39,7 @@ from worldline.runs.step_record import event_record
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import step_lines
 from worldline.trace.json_text import shorten
-from worldline.trace.records import Explanation, StepRecord
+from worldline.trace.records import Explanation, SpanRecord, StepRecord
 from worldline.worlds.checkpoint import go_back, take
 from worldline.worlds.direct import DirectWorld
 
@@ -222,6 +222,12 @@ class Session:
                 return end.explanation
         prop = self._property(name)
         return explain(self.timeline.at(step), prop)
+
+    def deadline(self, step: int, name: str) -> SpanRecord | None:
+        """Return since when a property was false that is due after a step; else None."""
+        end = self.trace.end
+        is_end = step == self.timeline.first + len(self.trace.steps)
+        return end.span if end is not None and is_end and end.property == name else None
 
     # -------------------------------------------------------------------- two states
 
