@@ -96,7 +96,8 @@ class Recorder:
             instruments.time = time
             if outcome.failure is None and self.world.system.gauges:
                 timed = outcome.as_timed(event, time, lamport)
-                fold(self.world.system.gauges, instruments, timed, self.world.view)
+                gauges, view = self.world.system.gauges, self.world.view
+                fold(gauges, instruments, timed, view, number=number)
         return dataclasses.replace(record, lamport=lamport, time=time)
 
     def _local(self, event: Event, *, changed: bool = False) -> LocalState | None:

@@ -304,7 +304,8 @@ class JudgedRun:
         if gauges:
             self._look_again(is_late=False)
             timed, series = simulation.timed_step(lamport), simulation.world.series
-            fold(gauges, self._instruments, timed, self._standing.view, series)
+            view = self._standing.view
+            fold(gauges, self._instruments, timed, view, series, number=step)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
