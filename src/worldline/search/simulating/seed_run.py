@@ -86,6 +86,8 @@ class SeedTally:
         The same, one by one; of a detailed run.
     samples
         What was sampled, in order of time.
+    seldom
+        The numbers of the properties that were judged at intervals alone.
     """
 
     seed: int
@@ -99,6 +101,7 @@ class SeedTally:
     alarms: dict[int, Alarms] = field(default_factory=dict)
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
     samples: list[RunSample] = field(default_factory=list)
+    seldom: tuple[int, ...] = ()
 
 
 @final
@@ -301,7 +304,8 @@ class JudgedRun:
         if gauges:
             self._look_again(is_late=False)
             timed, series = simulation.timed_step(lamport), simulation.world.series
-            fold(gauges, self._instruments, timed, self._standing.view, series)
+            view = self._standing.view
+            fold(gauges, self._instruments, timed, view, series, number=step)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
@@ -388,6 +392,10 @@ class JudgedRun:
         for _, answer in answers:
             if not answer.has_elements:
                 answer.retire()
+        self.tally.seldom = tuple(number for number, _ in self._late)
+        for number in self.tally.seldom:
+            if number in self._watches:
+                self._watches[number].is_sampled = True
         # Of the late ones nobody knows whether they are still false.
         at_once = [number for number, _ in self._at_once]
         self._followed = [w for number, w in self._watches.items() if number in at_once]
