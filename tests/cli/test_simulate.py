@@ -159,6 +159,12 @@ def test_a_judgement_now_and_then_finds_what_lasts():
     ("options", "words"),
     [
         (("--latency", "fast"), "'fast' is no latency"),
+        (("--latency", "constant 20"), "'20' is no duration; write it with its unit"),
+        (("--interval", "1e-300"), "interval=1e-300 is less than 1e-06 seconds"),
+        (("--weather", "every 0.000001ms heal"), "every = 0.000001ms is too often"),
+        (("--weather", "at 20 heal"), "'20' is no duration"),
+        (("--weather", "/dev/zero"), "/dev/zero is no file with weather"),
+        (("--out", "a.csv", "--metrics", "./a.csv"), "out and metrics would both be"),
         (("--weather", "none.toml"), "none.toml: No such file"),
         (("-p", "network=streams", "--loss", "0.1"), "streams, has no drops"),
         (("-p", "network=message_set"), "in a message set nothing is ever over"),
@@ -210,6 +216,13 @@ def negative(src, dst, drawn):
 
 def drawn_alone(drawn):
     return drawn
+
+def without_end(src, dst, drawn):
+    return 10**400
+
+def renaming(src, dst, drawn):
+    src.name = "z"
+    return 0.1
 """
 
 
@@ -227,6 +240,8 @@ def test_a_function_says_how_long_messages_take():
         ("raising", "the latency raised ValueError: no idea (far.py:6"),
         ("negative", "the latency (far.py:8) gives -1."),
         ("drawn_alone", "the latency has the parameters (drawn)"),
+        ("without_end", "gives 1000"),
+        ("renaming", "the id of node b is changed: its name is set"),
         ("missing", "missing"),
     ],
 )

@@ -251,6 +251,18 @@ def test_an_editor_stops_in_the_handler(tmp_path: Path):
     assert record["step"] == 2
 
 
+@pytest.mark.slow
+def test_a_port_that_is_in_use_is_refused(session: Session):
+    pytest.importorskip("debugpy")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        words = f"enter {step_of(session, 'call')} --debugpy {port}"
+        with pytest.raises(UsageError, match=f"port {port} cannot be used"):
+            answer(session, words)
+
+
 def _connected(port: int) -> Editor:
     import time
 

@@ -143,3 +143,36 @@ def test_an_interrupted_search_prints_its_object(engine: str, tmp_path: Path):
     command = f"check zoo:randtree -p bugs=rt14 --json --engine {engine}"
     ended = pressed(command, 1.2, tmp_path)
     check_ending(command, ended, tmp_path)
+
+
+LOOPS = "print('loading', flush=True)\nwhile True:\n    pass\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate zoo:paxos --predicates loops.py",
+        "simulate zoo:paxos --latency loops.py:far",
+        "check loops.py",
+    ],
+)
+def test_one_ctrl_c_ends_a_file_that_does_not_load(command: str, tmp_path: Path):
+    (tmp_path / "loops.py").write_text(LOOPS)
+    with subprocess.Popen(
+        [sys.executable, "-m", "worldline", *command.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "loading\n"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert process.returncode == 3
+    assert "Traceback" not in err
+    assert "interrupted" in err

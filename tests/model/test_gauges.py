@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -19,6 +22,13 @@ def _in_a_folder(tmp_path, monkeypatch):
 @wl.message
 class Ping:
     pass
+
+
+@dataclass(unsafe_hash=True)
+class Loose:
+    """Hashable, and not to be trusted: it can be changed."""
+
+    number: int
 
 
 @wl.node
@@ -137,13 +147,28 @@ def test_a_lamport_time_is_known_to_the_gauge_itself_alone():
         (0, [], "gauge bad is a list, which can be changed"),
         (0, ZeroDivisionError, "gauge bad raised ZeroDivisionError"),
         ({}, 0, "the initial value of gauge bad is a dict, which can be changed"),
+        ((0, []), 0, "the initial value of gauge bad holds a list, which can be"),
+        (math.nan, 0, "the initial value of gauge bad is nan, which is no plain data"),
+        (object(), 0, "of gauge bad is an object of type object, which is no plain"),
+        (0, (1, ([],)), r"gauge bad holds a list, .* \(start at a, after 0 s\)"),
+        (0, frozenset({Loose(1)}), "gauge bad holds a Loose, which can be changed"),
+        (0, wl.FrozenMap({1: bytearray()}), "gauge bad .* which is no plain data"),
+        (0, (len,), r"gauge bad holds the function len, which is no plain data"),
+        (0, math.nan, "gauge bad is nan, which is no plain data"),
+        (0, "step", "gauge bad is a TimedStep, which is no plain data"),
+        (0, "view", "gauge bad holds a View, which is no plain data"),
+        (0, "node", "gauge bad is a NodeView, which is no plain data"),
+        (0, "class", "gauge bad is the class Ping, which is no plain data"),
+        (0, "deep", "gauge bad cannot be kept: .* nested more than 96 deep"),
     ],
 )
 def test_what_a_gauge_must_not_do_is_said_with_its_name(initial, answer, said):
     def bad(value, step, view):
         if isinstance(answer, type):
             raise answer
-        return answer
+        given = {"step": step, "view": (view,), "node": view[A], "class": Ping}
+        given["deep"] = functools.reduce(lambda inner, _: (inner,), range(200), ())
+        return given[answer] if isinstance(answer, str) else answer
 
     with pytest.raises(wl.ModelError, match=said):
         simulated([wl.gauge(initial=initial)(bad)], [])
@@ -191,6 +216,21 @@ def test_what_a_gauge_raises_is_told_with_its_step():
         simulated([sent, ends], [])
     with pytest.raises(wl.ModelError, match=said):
         simulated([sent, ends], [], threads=2, seeds=4)
+
+
+def test_a_gauge_keeps_all_that_cannot_be_changed():
+    values = [None, True, 0, 1.5, math.inf, "x", b"x", A, wl.Kind.CRASH, Ping()]
+    values += [tuple(values), frozenset(values), wl.FrozenMap({A: (1, 2)})]
+
+    @wl.gauge(initial=tuple(values))
+    def kept(value, step, view):
+        return frozenset(values) if isinstance(value, tuple) else tuple(values)
+
+    @wl.safety
+    def as_it_was(view):
+        return view.gauge("kept") in (tuple(values), frozenset(values))
+
+    assert simulated([kept], [as_it_was]).verdict is wl.Verdict.UNKNOWN
 
 
 def test_a_mistake_that_a_gauge_swallows_is_told():

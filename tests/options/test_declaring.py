@@ -6,6 +6,7 @@ import argparse
 import inspect
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from tests.cli.command import refusal, run
 import worldline as wl
 from worldline.cli.options import add_options, given
 from worldline.lineage.options import FaultOptions
+from worldline.minimizing.options import MinimizeOptions
 from worldline.options.declaring import VerbOptions, option, options_of, verb
 from worldline.options.values import InPython, NameList, Switch, Whole
 from worldline.search.options import CheckOptions
+from worldline.search.simulating.options import SimulateOptions
 from worldline.search.walks.options import FuzzOptions, WalkOptions
 from worldline.zoo.toy import system as toy
 
@@ -31,6 +34,36 @@ VERBS: dict[str, tuple[Callable[..., Any], type[VerbOptions]]] = {
 @pytest.fixture(params=VERBS)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (SimulateOptions, ("out", "metrics")),
+        (SimulateOptions, ("out", "plot")),
+        (SimulateOptions, ("metrics", "plot")),
+        (MinimizeOptions, ("out", "pytest")),
+        (FaultOptions, ("out", "report")),
+    ],
+)
+def test_two_outputs_in_one_place_are_refused(
+    options: type[VerbOptions],
+    names: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link").symlink_to("one")
+    one, other = names
+    for place in ("one", "./sub/../one", str(tmp_path / "one"), Path("link")):
+        with pytest.raises(wl.UsageError, match=f"{one} and {other} would both be"):
+            options.of(**{one: "one", other: place})
+        with pytest.raises(wl.UsageError, match=f"{one} and {other} would both be"):
+            options.of(**{one: place, other: "one"})
+    options.of(**{one: "one", other: "sub/one"})
+    with pytest.raises(wl.UsageError, match=f"{one} is .* the name of no file"):
+        options.of(**{one: "o\0e"})
 
 
 def parser_of(options: type[VerbOptions]) -> argparse.ArgumentParser:

@@ -225,7 +225,8 @@ def _listen(debugpy: ModuleType, port: int) -> None:
     try:
         debugpy.listen(("127.0.0.1", port))
     except RuntimeError as error:
-        if "already" not in str(error):
+        # Not what the system says of a port: "address already in use".
+        if "already been called" not in str(error):
             raise UsageError(
                 f"port {port} cannot be used: {error}", remedy="give another port"
             ) from None

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from worldline.model.errors import InputError
 from worldline.model.system import System
-from worldline.model.usercode.interrupts import is_interrupt
+from worldline.model.usercode.interrupts import heard, is_interrupt
 from worldline.model.usercode.user_errors import failed
 
 PRIVATE = "_worldline_file_"
@@ -49,7 +49,8 @@ def execute(path: Path, source: bytes, remedy: str) -> ModuleType:
     sys.modules[name] = module
     try:
         code = compile(source, str(full), "exec", dont_inherit=True)
-        exec(code, module.__dict__)  # noqa: S102 - running it is what was asked for
+        with heard():  # it may take for ever
+            exec(code, module.__dict__)  # noqa: S102 - running it is what was asked for
     except BaseException as error:
         del sys.modules[name]
         if is_interrupt(error):

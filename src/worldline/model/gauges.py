@@ -18,8 +18,11 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
+from worldline.model.arguments import named
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settled
+from worldline.model.data.unfreezable import Unfreezable
+from worldline.model.data.values import freeze, is_constant
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.instruments import Instruments
@@ -159,7 +162,13 @@ class Gauge:
             changed later.
         """
         function = self.fold
-        return self._asked(function, lambda: function(value, step, view))
+
+        def ask() -> Any:
+            after = function(value, step, view)
+            # What it was before has been looked at.
+            return value if after is value else _kept(after, f"gauge {self.name}", step)
+
+        return self._asked(function, ask)
 
     def resumed(self, view: View) -> Any:
         """Return the value with which a run begins in a state.
@@ -175,13 +184,15 @@ class Gauge:
                 f"gauge {self.name} has no value where a run begins in a state",
                 remedy="give it one: @wl.gauge(initial=..., resume=function_of_a_view)",
             )
-        return self._asked(function, lambda: function(view))
+        return self._asked(
+            function, lambda: _kept(function(view), f"gauge {self.name}")
+        )
 
     def _asked(self, function: Callable[..., Any], ask: Callable[[], Any]) -> Any:
         before, activity.guarding = activity.guarding, True
         activity.judging = what = f"gauge {self.name}"
         try:
-            return _kept(running.run_pure(ask, hash(self.name)), what)
+            return running.run_pure(ask, hash(self.name))
         except BaseException as error:
             refuse(what, function, error, _REMEDY)
         finally:
@@ -326,14 +337,51 @@ _MARK = hash("gauges")
 _ATOMS = frozenset({int, float, str, bool, NodeId})
 
 
-def _kept(value: Any, what: str) -> Any:
-    """Return a value that nobody can change, with its collections in canonical order."""
-    if isinstance(value, list | dict | set | bytearray):
-        raise ModelError(
-            f"{what} is a {type(value).__name__}, which can be changed",
-            remedy="use a tuple, a frozenset or a wl.FrozenMap",
-        )
+def _kept(value: Any, what: str, step: TimedStep | None = None) -> Any:
+    """Return a value that nobody can change, with its collections in canonical order.
+
+    Raises
+    ------
+    ModelError
+        If it is, or holds, anything but plain data that cannot be changed.
+    """
+    if type(value) in _ATOMS and value == value:  # a NaN is no plain data
+        return value
+    try:
+        frozen = freeze(value)
+    except ModelError as error:
+        raise _refusal(_unkept(value, error), what, step) from None
+    if not is_constant(frozen):
+        culprit, is_inside = frozen, False
+        while inner := next((i for i in culprit[1:] if not is_constant(i)), None):
+            culprit, is_inside = inner, True
+        tag = culprit[0]
+        name = tag.__name__ if isinstance(tag, type) else str(tag)
+        held = "holds" if is_inside else "is"
+        raise _refusal(f"{held} a {name}, which can be changed", what, step)
     return settled(value)
+
+
+def _unkept(value: Any, error: ModelError) -> str:
+    if not isinstance(error, Unfreezable) or error.nested:
+        return f"cannot be kept: {error.what}"
+    held = "is" if error.value is value else "holds"
+    kind = type(error.value)
+    # To ask the view of a node for a name is to ask the node for a field.
+    is_view = hasattr(kind, "__getattr__")
+    said = f"a {kind.__name__}" if is_view else named(error.value)
+    return f"{held} {said}, which is no plain data"
+
+
+def _refusal(said: str, what: str, step: TimedStep | None) -> ModelError:
+    where = ""
+    if step is not None:
+        at = "" if step.node is None else f" at {step.node}"
+        where = f" ({step.event.kind.value}{at}, after {step.time:g} s)"
+    return ModelError(
+        f"{what} {said}{where}",
+        remedy="use numbers, texts, ids, and tuples, frozensets or a wl.FrozenMap of them",
+    )
 
 
 def _names(code: CodeType, name: str) -> bool:

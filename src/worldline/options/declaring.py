@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import os
 import re
 import textwrap
 import typing
@@ -26,8 +27,9 @@ from typing import (
     final,
 )
 
+from worldline.model.arguments import named
 from worldline.model.errors import UsageError
-from worldline.options.values import InPython, OptionKind
+from worldline.options.values import File, InPython, OptionKind
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -124,6 +126,28 @@ class VerbOptions:
                     remedy=f"leave it out for the default, {each.default!r}",
                 )
             each.about.value.refuse(each.name, value)
+        self._refuse_one_place_twice()
+
+    def _refuse_one_place_twice(self) -> None:
+        """Refuse two outputs in one place: the later one would replace the other."""
+        taken: dict[str, str] = {}
+        for each in options_of(type(self)):
+            given = getattr(self, each.name)
+            if given is None or not isinstance(each.about.value, File):
+                continue
+            try:
+                place = os.path.realpath(given)
+            except ValueError:
+                raise UsageError(
+                    f"{each.name} is {named(given)}, which is the name of no file",
+                    remedy="name another file",
+                ) from None
+            other = taken.setdefault(place, each.name)
+            if other != each.name:
+                raise UsageError(
+                    f"{other} and {each.name} would both be written to {given}",
+                    remedy="give each a place of its own",
+                )
 
     @classmethod
     def of(cls, **given: Any) -> Self:

@@ -12,6 +12,7 @@ from worldline.model.amounts import (
     refuse_other_than_seconds,
     refuse_other_than_seed,
     refuse_other_than_whole,
+    short,
 )
 from worldline.model.arguments import check_path, named
 from worldline.model.errors import UsageError
@@ -55,12 +56,18 @@ class Whole(NamedTuple):
 
 @final
 class Seconds(NamedTuple):
-    """Seconds, as ints or floats."""
+    """Seconds from `least` on, as ints or floats."""
 
     metavar: str = "S"
+    least: float = 0.0
 
     def refuse(self, name: str, given: Any) -> None:
         refuse_other_than_seconds(**{name: given})
+        if given is not None and given < self.least:
+            raise UsageError(
+                f"{name}={short(given)} is less than {self.least:g} seconds",
+                remedy="give more, or leave it out",
+            )
 
 
 @final

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable
 from statistics import NormalDist
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from typing import Any, TypeAlias
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError, UsageError
 from worldline.model.usercode.running import refuse, run_pure
-from worldline.model.usercode.user_errors import spelt
+from worldline.model.usercode.user_errors import shorten, spelt
 from worldline.model.usercode.user_functions import check_function, defined_at
 
 Latency: TypeAlias = Callable[[float], float]
@@ -20,8 +21,8 @@ Latency: TypeAlias = Callable[[float], float]
 LatencyBetween: TypeAlias = Callable[[NodeId, NodeId, float], float]
 """The same for a message from one node to another."""
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(us|ms|s|m|h|)", re.ASCII)
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(us|ms|s|m|h)|0", re.ASCII)
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 _REMEDY = (
     "write 'constant 10ms', 'uniform 10ms 50ms' or 'lognormal 20ms 0.5': median, and the "
@@ -34,7 +35,7 @@ quantile."""
 
 
 def seconds_of(text: str) -> float:
-    """Read a duration: a number with ``us``, ``ms``, ``s``, ``m`` or ``h``, or seconds.
+    """Read a duration: a number with ``us``, ``ms``, ``s``, ``m`` or ``h``; or 0.
 
     Raises
     ------
@@ -47,10 +48,13 @@ def seconds_of(text: str) -> float:
     0.02
     """
     match = _DURATION.fullmatch(text)
-    seconds = math.inf if match is None else float(match[1]) * _UNITS[match[2]]
+    seconds = math.inf
+    if match is not None:
+        seconds = float(match[1]) * _UNITS[match[2]] if match[2] else 0.0
     if math.isinf(seconds):
         raise UsageError(
-            f"{text!r} is no duration", remedy="write it as in 20ms, 1.5s or 10m"
+            f"{shorten(repr(text))} is no duration",
+            remedy="write it with its unit, as in 20ms, 1.5s or 10m",
         )
     return seconds
 
@@ -97,13 +101,13 @@ def between(function: LatencyBetween) -> LatencyBetween:
         # It is the user's, and may give anything.
         given: Any = seconds
         is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        if not is_number or not 0 <= given < math.inf:
+        if not is_number or not 0 <= given <= sys.float_info.max:
             raise ModelError(
                 f"{_WHAT}{defined_at(function)} gives {spelt(seconds)} from {src} to "
                 f"{dst}",
                 remedy=_LIKE_SO,
             )
-        return seconds
+        return float(given)
 
     return latency
 

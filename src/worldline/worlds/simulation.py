@@ -48,6 +48,9 @@ _BREAK = frozenset(
 
 _STOP = frozenset({Kind.CRASH, Kind.RESET})
 
+_LOOK = 4096
+"""Entries of which nothing came, between two looks at the time."""
+
 
 @final
 class Simulation:
@@ -59,6 +62,8 @@ class Simulation:
         What runs; the faults of the conditions are without limit in it.
     seed
         Makes the random numbers, with nothing but what each is for.
+    look
+        Is called now and then while nothing happens, and raises if it is to end.
 
     Attributes
     ----------
@@ -68,9 +73,17 @@ class Simulation:
         The messages that are under way.
     """
 
-    def __init__(self, system: System, conditions: Conditions, seed: int) -> None:
+    def __init__(
+        self,
+        system: System,
+        conditions: Conditions,
+        seed: int,
+        look: Callable[[], None] = lambda: None,
+    ) -> None:
         self._system = system
         self._conditions = conditions
+        self._look = look
+        self._idle = 0
         self._chance = chance = Chance(seed, system.ids)
         self._agenda = agenda = Agenda()
         self.courier = Courier(system, conditions, chance, agenda)
@@ -118,6 +131,9 @@ class Simulation:
         while (entry := take(until)) is not None:
             if sorts[type(entry[3])](self, entry):
                 return True
+            self._idle += 1
+            if not self._idle % _LOOK:
+                self._look()
         return False
 
     def planned(self, until: float) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,6 +94,32 @@ def test_a_line_that_is_none_is_refused_with_what_is_wrong(text: str):
 def test_what_a_system_cannot_have_is_refused_with_its_entry(text: str, words: str):
     with pytest.raises(wl.UsageError, match=words):
         as_given(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (f"weather = {'[' * 5000}{']' * 5000}", "nested too deep"),
+        (f"weather = {'9' * 5000}", "digits"),
+        ("# " + "x" * (16 << 20), "has more than 16 MiB"),
+        ("[[weather]]\nevery = 1e-9\nheal = true", "too often; give 1us or more"),
+    ],
+)
+def test_a_file_that_would_take_all_time_or_room_is_refused(
+    content: str, words: str, tmp_path: Path
+):
+    place = tmp_path / "storm.toml"
+    place.write_text(content)
+    with pytest.raises(wl.UsageError, match=words):
+        weather_of(read_weather(place), SYSTEM, place)
+
+
+def test_a_pipe_is_no_file_with_weather(tmp_path: Path):
+    place = tmp_path / "pipe"
+    os.mkfifo(place)
+    for given in (place, tmp_path):
+        with pytest.raises(wl.UsageError, match="is no file with weather"):
+            read_weather(given)
 
 
 def test_a_node_that_is_called_any_is_that_node():

@@ -10,7 +10,7 @@ from _thread import get_ident
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import PurePath
-from typing import final
+from typing import Never, final
 
 from worldline.model.errors import Asymmetry, ModelError
 
@@ -44,7 +44,8 @@ class NodeId:
     """The address of one node.
 
     Equal by name, ordered by declaration. The hash depends on the name alone, so
-    that nothing depends on the interpreter's hash seed.
+    that nothing depends on the interpreter's hash seed. It cannot be changed: all who
+    have it share it.
     """
 
     __slots__ = ("_hash", "content", "index", "name")
@@ -56,11 +57,27 @@ class NodeId:
     """What the id adds to the canonical bytes of a value; worked out once."""
 
     def __init__(self, name: str, index: int | None = None) -> None:
-        self.name = name
-        self.index = next(_order) if index is None else index
         raw = name.encode()
-        self._hash = zlib.crc32(raw)
-        self.content = b"@%b " % raw
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "index", next(_order) if index is None else index)
+        put(self, "_hash", zlib.crc32(raw))
+        put(self, "content", b"@%b " % raw)
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise ModelError(
+            f"the id of node {self} is changed: its {name} is set",
+            remedy="keep what changes in a field of a node",
+        )
+
+    def __delattr__(self, name: str) -> Never:
+        raise ModelError(
+            f"the id of node {self} is changed: its {name} is deleted",
+            remedy="keep what changes in a field of a node",
+        )
+
+    def __reduce__(self) -> tuple[type[NodeId], tuple[str, int]]:
+        return NodeId, (self.name, self.index)
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -103,7 +103,7 @@ class SimulateOptions(SystemOptions):
         None,
         "judge every S virtual seconds what is about several nodes at once; for_each_node "
         "is judged after each event in any case (default: all after each event)",
-        Seconds(),
+        Seconds(least=1e-6),
     )
     metrics: Path | str | None = option(
         None,

@@ -160,7 +160,9 @@ class JudgedRun:
         self._question = question
         self._look = look
         with made_to_last():
-            self.simulation = Simulation(question.system, question.conditions, seed)
+            self.simulation = Simulation(
+                question.system, question.conditions, seed, look
+            )
         world, gauges = self.simulation.world, question.system.gauges
         self._instruments = first_instruments(gauges)
         world.attach(self._instruments)
@@ -187,6 +189,7 @@ class JudgedRun:
         ]
         self._late: list[tuple[int, StandingAnswer[bool]]] = []
         self._is_sorted = False
+        self._ticks = 0
         self._is_safety = [p.kind is PropertyKind.SAFETY for p in question.wanted]
 
     def run(self, recording: Recording | None = None) -> SeedTally:
@@ -273,6 +276,9 @@ class JudgedRun:
         """Judge at a time at which nothing happens; say whether the run is over."""
         if self.tally.violated is not None:
             return True
+        self._ticks += 1
+        if not self._ticks % _LOOK:
+            self._look()
         if self._violates(self._late) or self._is_due(self._late):
             return True
         if time < self._question.seconds:

@@ -17,6 +17,11 @@ from worldline.worlds.weather import FAULTS, WeatherEvent, cut_of
 ANY = "any"
 """Stands for a node that is drawn, each time, of those that a fault can befall."""
 
+_MOST_BYTES = 16 << 20
+
+_LEAST_EVERY = 1e-6
+"""Seconds: as with what is judged at intervals, less would take all time."""
+
 _REMEDY = (
     'write entries like: [[weather]] at = "10s" crash = "a"; each has at or every, and '
     f"one of {', '.join(FAULTS)}"
@@ -40,15 +45,32 @@ def read_weather(given: Path | str) -> list[dict[str, Any]]:
 
 def _read_file(path: Path | str) -> list[dict[str, Any]]:
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        entries = tomllib.loads(text).get("weather")
+        entries = tomllib.loads(_text_of(Path(path))).get("weather")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}", remedy=_NO_FILE) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise UsageError(f"{path} is nested too deep", remedy=_REMEDY) from None
+    except ValueError as error:  # no TOML, no UTF-8, or a number without end
+        if isinstance(error, UsageError):
+            raise
         raise UsageError(f"{path}: {error}", remedy=_REMEDY) from None
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
         raise UsageError(f"{path} has no weather", remedy=_REMEDY)
     return entries
+
+
+def _text_of(path: Path) -> str:
+    # A device or a pipe may never end, or never begin.
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no file with weather", remedy=_NO_FILE)
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise UsageError(
+            f"{path} has more than {_MOST_BYTES >> 20} MiB",
+            remedy="give a shorter file",
+        )
+    return content.decode()
 
 
 def faults_of(entries: list[dict[str, Any]]) -> set[str]:
@@ -86,6 +108,10 @@ def _events(entry: dict[str, Any], system: System) -> Iterator[WeatherEvent]:
     every = _seconds(entry["every"]) if "every" in entry else None
     if every == 0:
         raise UsageError("every = 0 would never end", remedy=_REMEDY)
+    if every is not None and every < _LEAST_EVERY:
+        raise UsageError(
+            f"every = {entry['every']} is too often", remedy="give 1us or more"
+        )
     time = _seconds(entry["at"]) if "at" in entry else every or 0.0
     given = entry[what]
     if what in ("crash", "restart", "reset"):
