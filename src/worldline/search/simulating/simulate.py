@@ -35,11 +35,11 @@ from worldline.search.engines import threads_of
 from worldline.search.question import safety_alone
 from worldline.search.report import Progress
 from worldline.search.simulating.options import SimulateOptions
+from worldline.search.simulating.recording import Recording
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.seed_run import (
     JudgedRun,
     Question,
-    Recording,
     SeedTally,
 )
 from worldline.search.simulating.weather_file import (
