@@ -22,6 +22,7 @@ from worldline.worlds.conditions import Conditions
 from worldline.worlds.lasting import lasting, made_to_last
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
+from worldline.worlds.weather import WeatherEvent
 
 FAILED = -1
 """Stands for a handler that failed, in the place of a property."""
@@ -85,6 +86,8 @@ class SeedTally:
         What was sampled, in order of time.
     seldom
         The numbers of the properties that were judged at intervals alone.
+    befell
+        The weather whose time came, and whether it ever found what it befalls.
     """
 
     seed: int
@@ -99,6 +102,7 @@ class SeedTally:
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
     samples: list[RunSample] = field(default_factory=list)
     seldom: tuple[int, ...] = ()
+    befell: dict[WeatherEvent, bool] = field(default_factory=dict)
 
 
 @final
@@ -170,6 +174,7 @@ class JudgedRun:
         for number, watch in self._watches.items():
             watch.end()
             tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
+        tally.befell = simulation.befell
         tally.virtual = self._instruments.time
         if tally.violated is None:
             tally.virtual = simulation.now
