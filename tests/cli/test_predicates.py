@@ -77,6 +77,15 @@ def agreement(view):
     assert view[L].value == has, f"{F} has {has}, and {L} believes {acked}"
 """
 
+NEVER = """
+import worldline as wl
+from pair import F
+
+@wl.safety
+def early(view):
+    return view.is_up(F)
+"""
+
 CRASH = ("--weather", "at 6s crash follower, at 7s restart follower")
 ORDINARY = ("simulate", "pair.py", "--latency", "constant 20ms")
 
@@ -112,8 +121,28 @@ def test_a_deadline_is_printed_shown_replayed_and_debugged():
     commands = [word for line in script for word in ("-c", line)]
     told = run("debug", "worldline-out/pair-agreement.wl", "pair.py", *commands)
     assert told.out.startswith("0  0.0\n1  4.0\n2  4.02\n")
-    assert "\n7.0\n" in told.out
+    assert "\n17.0\n" in told.out
     assert "(gauges): last: 7.0" in told.out
+
+
+def test_the_debugger_ends_at_the_deadline_and_tells_it():
+    run(*ORDINARY, *CRASH)
+    trace = ("debug", "worldline-out/pair-agreement.wl", "pair.py")
+    words = [
+        f"-c{one}" for one in ("info", "explain", "back", "step", "print view.time")
+    ]
+    told = run(*trace, *words)
+    phrase = (
+        "deadline: false since step 5 (7 s), and sure at 17 s that it should be true"
+    )
+    assert told.out.count(phrase) == 2
+    assert told.out.endswith("\n17.0\n")
+    words = [f"-c{one}" for one in ("explain", "back", "explain", "print view.time")]
+    data = json.loads(run(*trace, *words, "--json").out)
+    assert data["opened"]["deadline"]["due"] == 17.0
+    at_end, _, before, time = (answer["result"] for answer in data["results"])
+    assert (at_end["deadline"]["time"], before["deadline"]) == (7.0, None)
+    assert time["value"] == 6.0
 
 
 def test_spans_and_alarms_stand_in_the_json():
@@ -184,6 +213,46 @@ def test_a_simulation_asks_what_the_file_says():
     trace = "worldline-out/pair-agreement.wl"
     without = run("replay", trace, "pair.py")
     assert (without.status, "NOT REPRODUCED" in without.out) == (2, True)
+
+
+MISSING = "what the run violates was declared elsewhere; add --predicates refined.py"
+
+
+def test_a_run_of_a_file_of_predicates_asks_for_it():
+    Path("refined.py").write_text(REFINED + NEVER)
+    found = run(*ORDINARY, *CRASH, "--predicates", "refined.py")
+    assert "early      safety: violated after 4 steps" in found.out
+    trace = ("worldline-out/pair-early.wl", "pair.py")
+    again = run("replay", *trace)
+    assert (again.status, MISSING in again.out) == (2, True)
+    note = run("debug", *trace, "-c", "info").out
+    assert f"note: pair has no property 'early': {MISSING}" in note
+    said = "pair has no property 'early': what the run violates was declared elsewhere"
+    told = run("debug", *trace, "-c", "status early")
+    assert (told.status, f"error: {said}" in told.err) == (2, True)
+    assert said in refusal(run("minimize", *trace))
+    asked = ("print view.gauge('restarted')", "status", "explain early")
+    commands = [word for line in asked for word in ("-c", line)]
+    told = run("debug", *trace, "--predicates", "refined.py", *commands)
+    assert (told.status, told.err.count("declared elsewhere")) == (0, 0)
+    assert "agreement is that of refined.py" in told.err
+    assert told.out.startswith("None\n")
+    assert "early" in told.out
+
+
+def test_so_does_one_of_which_the_system_has_another_kind():
+    other = NEVER.replace("early", "agreement")
+    Path("refined.py").write_text(other)
+    found = run(*ORDINARY, *CRASH, "--predicates", "refined.py")
+    assert "worldline minimize" not in found.out
+    trace = ("worldline-out/pair-agreement.wl", "pair.py")
+    said = (
+        "agreement of pair is a liveness property, and the one that the run violates "
+    )
+    for verb in ("replay", "debug"):
+        words = () if verb == "replay" else ("-c", "info")
+        assert f"{said}a safety property: {MISSING}" in run(verb, *trace, *words).out
+    assert said in refusal(run("minimize", *trace))
 
 
 @pytest.mark.parametrize(

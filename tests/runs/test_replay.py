@@ -95,7 +95,8 @@ def test_an_end_that_is_no_violation_any_more_is_told(tmp_path: Path):
     assert found.exit_code == 2
     system.properties = ()
     assert replay(caught_twice(tmp_path), system).explanation == (
-        "the system has no property 'nobody_catches_two'"
+        "players has no property 'nobody_catches_two': what the run violates was "
+        "declared elsewhere; if a file of predicates has it, add --predicates FILE.py"
     )
 
 

@@ -57,6 +57,11 @@ def arrives(view: wl.View) -> bool:
     return bool(view[B].got == 4)
 
 
+@wl.safety
+def late_by_time(view: wl.View) -> bool:
+    return view.time < 0.5
+
+
 NAMES = ["late", "busy"]
 
 
@@ -101,6 +106,22 @@ def test_where_the_others_hold_the_head_says_what_was_not_judged():
     found = wl.check(system().replace(properties=[late, arrives]))
     assert found.verdict is wl.Verdict.HOLDS
     assert str(found).startswith("timed: HOLDS (without late, which was not judged)")
+
+
+def test_where_none_is_judged_nothing_is_said_to_hold():
+    """With `liveness=False` the other one is left out because nobody asked for it."""
+    made = system(2).replace(properties=[late_by_time, busy])
+    found = wl.check(made)
+    assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "no property judged")
+    assert found.to_json()["bound"] == "no property judged"
+    with pytest.raises(wl.PropertyFailed, match=r"UNKNOWN .bound: no property judged"):
+        found.expect_holds()
+    alone = made.replace(properties=[late_by_time, arrives])
+    assert wl.check(alone, liveness=False).verdict is wl.Verdict.UNKNOWN
+    with pytest.raises(wl.UsageError, match="no promise that is judged here"):
+        wl.find_faults(made)
+    for verb in (wl.walk, wl.fuzz):
+        assert verb(made, walks=5).verdict is wl.Verdict.UNKNOWN
 
 
 @pytest.mark.parametrize("engine", ["native", "python"])

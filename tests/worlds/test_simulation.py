@@ -208,7 +208,7 @@ def test_random_numbers_are_the_same_in_every_process():
     assert drawn == PINNED
 
 
-PINNED = [432615, 316415, 342373]
+PINNED = [729200, 857056, 177858]
 """What seed 7 draws at node b, on any machine."""
 
 

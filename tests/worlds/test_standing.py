@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -282,3 +283,115 @@ def test_elements_behind_a_false_one_are_not_asked_before_it_is_true():
     asked_nodes.clear()
     assert not Standing(world).of(lambda view: view.for_each_node(few)).value()
     assert asked_nodes == [A]
+
+
+# ------------------------------------------------------- what reads its own node alone
+
+
+@wl.node
+class Gauged:
+    """Counts, in itself, in a part-like value and in a list."""
+
+    count: int = 0
+    pair: tuple[int, int] = (0, 0)
+    words: list[str] = wl.field(default_factory=list)
+    seen: int = wl.ghost(default=0)
+
+
+def own(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(view[node].count < 3)
+
+
+def own_or_neighbour(view: wl.View, node: wl.NodeId) -> bool:
+    """Reads another node from its second count on."""
+    return bool(view[node].count < 2 or view[view.nodes[0]].count < 2)
+
+
+def own_pair(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(sum(view[node].pair) % 3 != 2)
+
+
+def own_list(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(len(view[node].words) < 2)
+
+
+def own_ghost(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(view[node].seen != 2)
+
+
+def own_quotient(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(6 // (2 - view[node].count) != 3)
+
+
+def own_secretly(view: wl.View, node: wl.NodeId) -> bool:
+    """Hides what stops it from reading another node."""
+    try:
+        return bool(view[view.nodes[0]].count < 2)
+    except BaseException:
+        return True
+
+
+def own_assert(view: wl.View, node: wl.NodeId) -> Any:
+    assert view[node].count != 1, "one"
+
+
+OWN = [
+    *(own, own_or_neighbour, own_pair, own_list, own_ghost, own_quotient),
+    *(own_secretly, own_assert),
+]
+
+
+def changed(node: Any, rng: random.Random) -> None:
+    """Let a handler leave something else in a node, or the same anew."""
+    which = rng.randrange(5)
+    if which == 0:
+        node.count = rng.randrange(4)
+    elif which == 1:
+        node.pair = rng.randrange(2), rng.choice([0, 1, 1000 + rng.randrange(2)])
+    elif which == 2:
+        node.words = node.words[:1] if len(node.words) > 2 else node.words
+        node.words.append("w")
+    elif which == 3:
+        node.seen += 1
+    else:
+        node.count = type(node.count)(str(node.count))
+
+
+def said(answer: Callable[[], Any]) -> Any:
+    try:
+        return answer()
+    except ZeroDivisionError:
+        return "raised"
+
+
+@given(st.randoms(use_true_random=False))
+def test_elements_that_read_their_own_node_stand_as_they_are_asked_anew(
+    rng: random.Random,
+):
+    names = wl.ids("a", "b", "c")
+    world = DirectWorld(wl.System({name: Gauged() for name in names}))
+    standing = Standing(world)
+    questions = [functools.partial(wl.View.for_each_node, predicate=o) for o in OWN]
+    answers = [standing.of(question) for question in questions]
+    for _ in range(12):
+        for question, answer in zip(questions, answers, strict=True):
+            anew = functools.partial(question, world.view)
+            assert said(answer.value) == said(anew)
+        touched = set(rng.sample(range(3), rng.randrange(1, 3)))
+        for index in touched:
+            changed(world.nodes[index], rng)
+        layout = world.system.layout
+        standing.look_again({layout.local(index) for index in touched})
+
+
+def test_who_is_asked_no_more_is_told_nothing():
+    names = wl.ids("a", "b")
+    world = DirectWorld(wl.System({name: Gauged() for name in names}))
+    standing = Standing(world)
+    answer = standing.of(lambda view: view[names[0]].count)
+    assert answer.value() == 0
+    answer.retire()
+    world.nodes[0].count = 1
+    standing.look_again({world.system.layout.local(0)})
+    assert standing.is_as_before()
+    assert not standing.watches.is_used

@@ -28,7 +28,7 @@ SIMULATED: dict[str, tuple[int, int, str, str]] = {
     "wids1": (1, 8, "exception", "ZeroDivisionError"),
     "wids2": (0, 8, "exception", "'NoneType' object has no attribute"),
     "wids3": (0, 8, "ring_consistency", "predecessor was None"),
-    "wids4": (0, 32, "correct_fingers", "finger 0 of n0, which begins at 1"),
+    "wids4": (0, 32, "correct_fingers", "is None and not n2519810136"),
     "wids5": (0, 8, "correct_fingers", "begins at 127, is n191 and not n127"),
 }
 """By bug: a seed that meets it, the bits of keys, the property that fails, and why."""

@@ -58,6 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="another trace of the system, to compare it with",
     )
     parser.add_argument(
+        "--predicates",
+        metavar="FILE.py",
+        type=Path,
+        help="know the properties and gauges of this file, too, as 'worldline replay'",
+    )
+    parser.add_argument(
         "-c",
         dest="commands",
         metavar="COMMANDS",
@@ -78,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.beside,
         load=functools.partial(load_of_trace, "debug", arguments.targets, given),
         partial=arguments.partial,
+        predicates=arguments.predicates,
         report=_report,
     )
     _report(0)

@@ -18,6 +18,7 @@ from worldline.debug.session import Session
 from worldline.model.errors import UsageError
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
+from worldline.trace.schema import dump
 
 
 @final
@@ -108,12 +109,14 @@ def split(line: str) -> list[str]:
 def info(session: Session, rest: str) -> Answer:
     """Show what run this is, and what to know of it."""
     trace, timeline = session.trace, session.timeline
+    due = None if trace.end is None else trace.end.span
     data = {
         "system": trace.header.system,
         "nodes": list(trace.header.names),
         "verdict": None if trace.end is None else trace.end.verdict,
         "property": None if trace.end is None else trace.end.property,
         "critical": None if trace.end is None else trace.end.critical,
+        "deadline": None if due is None else dump(due),
         "first": timeline.first,
         "last": timeline.last,
         "steps": len(trace.run),

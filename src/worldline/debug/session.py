@@ -31,6 +31,7 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import run_pure
 from worldline.model.view import View
 from worldline.runs.difference import Difference, first_difference
+from worldline.runs.elsewhere import elsewhere, remedy
 from worldline.runs.explain import explain
 from worldline.runs.record import declared
 from worldline.runs.rerun import changes_since, source_changed
@@ -38,7 +39,7 @@ from worldline.runs.step_record import event_record
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import step_lines
 from worldline.trace.json_text import shorten
-from worldline.trace.records import Explanation, StepRecord
+from worldline.trace.records import Explanation, SpanRecord, StepRecord
 from worldline.worlds.checkpoint import go_back, take
 from worldline.worlds.direct import DirectWorld
 
@@ -54,6 +55,8 @@ class Session:
     ----------
     timeline, other
         The trace, and one to compare it with.
+    added
+        What to know of properties that a file adds to those of the system.
 
     Attributes
     ----------
@@ -61,7 +64,14 @@ class Session:
         Who asks; None if nobody can be asked back.
     """
 
-    def __init__(self, timeline: Timeline, other: Timeline | None = None) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        other: Timeline | None = None,
+        *,
+        added: tuple[str, ...] = (),
+    ) -> None:
+        self._added = added
         self.timeline = timeline
         self.other = other
         self.trace = timeline.trace
@@ -78,7 +88,7 @@ class Session:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before believing what a session shows."""
-        notes = _notes(self.timeline)
+        notes = [*_notes(self.timeline), *self._added]
         if self.other is not None:
             notes += [f"the other trace: {note}" for note in _notes(self.other)]
         return tuple(notes)
@@ -213,6 +223,12 @@ class Session:
         prop = self._property(name)
         return explain(self.timeline.at(step), prop)
 
+    def deadline(self, step: int, name: str) -> SpanRecord | None:
+        """Return since when a property was false that is due after a step; else None."""
+        end = self.trace.end
+        is_end = step == self.timeline.first + len(self.trace.steps)
+        return end.span if end is not None and is_end and end.property == name else None
+
     # -------------------------------------------------------------------- two states
 
     def diff(
@@ -302,6 +318,10 @@ class Session:
         prop = declared(self.timeline.system, name)
         if prop is None:
             names = [each.name for each in self.timeline.system.properties]
+            end = self.trace.end
+            other = elsewhere(self.trace, self.timeline.system)
+            if end is not None and end.property == name and other:
+                raise UsageError(other, remedy=remedy(self.trace))
             raise UsageError(
                 f"there is no property {name!r}",
                 remedy=f"there are {', '.join(names) or 'none'}",
@@ -378,6 +398,8 @@ def _notes(timeline: Timeline) -> list[str]:
     if source_changed(header, timeline.system):
         notes.append("the source changed since this trace was recorded")
     notes += changes_since(header, timeline.system)
+    if other := elsewhere(timeline.trace, timeline.system):
+        notes.append(f"{other}; {remedy(timeline.trace)}")
     if timeline.divergence is not None:
         notes.append(
             f"{timeline.divergence}\n  states are known up to step {timeline.last}"

@@ -94,8 +94,12 @@ def explain(session: Session, rest: str) -> Answer:
         raise UsageError("explain which property?", remedy="status lists them")
     explanation = session.explain(session.position, name)
     data = None if explanation is None else dump(explanation)
-    lines = list(text.explanation(name, explanation))
-    return Answer({"property": name, "holds": explanation is None, "why": data}, lines)
+    due = session.deadline(session.position, name)
+    lines = list(text.explanation(name, explanation, due))
+    holds = explanation is None
+    span = None if due is None else dump(due)
+    data = {"property": name, "holds": holds, "why": data, "deadline": span}
+    return Answer(data, lines)
 
 
 def possible(session: Session, rest: str) -> Answer:

@@ -10,14 +10,16 @@ from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
 from worldline.debug.state import NodeDifference, NodeState, StateChange
 from worldline.runs.difference import Difference
+from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import (
     at_time,
     critical_lines,
+    deadline_lines,
     header_lines,
     step_lines,
 )
 from worldline.trace.json_text import show
-from worldline.trace.records import STATUS, Explanation, StepRecord
+from worldline.trace.records import STATUS, Explanation, SpanRecord, StepRecord
 
 MOST_ROWS, MOST_SPANS = 60, 10
 """How much of a list is shown unless all of it is asked for."""
@@ -35,6 +37,8 @@ def opening(session: Session) -> Iterator[str]:
     extent = extent if count else "no steps"
     yield f"  {extent}; type help for what can be asked"
     yield from critical_lines(session.trace.end)
+    if session.trace.end is not None:
+        yield from deadline_lines(session.trace.end)
     for note in session.notes:
         first, *more = note.splitlines()
         yield f"note: {first}"
@@ -207,9 +211,13 @@ def tracked(stretches: Sequence[Stretch[str]], *, whole: bool) -> Iterator[str]:
         yield f"... and {len(stretches) - len(shown)} more; --all shows them"
 
 
-def explanation(name: str, why: Explanation | None) -> Iterator[str]:
-    """Yield why a property is false."""
+def explanation(
+    name: str, why: Explanation | None, due: SpanRecord | None
+) -> Iterator[str]:
+    """Yield why a property is false, and since when if it is due there."""
     yield f"{name} {'is true' if why is None else 'fails'}"
+    if due is not None:
+        yield f"  {deadline_phrase(due)}"
     if why is not None:
         yield from (f"  {line}" for line in str(why).splitlines())
 

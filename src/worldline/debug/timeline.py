@@ -109,6 +109,11 @@ class Timeline:
             self._events.append(happened)
             if self._instruments is not None:
                 self._shown.append(self._instruments.shown())
+        end, instruments = self.trace.end, self._instruments
+        if end is not None and end.time is not None and instruments is not None:
+            # The run may end some time after its last step, as at a deadline.
+            instruments.time = end.time
+            self._shown[-1] = instruments.shown()
         if not self.trace.steps:
             self._checkpoints[0] = take(self._rerun.world)
 

@@ -306,14 +306,16 @@ class Exploration:
 
 
 @contextlib.contextmanager
-def few_collections() -> Iterator[None]:
+def few_collections(made: int = 200_000) -> Iterator[None]:
     """Look for cyclic garbage rarely: tables and rows grow and hold no cycles.
+
+    Each time that so many more objects were made than have gone.
 
     In the end all that there is counts as old. Else Python would go through millions of
     new objects as soon as it looks often again.
     """
     before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
+    gc.set_threshold(made, 50, 100)
     try:
         yield
     finally:

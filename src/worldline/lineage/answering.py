@@ -52,10 +52,23 @@ def answer(target: Target, options: FaultOptions) -> FaultsReport:
     """
 
     def about(names: Sequence[str] | None) -> FaultsReport:
+        if names is not None:
+            _refuse_no_promise(target, names)
         judged = target if names is None else target.judging(names)
         return _answered(judged, options)
 
     return about_the_others(target.properties, options.properties, about)
+
+
+def _refuse_no_promise(target: Target, names: Sequence[str]) -> None:
+    """Refuse a target of which every promise asks for the time or a gauge."""
+    kinds = [kind for name, kind in target.properties if name in names]
+    if all(kind == PropertyKind.SOMETIMES.value for kind in kinds):
+        raise UsageError(
+            f"{target.name} has no promise that is judged here: each asks for the time "
+            "or a gauge",
+            remedy="ask worldline simulate, or declare a property of the state alone",
+        )
 
 
 def _answered(target: Target, options: FaultOptions) -> FaultsReport:

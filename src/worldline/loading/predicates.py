@@ -84,6 +84,7 @@ def with_predicates(
     )
     # What is asked about them is another question, but its runs are the same.
     changed.origin = system.origin
+    changed.predicates = str(place)
     return changed, tuple(notes)
 
 

@@ -13,8 +13,10 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
+from worldline.runs.elsewhere import elsewhere
 from worldline.runs.record import declared
 from worldline.runs.replay import replay_trace
+from worldline.runs.replayed import Replayed
 from worldline.runs.restoring import beginning_state
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Start, lead
@@ -78,6 +80,7 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
     end = _ended(trace, path)
     replayed = replay_trace(trace, system, path)
     if not replayed.reproduced:
+        _refuse_elsewhere(trace, system, path, replayed)
         why = replayed.explanation
         if replayed.divergence is not None:
             why = replayed.divergence.sentence
@@ -100,6 +103,18 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
     prop = declared(system, end.property)
     said = replayed.explanation
     return Original(trace, system, start, tuple(schedule), end, prop, said)
+
+
+def _refuse_elsewhere(
+    trace: Trace, system: System, path: Path, replayed: Replayed
+) -> None:
+    """Refuse a run that violates what the system does not declare."""
+    other = elsewhere(trace, system)
+    if other and replayed.divergence is None:
+        raise UsageError(
+            f"{path}: {other}, and minimize knows the system's own properties alone",
+            remedy="declare it in System(properties=[...])",
+        )
 
 
 def _ended(trace: Trace, path: Path) -> End:

@@ -29,7 +29,12 @@ from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
 from worldline.model.usercode import activity, running
 from worldline.model.usercode.running import refuse
-from worldline.model.usercode.user_functions import check_function, codes_of
+from worldline.model.usercode.user_functions import (
+    check_function,
+    codes_of,
+    defined_at,
+    value_phrase,
+)
 
 if TYPE_CHECKING:
     from worldline.model.view import View
@@ -260,6 +265,8 @@ def fold(
     step: TimedStep,
     view: View,
     series: running.Series | None = None,
+    *,
+    number: int,
 ) -> None:
     """Fold a step into gauges, in order: each sees what those before it have now.
 
@@ -267,18 +274,38 @@ def fold(
     ----------
     series
         In which they run; None for one by itself.
+    number
+        That of the step, for errors.
 
     Raises
     ------
     ModelError
-        As `Gauge.next` does.
+        As `Gauge.next` does, or if one returns nothing that began with something; it
+        names the step.
     """
+    try:
+        _fold_all(gauges, instruments, step, view, series)
+    except ModelError as error:
+        error.what += f", in step {number}, {step.event}, at {step.time:.6g} s"
+        raise
+    finally:
+        instruments.unfolded = frozenset()
+
+
+def _fold_all(
+    gauges: Sequence[Gauge],
+    instruments: Instruments,
+    step: TimedStep,
+    view: View,
+    series: running.Series | None,
+) -> None:
     one = None
     if series is not None:
         series.enter(_MARK)
     try:
         running.check()
         for one in gauges:
+            instruments.fold(one.name)
             _fold(one, instruments.gauges, step, view)
             running.check()
     except BaseException as error:
@@ -293,6 +320,13 @@ def fold(
 def _fold(one: Gauge, values: dict[str, Any], step: TimedStep, view: View) -> None:
     before = values[one.name]
     after = one.next(before, step, view)
+    if after is None and one.initial is not None:
+        raise ModelError(
+            f"gauge {one.name}{defined_at(one.fold)} returned None, and began with "
+            f"{value_phrase(one.initial)}",
+            remedy="return the value in every case, or declare it with initial=None",
+            located=True,
+        )
     # What is equal stays the same object, so that nothing is judged again for it.
     is_atom = type(after) is type(before) and type(after) in _ATOMS
     if not (is_atom and after == before):

@@ -6,6 +6,7 @@ along one run (a simulation, a replay) knows them, and a view of any other refus
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any, TypeAlias, final
 
 INSTRUMENTS = -1
@@ -25,13 +26,24 @@ class Instruments:
         Seconds since the run began.
     gauges
         The value of each gauge, by name, in order of declaration.
+    unfolded
+        The names of those of which the value is not yet that after the last event.
     """
 
-    __slots__ = ("gauges", "time")
+    __slots__ = ("_later", "gauges", "time", "unfolded")
 
     def __init__(self, gauges: dict[str, Any]) -> None:
         self.time = 0.0
         self.gauges = gauges
+        self.unfolded: Set[str] = frozenset()
+        names = list(gauges)
+        self._later = {
+            name: frozenset(names[number:]) for number, name in enumerate(names, 1)
+        }
+
+    def fold(self, name: str) -> None:
+        """Note that a gauge is folded now, after those before it."""
+        self.unfolded = self._later[name]
 
     def shown(self) -> Shown:
         """Return what they show."""

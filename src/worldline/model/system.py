@@ -123,6 +123,8 @@ class System(Declared):
 
     Attributes
     ----------
+    predicates
+        The file that some of its properties and gauges are from, if one added any.
     injected
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
@@ -185,6 +187,7 @@ class System(Declared):
         self.prune = None if prune is None else predicate_of(prune)
         self.origin: SystemOrigin | None = None
         self.injected: str | None = None
+        self.predicates: str | None = None
         self.free_faults: tuple[str, ...] = ()
         self.contents: tuple[Any, ...] = ()
         self.plain: System | None = None

@@ -218,6 +218,11 @@ class View:
                 f"{_who()} reads the gauge {name!r}",
                 remedy="add a gauge of that name to System(gauges=[...])",
             )
+        if name in self._instruments.unfolded:
+            raise ModelError(
+                f"{_who()} reads the gauge {name!r}, which is folded after it",
+                remedy="put that one before it in System(gauges=[...])",
+            )
         return self._reader.read(read_of(INSTRUMENTS, "gauge", name))
 
     def for_each_node(self, predicate: Callable[[View, NodeId], bool]) -> bool:

@@ -27,6 +27,7 @@ from worldline.trace.records import (
     DRAWN,
     FREE,
     INJECTED,
+    PREDICATES,
     PROLOGUE,
     Header,
     NodeRecord,
@@ -95,7 +96,8 @@ class Recorder:
             instruments.time = time
             if outcome.failure is None and self.world.system.gauges:
                 timed = outcome.as_timed(event, time, lamport)
-                fold(self.world.system.gauges, instruments, timed, self.world.view)
+                gauges, view = self.world.system.gauges, self.world.view
+                fold(gauges, instruments, timed, view, number=number)
         return dataclasses.replace(record, lamport=lamport, time=time)
 
     def _local(self, event: Event, *, changed: bool = False) -> LocalState | None:
@@ -165,6 +167,8 @@ def _options(system: System) -> dict[str, Json]:
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
+    if system.predicates is not None:
+        options[PREDICATES] = system.predicates
     if system.contents:
         options[CONTENTS] = [contents_record(one) for one in system.contents]
     return options

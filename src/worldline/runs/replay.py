@@ -17,6 +17,7 @@ from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict, combine
+from worldline.runs.elsewhere import elsewhere, remedy
 from worldline.runs.evidence import replay_of
 from worldline.runs.explain import explain
 from worldline.runs.judging import RunJudge
@@ -92,6 +93,8 @@ def replay_trace(
         seconds = time.perf_counter() - begin
         if again.divergence is None:
             right, explanation = _judge_in_time(again.world, trace, again.cycle)
+            if other := elsewhere(trace, system, reproduced=right):
+                right, explanation = False, f"{other}; {remedy(trace)}"
     command = replay_of(Path(path), header.target)
     verdict = None if end is None else _of_one_run(Verdict(end.verdict))
     rows = _rows(trace, verdict, explanation, Path(path), command)
@@ -295,5 +298,4 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
         left = [e for e in world.enabled() if not e.kind.is_fault]
         events = "; ".join(map(repr, left))
         return not left, events and f"no deadlock: what can happen is {events}"
-    hint = "" if world.instruments is None else "; does a file of predicates have it?"
-    return False, f"the system has no property {end.property!r}{hint}"
+    return False, f"the system has no property {end.property!r}"

@@ -17,7 +17,7 @@ from worldline.runs.schedule import Events
 from worldline.show.phrases import event_phrase, facet_phrases
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
-from worldline.trace.records import PROLOGUE, Header, StepRecord
+from worldline.trace.records import PREDICATES, PROLOGUE, Header, StepRecord
 from worldline.worlds.world import NotEnabled, World
 
 _WIDEST = 300
@@ -59,7 +59,7 @@ def changes_since(header: Header, system: System) -> tuple[str, ...]:
             ("System({}=...)", header.options, now.options),
         )
         for key, value in new.items()
-        if old.get(key) != value
+        if old.get(key) != value and key != PREDICATES
     ]
     notes += [
         f"node {one.name} is declared otherwise"

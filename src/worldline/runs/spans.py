@@ -59,6 +59,8 @@ class SpanWatch:
         How many there were.
     due
         When the confidence was 1 first in the present span; None if it never was.
+    is_sampled
+        Whether it is looked at now and then: between two looks nobody knows what it is.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class SpanWatch:
     ) -> None:
         self.alarms = Alarms()
         self.due: float | None = None
+        self.is_sampled = False
         self._prop = prop
         self._world = world
         self._detailed = detailed
@@ -103,6 +106,8 @@ class SpanWatch:
             The Lamport time of the step.
         """
         if holds:
+            if self.is_sampled and self.is_false:
+                self._see_end()
             self.end()
             return
         if self._begin is None:
@@ -112,6 +117,19 @@ class SpanWatch:
             if self.alarms.spans <= (MOST if self._series is None else _EXPLAINED):
                 self._why = self._explained()
         self._last, self._since = step, self._now()
+        self._read_gauges()
+
+    def _see_end(self) -> None:
+        """Note that it is true where it was false when it was looked at last."""
+        self._since = self._now()
+        # At 1 it may have been due before, but it is not now.
+        if not self._may_be_due or self.is_sure():
+            return
+        if self._asked > (self._sure or 0.0):
+            self._read_gauges()
+        self.note()
+
+    def _read_gauges(self) -> None:
         instruments = self._world.instruments
         if self._detailed and instruments is not None:
             self._gauges = dict(instruments.gauges)
@@ -170,7 +188,7 @@ class SpanWatch:
             first=first,
             last=self._last,
             time=time,
-            until=self._now(),
+            until=self._since if self.is_sampled else self._now(),
             lamport=lamport,
             confidence=self._sure,
             due=self.due,

@@ -16,6 +16,9 @@ R = TypeVar("R", bound=BaseReport)
 
 NOT_HERE = "not judged here: only simulate and replay know times and gauges"
 
+NONE_JUDGED = "no property judged"
+"""The bound of a search that had to leave out all that it was asked about."""
+
 
 def without_timeless(
     system: System, names: Sequence[str] | None, ask: Callable[[System], R]
@@ -54,7 +57,7 @@ def about_the_others(
     """Ask something of all properties but those that ask for the time or a gauge.
 
     Which ones do is seen when they do: then all is asked again, without them. The report
-    names them, and its verdict is about the others.
+    names them, and its verdict is about the others: UNKNOWN, not HOLDS, if none is left.
 
     Parameters
     ----------
@@ -76,7 +79,11 @@ def about_the_others(
     rows = tuple(_row(*one) for one in properties if one[0] in left_out)
     if not rows:
         return report
-    return dataclasses.replace(report, properties=(*report.properties, *rows))
+    report = dataclasses.replace(report, properties=(*report.properties, *rows))
+    is_judged = any(r.verdict is not Verdict.NOT_SEARCHED for r in report.properties)
+    if is_judged or report.verdict is not Verdict.HOLDS:
+        return report
+    return dataclasses.replace(report, verdict=Verdict.UNKNOWN, bound=NONE_JUDGED)
 
 
 def without(

@@ -201,7 +201,7 @@ class Attempt:
             # Of equal messages nobody knows which one it was; so it is the same for
             # whoever runs the same events.
             sending = self._transit.oldest(known.parcel)
-        self.steps.append(ShrunkStep(known, run.outcome.choices, sending, place))
+        self.steps.append(ShrunkStep(known, run.choices, sending, place))
         if known.is_delivery:
             self._deliveries += 1
         if wanted is not None and wanted >= 0:

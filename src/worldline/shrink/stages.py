@@ -9,6 +9,9 @@ from worldline.engine.exploration import few_collections
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.progress import PassReport
 
+_MADE = 2_000_000
+"""Objects that are made between two collections of garbage: about 200 MB."""
+
 
 class ShrinkPass(Protocol):
     """Proposes candidates of one sort.
@@ -41,7 +44,7 @@ def shrink(campaign: Campaign, stages: Stages) -> None:
         If a limit is reached; the best run so far is the campaign's.
     """
     number = 0
-    with few_collections():  # what is remembered grows, and holds no cycles
+    with few_collections(_MADE):  # what is remembered grows, and holds no cycles
         while number < len(stages):
             size = campaign.best.size
             for each in stages[number]:

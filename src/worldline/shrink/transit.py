@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, final
 
+from worldline.model.data.content import Frozen
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, carrier
 from worldline.model.system import System
@@ -51,13 +52,13 @@ class Transit:
             return
         queues, sent = self._queues, self._sent
         for number, parcel in enumerate(parcels):
-            mailing = (place, number), parcel
-            sent[mailing[0]] = parcel
+            sending = place, number
+            sent[sending] = parcel
             queue = queues.get(parcel.channel)
             if queue is None:
-                queues[parcel.channel] = [mailing]
+                queues[parcel.channel] = [(sending, parcel)]
             else:
-                queue.append(mailing)
+                queue.append((sending, parcel))
 
     def add(self, sending: Sending, parcel: Parcel) -> None:
         """Note one message."""
@@ -69,7 +70,7 @@ class Transit:
 
     def oldest(self, parcel: Parcel) -> Sending | None:
         """Return the first sending of a message that is under way; None if it is not."""
-        for sending, other in self.queue(parcel.channel):
+        for sending, other in self._queues.get(parcel.channel, ()):
             if other is parcel:
                 return sending
         return None
@@ -79,11 +80,14 @@ class Transit:
         if self._stays and self._is_kept(parcel.envelope):
             return
         queue = self._queues.get(parcel.channel, [])
-        position = _place(queue, parcel, sending)
-        if position is None and sending is not None:
-            position = _place(queue, parcel, None)
-        if position is not None:
-            sending = queue.pop(position)[0]
+        if queue and queue[0][0] is sending and queue[0][1] is parcel:
+            del queue[0]
+        else:
+            position = _place(queue, parcel, sending)
+            if position is None and sending is not None:
+                position = _place(queue, parcel, None)
+            if position is not None:
+                sending = queue.pop(position)[0]
         if sending is not None:
             self._sent.pop(sending, None)
 
@@ -129,18 +133,25 @@ class Transit:
                 if mailing[1] is wanted:
                     return mailing  # type: ignore[no-any-return]
             return None
-        shape = fingerprint(wanted.envelope) if rung is Rung.FINGERPRINT else None
+        shape = _shape(wanted) if rung is Rung.FINGERPRINT else None
         part = wanted.envelope.part
         for mailing in queue if rung is Rung.TYPE_FIRST else reversed(queue):
             other = mailing[1]
             is_alike = other.kind is kind and other.envelope.part == part
-            if is_alike and (shape is None or fingerprint(other.envelope) == shape):
+            if is_alike and (shape is None or _shape(other) == shape):
                 return mailing  # type: ignore[no-any-return]
         return None
 
     def _is_kept(self, envelope: Envelope) -> bool:
         network = carrier(self._system.network, envelope.part, type(envelope.message))
         return Capability.HOLDS_FOR_EVER in network.capabilities
+
+
+def _shape(parcel: Parcel) -> Frozen:
+    """Return the fingerprint of a message, worked out once."""
+    if parcel.shape is None:
+        parcel.shape = fingerprint(parcel.envelope)
+    return parcel.shape
 
 
 def _place(

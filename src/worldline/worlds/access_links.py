@@ -91,7 +91,7 @@ class AtDownlink:
 
     __slots__ = ("envelope", "fate")
 
-    def __init__(self, envelope: Envelope, fate: int) -> None:
+    def __init__(self, envelope: Envelope, fate: float | None) -> None:
         self.envelope = envelope
         self.fate = fate
 

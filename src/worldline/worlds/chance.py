@@ -16,13 +16,23 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 
-_KINDS = ("choice", "latency", "loss", "duplicate", "call", "weather")
+_KINDS = ("choice", "latency", "loss", "duplicate", "copy", "error", "call", "weather")
 """What numbers are drawn for."""
 
-_MIX, _MORE = 0x9E3779B97F4A7C15 >> 4, 0xC2B2AE3D27D4EB4F >> 4
-"""Two more words for the hash, so that all bits of the last count reach all others."""
+_MIX = 0x9E3779B97F4A7C15 >> 4
+"""Another word for the second hash."""
 
 _MASK, _UNIT = 2**53 - 1, 2.0**-53
+
+
+def _unit(kind: int, node: int, count: int) -> float:
+    """Return a number in [0, 1) that is a hash of three.
+
+    Of one hash alone the numbers of two nodes are correlated, as of two seeds and of one
+    node's counts: its last step leaves the high bits to the low ones of what came before.
+    """
+    first = hash((kind, node, count))
+    return (hash((first ^ first >> 32, _MIX)) >> 11 & _MASK) * _UNIT
 
 
 def _word(text: str, seed: int) -> int:
@@ -36,7 +46,7 @@ class Chance:
     """The numbers of one seed.
 
     They are hashes of tuples of whole numbers, which no hash seed changes: Python makes
-    one in a fifth of the time that its own arithmetic on 64 bits takes.
+    two in a third of the time that its own arithmetic on 64 bits takes.
 
     Parameters
     ----------
@@ -44,7 +54,7 @@ class Chance:
         Those of the system; the number of each depends on its name, not on its place.
     """
 
-    CHOICE, LATENCY, LOSS, DUPLICATE, CALL, WEATHER = range(len(_KINDS))
+    CHOICE, LATENCY, LOSS, DUPLICATE, COPY, ERROR, CALL, WEATHER = range(len(_KINDS))
 
     def __init__(self, seed: int, nodes: Iterable[NodeId]) -> None:
         self._kinds = [_word(kind, seed) for kind in _KINDS]
@@ -54,17 +64,15 @@ class Chance:
 
     def at(self, kind: int, node: int, count: int) -> float:
         """Return the number for the `count`-th use of a kind at a node, in [0, 1)."""
-        words = self._kinds[kind], self._nodes[node], count, _MIX, _MORE
-        return (hash(words) >> 11 & _MASK) * _UNIT
+        return _unit(self._kinds[kind], self._nodes[node], count)
 
     def choose(self, node: int, options: int, weights: tuple[float, ...] | None) -> int:
         """Return which of several options a handler at a node takes next."""
         count = self._choices[node]
         self._choices[node] = count + 1
-        if weights is None:  # as nearly always, so without another call
-            words = self._kinds[self.CHOICE], self._nodes[node], count, _MIX, _MORE
-            return int((hash(words) >> 11 & _MASK) * _UNIT * options)
         drawn = self.at(self.CHOICE, node, count)
+        if weights is None:
+            return int(drawn * options)
         sums = list(accumulate(weights))
         wanted = drawn * sums[-1]
         return next((n for n, upto in enumerate(sums) if wanted < upto), options - 1)

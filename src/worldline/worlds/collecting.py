@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
@@ -18,10 +18,47 @@ from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.outcome import Outcome, TimerChange
 
-_QUIET = {
+
+@final
+class Collected(NamedTuple):
+    """What a handler did, as it was collected: made an outcome if somebody asks.
+
+    Attributes
+    ----------
+    me
+        The node whose handler it was; None where it may be any.
+    """
+
+    me: NodeId | None
+    result: Result | Failure
+    sends: Sequence[tuple[NodeId, str, Any, bool]]
+    timers: Sequence[tuple[PendingTimer, float | None]]
+    log: Sequence[str]
+    choices: Sequence[int]
+    widths: Sequence[int]
+
+    def outcome(self) -> Outcome:
+        """Return it as everybody else sees it."""
+        me, result, sends, timers, log, choices, widths = self
+        if me is None:
+            return _QUIET_OUTCOMES[result]  # type: ignore[index]
+        failure = result if isinstance(result, Failure) else None
+        return Outcome(
+            result=Result.FAILED if isinstance(result, Failure) else result,
+            failure=failure,
+            sends=() if failure else tuple(Sent(me, *s) for s in sends),
+            timers=() if failure else tuple(TimerChange(*t) for t in timers),
+            log=tuple(log),
+            choices=tuple(choices),
+            widths=tuple(widths),
+        )
+
+
+_QUIET_OUTCOMES = {
     result: Outcome(result, None, sends=(), timers=(), log=(), choices=(), widths=())
     for result in Result
 }
+_QUIET = {result: Collected(None, result, (), (), (), (), ()) for result in Result}
 """What most handlers do: nothing but change their node, if that."""
 
 _LONGEST = 10_000
@@ -182,17 +219,20 @@ class CollectingDoor(ABC):
 
     def outcome(self, result: Result | Failure) -> Outcome:
         """Return what the handler did since `begin`."""
+        return self.collected(result).outcome()
+
+    def collected(self, result: Result | Failure) -> Collected:
+        """Return the same as it stands; the next handler begins another."""
         if type(result) is Result and not (
             self.sends or self.timers or self._log or self.choices
         ):
             return _QUIET[result]
-        failure = result if isinstance(result, Failure) else None
-        return Outcome(
-            result=Result.FAILED if isinstance(result, Failure) else result,
-            failure=failure,
-            sends=() if failure else tuple(Sent(self.me, *s) for s in self.sends),
-            timers=() if failure else tuple(TimerChange(*t) for t in self.timers),
-            log=tuple(self._log),
-            choices=tuple(self.choices),
-            widths=tuple(self._widths),
+        return Collected(
+            self.me,
+            result,
+            self.sends,
+            self.timers,
+            self._log,
+            self.choices,
+            self._widths,
         )

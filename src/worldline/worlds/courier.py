@@ -8,7 +8,9 @@ become true, for a partition to heal.
 from __future__ import annotations
 
 import functools
+import math
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import final
 
@@ -30,8 +32,8 @@ from worldline.worlds.clocked import ClockedWorld
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.dry_run import DryRuns, is_noop
 
-_ARRIVES, _LOST, _DOUBLED = range(3)
-"""What becomes of a message on its way."""
+_ARRIVES, _LOST = None, math.inf
+"""What becomes of a message on its way; of one that is doubled, when its copy arrives."""
 
 
 @final
@@ -57,6 +59,7 @@ class Courier:
         self._chance = chance
         self._agenda = agenda
         self._counts = array("Q", bytes(8 * len(system.ids)))
+        self._errors: Counter[int] = Counter()
         self._held: list[AgendaEntry] = []
         self._last: dict[tuple[int, int], float] = {}
         self._abilities: dict[tuple[str, type], tuple[bool, bool, bool]] = {}
@@ -88,13 +91,14 @@ class Courier:
             at = left + self._latency(index, to, count)
             if ordered:
                 at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
-            fate = _ARRIVES
+            fate: float | None = _ARRIVES
             if may_be_lost and self._befalls(Chance.LOSS, index, count, self.loss):
                 fate = _LOST
             elif may_double:
                 share = self._conditions.duplicate
                 if self._befalls(Chance.DUPLICATE, index, count, share):
-                    fate = _DOUBLED
+                    copy = left + self._latency(index, to, count, Chance.COPY)
+                    at, fate = (at, copy) if ordered else sorted((at, copy))
             envelope = OpenEnvelope(me, part, message)
             self._note(at, to, envelope, fate)
             if world.keeps_mail:
@@ -158,8 +162,10 @@ class Courier:
             for peer, link in self.world.mailbox(index).connections().items():
                 if link.error_here:
                     to = self._system.index[peer]
-                    at = self._agenda.now + self._latency(index, to, self._count(index))
-                    self._agenda.note(at, index, peer)
+                    count = self._errors[index]
+                    self._errors[index] = count + 1
+                    after = self._latency(index, to, count, Chance.ERROR)
+                    self._agenda.note(self._agenda.now + after, index, peer)
 
     def must_wait(self, index: int, event: Event) -> bool:
         """Say whether a guard keeps a message or a call at a node from happening."""
@@ -200,7 +206,7 @@ class Courier:
     def _befall(self, entry: AgendaEntry) -> Event | None:
         """Let a message be lost or doubled, once it is its turn to arrive."""
         _, _, index, envelope, fate = entry
-        kind = Kind.DROP if fate is _LOST else Kind.DUPLICATE
+        kind = Kind.DROP if fate == _LOST else Kind.DUPLICATE
         world, node = self.world, self._system.ids[index]
         if world.keeps_mail and envelope not in world.mailbox(index).befallen(kind):
             self._agenda.wait(entry)
@@ -209,21 +215,21 @@ class Courier:
             self.lost += 1
             return concerning(kind, node, envelope)
         arriving = (*entry[:4], _ARRIVES)
-        src = self._system.index[envelope.src]
         ordered, _, _ = self._able(envelope.part, type(envelope.message))
         if ordered:  # right behind: the next message may not come between
             self._agenda.again([arriving, arriving])
         else:
             self._agenda.again([arriving])
-            at = self._agenda.now + self._latency(src, index, self._count(src))
-            self._note(at, index, envelope, _ARRIVES)
+            self._note(max(fate, self._agenda.now), index, envelope, _ARRIVES)
         return concerning(kind, node, envelope)
 
-    def _note(self, at: float, index: int, envelope: Envelope, fate: int) -> None:
+    def _note(
+        self, at: float, index: int, envelope: Envelope, fate: float | None
+    ) -> None:
         """Note when a message comes to its receiver, or to the link of it."""
         limited = self._links is not None and self._links.limits_down
         # What is lost does not get so far.
-        if limited and fate is not _LOST and envelope.src != self._system.ids[index]:
+        if limited and fate != _LOST and envelope.src != self._system.ids[index]:
             self._agenda.note(at, index, AtDownlink(envelope, fate))
         else:
             self._agenda.note(at, index, envelope, fate)
@@ -246,14 +252,10 @@ class Courier:
             if isinstance(what, Envelope):
                 yield entry[2], what
 
-    def _count(self, index: int) -> int:
-        """Return how many numbers the messages of a node have taken; take one more."""
-        count = self._counts[index]
-        self._counts[index] = count + 1
-        return count
-
-    def _latency(self, index: int, to: int, count: int) -> float:
-        drawn = self._chance.at(Chance.LATENCY, index, count)
+    def _latency(
+        self, index: int, to: int, count: int, kind: int = Chance.LATENCY
+    ) -> float:
+        drawn = self._chance.at(kind, index, count)
         between = self._conditions.between
         if between is None:
             return self._conditions.latency(drawn) * self.delay

@@ -22,6 +22,7 @@ from worldline.model.semantics.transitions import Change, Operation
 from worldline.model.system import System
 from worldline.model.usercode.divergence import Suspected, within_budget
 from worldline.worlds import stuck
+from worldline.worlds.collecting import Collected
 from worldline.worlds.door import HandlerDoor, Query
 
 Environment = Callable[[Query], int]
@@ -76,17 +77,27 @@ class DryRun:
         The operations on other columns, in order.
     path
         The queries and their answers.
+    done
+        What else it did.
     """
 
-    __slots__ = ("changes", "local", "outcome", "path")
+    __slots__ = ("_outcome", "changes", "done", "local", "path")
 
     def __init__(
-        self, local: Frozen, changes: list[Change], path: QueryPath, outcome: Outcome
+        self, local: Frozen, changes: list[Change], path: QueryPath, done: Collected
     ) -> None:
         self.local = local
         self.changes = changes
         self.path = path
-        self.outcome = outcome
+        self.done = done
+        self._outcome: Outcome | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What everybody else would see of it; of most dry runs nobody asks."""
+        if self._outcome is None:
+            self._outcome = self.done.outcome()
+        return self._outcome
 
     def weight(self) -> int:
         """Return how often its free choices come out like this, in 2**24 times."""
@@ -148,10 +159,11 @@ class DryRuns:
         # What is not to happen, or failed, leaves no node behind.
         stays = result is Result.WAITS or type(result) is Failure
         after = template.frozen if stays else self._freeze(template, node)
-        outcome = door.outcome(result)
-        if outcome.failure is not None:
-            stuck.note(self.system, index, template.frozen, event, outcome)
-        return DryRun(after, door.changes, door.path, outcome)
+        done = door.collected(result)
+        dry_run = DryRun(after, door.changes, door.path, done)
+        if type(result) is Failure:
+            stuck.note(self.system, index, template.frozen, event, dry_run.outcome)
+        return dry_run
 
     def _execute(
         self,

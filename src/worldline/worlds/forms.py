@@ -20,6 +20,7 @@ from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.running import run_pure
 from worldline.model.usercode.user_functions import verdict
 from worldline.model.view import ColumnRead, View
+from worldline.worlds.own_fields import Elsewhere, OwnFields, OwnReads
 from worldline.worlds.watches import CellWatch, FieldWatch, Watches
 from worldline.worlds.world import Readable
 
@@ -40,6 +41,7 @@ class Forms(Protocol):
 
     world: Readable
     watches: Watches
+    own_fields: OwnFields
     pending: list[Form]
 
     def form(self, function: Pure, arity: int) -> Form:
@@ -68,7 +70,12 @@ class Asker:
         self.is_known = False
         self.reads: list[FieldWatch | CellWatch] = []
         self.forms: list[Form] | None = None
-        self.view = View(shared.world.system, self, shared.world.instruments)
+        self.view: View
+
+    def open(self) -> None:
+        """Make its view."""
+        world = self._shared.world
+        self.view = View(world.system, self, world.instruments)
 
     def read(self, read: ColumnRead) -> Any:
         """Answer a read of its view, as `Reader` says."""
@@ -130,22 +137,29 @@ class Element(Asker):
     ----------
     arguments
         What the function is given: its view, and nodes.
+    own
+        What it has read, as long as that is nothing but its own node; then it has no view.
     place
         Its position among the elements.
     held
         What it said when it was asked last.
     """
 
-    __slots__ = ("_form", "arguments", "held", "place")
+    __slots__ = ("_form", "arguments", "held", "own", "place")
 
     def __init__(
         self, shared: Forms, form: Form, place: int, nodes: tuple[NodeId, ...]
     ) -> None:
         super().__init__(shared)
         self._form = form
-        self.arguments = (self.view, *nodes)
+        self.arguments: tuple[Any, ...] = nodes
         self.place = place
         self.held = True
+        self.own: OwnReads | None = None
+        if form.is_own:
+            self.own = shared.own_fields.add(self, form.function, place)
+        else:
+            self._see_all()
 
     def spoil(self) -> None:
         form = self._form
@@ -156,6 +170,22 @@ class Element(Asker):
             form.pending.append(self)
         elif form.raising:
             form.spoil_askers()
+
+    def turn(self, said: Any) -> bool:
+        """Take another opinion; False if it has to be asked in the usual way."""
+        return self._form.turn(self, said)
+
+    def leave(self) -> None:
+        """Read through a view of its own from now on."""
+        assert self.own is not None, "it reads so already"
+        self._shared.own_fields.leave(self.own)
+        self.own = None
+        self._see_all()
+        self.spoil()
+
+    def _see_all(self) -> None:
+        self.open()
+        self.arguments = (self.view, *self.arguments)
 
 
 _BY_PLACE = attrgetter("place")
@@ -172,6 +202,10 @@ class Form:
 
     Attributes
     ----------
+    function
+        What is asked for each element.
+    is_own
+        Whether its elements are first asked as if they read nothing but their own nodes.
     pending
         The elements that have to be asked again, as something has changed.
     raising
@@ -181,25 +215,28 @@ class Form:
     """
 
     __slots__ = (
-        *("_elements", "_evaluations", "_falses", "_function", "_is_lazy", "_rest"),
-        *("_shared", "_what", "askers", "pending", "raising"),
+        *("_elements", "_evaluations", "_falses", "_is_lazy", "_rest", "_shared"),
+        *("_what", "askers", "function", "is_own", "pending", "raising"),
     )
 
     def __init__(self, shared: Forms, pure: Pure, arity: int) -> None:
         self._shared = shared
-        self._function = pure.function
+        self.function = pure.function
         self._what = f"{pure.function.__name__}, asked for each element,"
         self._evaluations = 0
         self._elements: list[Element] = []
         self._rest = combinations(shared.world.system.ids, arity)
         self._falses: set[Element] = set()
         self._is_lazy = False
+        self.is_own = arity == 1
         self.askers: dict[Asker, None] = {}
         self.pending: list[Element] = []
         self.raising: set[Element] = set()
 
     def value(self) -> bool:
         """Say whether the function holds for all elements in the present state."""
+        if self._shared.own_fields.pending:
+            self._shared.own_fields.settle()
         if self.pending:
             self.settle()
         while True:
@@ -230,6 +267,19 @@ class Form:
         if raised_before or self.raising or held_before is not (not falses):
             self.spoil_askers()
 
+    def turn(self, element: Element, said: Any) -> bool:
+        """Note what an element says now, that said something else before.
+
+        False if that is no verdict, or every element has to be asked again.
+        """
+        if self._is_lazy or (said is not True and said is not False):
+            return False
+        held_before = not self._falses
+        self._note(element, held=said)
+        if self.raising or held_before is not (not self._falses):
+            self.spoil_askers()
+        return True
+
     def give_up(self) -> None:
         """Have every element asked again before anything is said."""
         self.pending.clear()
@@ -249,14 +299,32 @@ class Form:
         clock.execution += 1
         count = self._evaluations
         audited = count < _AUDITED_FIRST or not count % _AUDITED_EVERY
+        own = element.own
+        if own is not None:
+            if audited:  # there is nothing that it could change
+                own.seen.clear()
+            try:
+                held = self._shared.own_fields.ask(own)
+            except AssertionError:
+                held = False
+            except Elsewhere:
+                # Where the first have left, those behind them will.
+                self.is_own = self.is_own and element.place >= _AUDITED_FIRST
+                element.leave()
+                return self._ask(element)
+            if held is not True and held is not False:
+                held = verdict(held, self.function, self._what)
+            self._evaluations = count + 1
+            element.is_known = True
+            return held
         if audited or element.forms is not None:
             element.begin(audited=audited)
         try:
-            held = self._function(*element.arguments)
+            held = self.function(*element.arguments)
         except AssertionError:
             held = False
         if held is not True and held is not False:
-            held = verdict(held, self._function, self._what)
+            held = verdict(held, self.function, self._what)
         if audited:
             element.audit(self._what)
         self._evaluations = count + 1

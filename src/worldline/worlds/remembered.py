@@ -9,6 +9,7 @@ from worldline.engine.tables import Operations
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.message import Envelope
+from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.dry_run import DryRun, QueryPath
 
@@ -32,9 +33,11 @@ class Parcel:
         Its class.
     delivery
         The event that delivers it; None until somebody asks the world for it.
+    shape
+        What it says with a hole for each number; None until somebody compares it.
     """
 
-    __slots__ = ("channel", "delivery", "envelope", "kind", "to")
+    __slots__ = ("channel", "delivery", "envelope", "kind", "shape", "to")
 
     def __init__(self, to: int, channel: int, envelope: Envelope) -> None:
         self.to = to
@@ -42,6 +45,7 @@ class Parcel:
         self.envelope = envelope
         self.kind = type(envelope.message)
         self.delivery: RememberedEvent | None = None
+        self.shape: Frozen = None
 
 
 _NOTHING: frozenset[int] = frozenset()
@@ -59,8 +63,10 @@ class RememberedRun:
         Whether the event cannot happen there: a guard is false.
     parcels
         The messages that the network took, in order.
-    outcome
-        What everybody else would see of it.
+    failure
+        How its handler failed; None if it did not.
+    choices
+        The options that it took.
     answers
         What the handler asked of the state beyond its node, and was told.
     touched
@@ -70,12 +76,15 @@ class RememberedRun:
     """
 
     __slots__ = (
+        "_done",
+        "_outcome",
         "answers",
         "changes",
+        "choices",
+        "failure",
         "folds",
         "is_taken",
         "local",
-        "outcome",
         "parcels",
         "touched",
         "waits",
@@ -99,8 +108,19 @@ class RememberedRun:
         self.parcels = parcels
         done, path = dry_run.changes, dry_run.path
         self.touched = frozenset([at for at, _ in done]) if done else _NOTHING
-        self.outcome: Outcome = dry_run.outcome
-        self.answers: QueryPath = path and [p for p in path if p[0][0] != "choose"]
+        self._done = dry_run.done
+        self._outcome: Outcome | None = None
+        result = dry_run.done.result
+        self.failure = result if type(result) is Failure else None
+        self.choices: Choices = tuple(dry_run.done.choices) if path else ()
+        self.answers = tuple([p for p in path if p[0][0] != "choose"]) if path else ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """What everybody else would see of it."""
+        if self._outcome is None:
+            self._outcome = self._done.outcome()
+        return self._outcome
 
 
 @final

@@ -140,7 +140,7 @@ class RememberedWalks:
             if chosen is None:
                 return Ended(number, WalkEnd.STUCK, 0, steps)
             run = world.run_of(chosen, ())
-            if run.outcome.choices or _is_drawn(chosen.event):
+            if run.choices or _is_drawn(chosen.event):
                 word = random_at(self._seed, number, steps * WORDS + 1)
                 run = world.run_of(chosen, self._drawn(chosen, word))
             if not run.is_taken:
@@ -164,7 +164,7 @@ class RememberedWalks:
         if _is_drawn(event):
             # All combinations are as likely, and need not be run to be counted.
             drawn = arguments_drawn(event.payload, word)
-            if len(self._world.run_of(known, drawn).outcome.choices) <= len(drawn):
+            if len(self._world.run_of(known, drawn).choices) <= len(drawn):
                 return drawn
         options = self._world.options(known)
         place = below(sum(weight for _, weight in options), word)

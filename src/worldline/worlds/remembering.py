@@ -103,7 +103,8 @@ class RememberingWorld:
         self._dry_runs = DryRuns(system)
         self._locals = LocalTemplates(system, self._tables.interners)
         self._events: dict[Event, RememberedEvent] = {}
-        self._parcels: list[dict[Envelope, Parcel]] = [{} for _ in system.ids]
+        # By the keys of envelopes, which are compared without Python code.
+        self._parcels: list[dict[Frozen, Parcel]] = [{} for _ in system.ids]
         self._thawed: dict[int, Any] = {}
         self.recall = Recall(system, self._tables, self._cell_with, is_sampled=False)
         self.present = PresentRow(self.row, self.cells, self.number_of)
@@ -145,10 +146,10 @@ class RememberingWorld:
 
     def parcel(self, to: int, envelope: Envelope) -> Parcel:
         """Return a message on its way to a node, the same object each time."""
-        parcel = self._parcels[to].get(envelope)
+        parcel = self._parcels[to].get(envelope.key)
         if parcel is None:
             channel = self.channel(to, self.system.index[envelope.src])
-            parcel = self._parcels[to][envelope] = Parcel(to, channel, envelope)
+            parcel = self._parcels[to][envelope.key] = Parcel(to, channel, envelope)
         return parcel
 
     def channel(self, to: int, source: int) -> int:
@@ -176,7 +177,11 @@ class RememberingWorld:
         """
         if self.failure is not None or not known.is_listed():
             return None
-        run = self.run_of(known, choices)
+        number = self.row[known.column]
+        # Nearly always it has happened from here, which is looked up in place.
+        run = known.certain.get((number, choices) if choices else number)
+        if run is None:
+            run = self.run_of(known, choices)
         if run.waits:
             return None
         self.apply(known, run)
@@ -186,8 +191,8 @@ class RememberingWorld:
         """Let an event that can happen do what it is remembered to do."""
         for change, arguments in known.changes:
             change(*arguments)
-        if run.outcome.failure is not None:
-            self.failure = run.outcome.failure
+        if run.failure is not None:
+            self.failure = run.failure
             return
         row = self.row
         if known.index >= 0:
@@ -258,7 +263,7 @@ class RememberingWorld:
         template = self._locals.of(index, self.row[self.system.layout.local(index)])
         asks = self._asks(known)
         runs = self._dry_runs.all_choices(index, template, known.event, asks)
-        return [(run.outcome.choices, run.weight()) for run in runs]
+        return [(tuple(run.done.choices), run.weight()) for run in runs]
 
     def _asks(self, known: RememberedEvent) -> PresentAnswers:
         index = max(known.index, 0)
@@ -274,13 +279,14 @@ class RememberingWorld:
         dry_run = self._dry_runs.run(index, template, event, [], asks)
         while (given := corrected(dry_run.path, choices)) is not None:
             dry_run = self._dry_runs.run(index, template, event, given, asks)
-        waits = dry_run.outcome.result is Result.WAITS or (
+        result = dry_run.done.result
+        waits = result is Result.WAITS or (
             self.system.ignore_noops
             and event.kind is Kind.DELIVER
             and changes_nothing(dry_run, template.frozen)
         )
         folds: list[Operations] = []
-        if self.system.observers and not waits and dry_run.outcome.failure is None:
+        if self.system.observers and not waits and type(result) is not Failure:
             folds = self._folds(event, dry_run)
         local = -1
         if known.index >= 0:

@@ -23,6 +23,7 @@ from worldline.model.usercode.running import Series, check, run_pure
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.forms import Asker, Form, is_audited
+from worldline.worlds.own_fields import OwnFields
 from worldline.worlds.watches import Watches
 from worldline.worlds.world import Readable
 
@@ -40,6 +41,7 @@ class StandingAnswer(Asker, Generic[T]):
 
     def __init__(self, standing: Standing, ask: Callable[[View], T], name: str) -> None:
         super().__init__(standing)
+        self.open()
         self._standing = standing
         self._ask = ask
         self._name = name
@@ -54,13 +56,21 @@ class StandingAnswer(Asker, Generic[T]):
 
     def value(self) -> T:
         """Return the answer in the present state."""
-        if self._standing.pending:
-            self._standing.settle()
+        standing = self._standing
+        if standing.pending or standing.own_fields.pending:
+            standing.settle()
         return self._last if self.is_known else self._work_out()
 
     def spoil(self) -> None:
         self.is_known = False
         self._standing.spoilt.add(self)
+
+    def retire(self) -> None:
+        """Depend on nothing any more: nobody will ask again."""
+        self.begin(audited=True)
+        self.is_known = True
+        self._standing.spoilt.discard(self)
+        self._standing.watches.clear_out()
 
     def _work_out(self) -> T:
         audited = is_audited(self._evaluations)
@@ -104,7 +114,7 @@ class Standing:
 
     Attributes
     ----------
-    watches
+    watches, own_fields
         What was read of it.
     pending
         The forms of which elements have to be asked again.
@@ -116,11 +126,17 @@ class Standing:
         self.world = world
         self._series = series
         self.watches = Watches(world)
+        self.own_fields = OwnFields(world)
         self.pending: list[Form] = []
         self.spoilt: set[StandingAnswer[Any]] = set()
         self._forms: dict[tuple[Pure, int], Form] = {}
         self._onlooker: _Onlooker | None = None
         self._looks = 0
+
+    @property
+    def reads_instruments(self) -> bool:
+        """Whether an answer depends on the time or a gauge."""
+        return self.watches.is_read(INSTRUMENTS)
 
     @property
     def view(self) -> View:
@@ -131,6 +147,7 @@ class Standing:
         """
         if self._onlooker is None:
             self._onlooker = _Onlooker(self)
+            self._onlooker.open()
         return self._onlooker.view
 
     def of(self, question: Callable[[View], T]) -> StandingAnswer[T]:
@@ -156,11 +173,33 @@ class Standing:
             if is_audited(self._looks):
                 self._onlooker.audit("a gauge")
             self._looks += 1
+        self.own_fields.look(touched)
         self.watches.look(touched)
+
+    def stands(self, touched: set[int]) -> bool:
+        """Look again, and say whether no answer can be another one by now."""
+        own, series = self.own_fields, self._series
+        if self._onlooker is not None or series is None or activity.running:
+            self.look_again(touched)
+            return self.is_as_before()
+        own.look(touched)
+        if self.watches.is_used:
+            self.watches.look(touched)
+        if own.pending:
+            before, activity.guarding = activity.guarding, True
+            series.enter(1)
+            try:
+                own.settle()
+            finally:
+                series.leave()
+                activity.guarding = before
+        if self.pending:
+            self.settle()
+        return not self.spoilt
 
     def is_as_before(self) -> bool:
         """Say whether no answer that was worked out can be another one by now."""
-        if self.pending:
+        if self.own_fields.pending or self.pending:
             self.settle()
         return not self.spoilt
 
@@ -184,6 +223,7 @@ class Standing:
                 check()
         except BaseException as error:
             self.pending.clear()
+            self.own_fields.pending.clear()
             for form in self._forms.values():
                 form.give_up()
             if is_interrupt(error):
@@ -192,6 +232,8 @@ class Standing:
             activity.guarding = before
 
     def _settle(self) -> None:
+        if self.own_fields.pending:
+            self.own_fields.settle()
         asked = self.pending
         # Whoever is asked again may be an element of one that comes later.
         for form in asked:

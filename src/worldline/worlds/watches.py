@@ -224,6 +224,11 @@ class Watches:
     ----------
     world
         Whose states are read.
+
+    Attributes
+    ----------
+    is_used
+        Whether anything is watched.
     """
 
     def __init__(self, world: Readable) -> None:
@@ -233,6 +238,7 @@ class Watches:
         self._of_cells: dict[ColumnRead, CellWatch] = {}
         self._fields_by_column: dict[int, list[FieldWatch]] = {}
         self._cells_by_column: dict[int, list[CellWatch]] = {}
+        self.is_used = False
 
     def give(self, read: ColumnRead, asker: Dependent) -> Any:
         """Answer a read of somebody who depends on the answer from now on."""
@@ -244,10 +250,11 @@ class Watches:
     def look(self, touched: set[int]) -> None:
         """Tell who depends on what has changed in columns that were touched."""
         fields, cells = self._fields_by_column, self._cells_by_column
+        nodes, first = self._world.nodes, self._layout.first
         for column in touched:
             if column in fields:
                 # In the usual case what is there is what was there.
-                live = self._live(column)
+                live = nodes[(column - first) // 3].__dict__
                 for field in fields[column]:
                     if not field.is_told:
                         value = field.field(live) if field.path else live[field.name]
@@ -257,6 +264,18 @@ class Watches:
                 for cell in cells[column]:
                     cell.look()
 
+    def is_read(self, column: int) -> bool:
+        """Say whether somebody has read a column that is no node's fields."""
+        return column in self._cells_by_column
+
+    def clear_out(self) -> None:
+        """Forget the fields that nobody depends on."""
+        for read, field in list(self._of_fields.items()):
+            if not field.readers:
+                del self._of_fields[read]
+                self._fields_by_column[read.column].remove(field)
+        self.is_used = bool(self._of_fields or self._of_cells)
+
     def _live(self, column: int) -> dict[str, Any]:
         layout = self._layout
         index = (column - layout.first) // 3
@@ -264,11 +283,13 @@ class Watches:
         return fields
 
     def _new_field(self, read: ColumnRead) -> FieldWatch:
+        self.is_used = True
         made = self._of_fields[read] = FieldWatch(self._world, read)
         self._fields_by_column.setdefault(read.column, []).append(made)
         return made
 
     def _new_cell(self, read: ColumnRead) -> CellWatch:
+        self.is_used = True
         made = self._of_cells[read] = CellWatch(self._world, read)
         self._cells_by_column.setdefault(read.column, []).append(made)
         return made

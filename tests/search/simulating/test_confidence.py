@@ -103,6 +103,35 @@ def test_with_an_interval_it_is_looked_at_then_and_no_more_often():
     assert times(found.properties[0]) == [(12.0, 16.0, 16.0)]
 
 
+def test_with_an_interval_a_span_ends_where_it_is_seen_to_be_over():
+    system, said = (
+        lamp(off(since_twenty)),
+        "judged every 4 s, and not in between: is_off",
+    )
+    found = wl.simulate(system, seconds=60, interval=4.0)
+    assert found.notes == (said,)
+    assert f"note: {said}" in str(found)
+    (span,) = found.properties[0].spans
+    # At 20 it is seen to be off, and by that its confidence is lower than at 16.
+    assert (span.time, span.until, span.gauges) == (12.0, 20.0, {"switched_at": 10.0})
+    assert span.confidence == pytest.approx(0.3)
+    assert wl.simulate(system, seconds=60).notes == ()
+
+
+def test_what_is_sure_when_it_is_true_again_is_not_due():
+    made = lamp(off(lambda view: view.time / 100))
+    (row,) = wl.simulate(made, seconds=60, interval=4.0).properties
+    assert (row.spans[0].until, row.spans[0].confidence) == (20.0, 0.2)
+    made = lamp(off(lambda view: 1.0 if view.time >= 20 else 0.5))
+    (row,) = wl.simulate(made, seconds=60, interval=4.0).properties
+    assert [(s.until, s.confidence, s.due) for s in row.spans] == [(20.0, 0.5, None)]
+
+
+def test_where_events_end_a_run_an_interval_has_known_it_until_its_last_look():
+    (row,) = wl.simulate(lamp(times=(1.0, 7.0)), events=2, interval=4.0).properties
+    assert [(s.time, s.until) for s in row.spans] == [(4.0, 4.0)]
+
+
 def test_where_the_number_of_events_ends_a_run_it_may_be_due_or_not():
     assert wl.simulate(lamp(), events=3).verdict is wl.Verdict.UNKNOWN
     at_once = lamp(off(lambda view: 1))

@@ -86,6 +86,8 @@ class SeedTally:
         The same, one by one; of a detailed run.
     samples
         What was sampled, in order of time.
+    seldom
+        The numbers of the properties that were judged at intervals alone.
     """
 
     seed: int
@@ -99,6 +101,7 @@ class SeedTally:
     alarms: dict[int, Alarms] = field(default_factory=dict)
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
     samples: list[RunSample] = field(default_factory=list)
+    seldom: tuple[int, ...] = ()
 
 
 @final
@@ -307,7 +310,8 @@ class JudgedRun:
         if gauges:
             self._look_again(is_late=False)
             timed, series = simulation.timed_step(lamport), simulation.world.series
-            fold(gauges, self._instruments, timed, self._standing.view, series)
+            view = self._standing.view
+            fold(gauges, self._instruments, timed, view, series, number=step)
 
     def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
@@ -332,8 +336,11 @@ class JudgedRun:
         """Ask what may have changed; say whether a property is violated."""
         if not asked:
             return False
-        standing = self._look_again(is_late=asked is self._late)
-        if standing.is_as_before() and not self._is_any_false():
+        if asked is self._late:
+            stands = self._look_again(is_late=True).is_as_before()
+        else:
+            stands = self._stands()
+        if stands and not (self._watches and self._is_any_false()):
             return False
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
@@ -350,16 +357,30 @@ class JudgedRun:
             self._sort()
         return False
 
+    def _stands(self) -> bool:
+        """Say whether the last event leaves all as it was that is asked after each."""
+        touched, standing = self.simulation.world.touched, self._standing
+        if standing.reads_instruments:
+            touched.add(INSTRUMENTS)
+        stands = standing.stands(touched)
+        if self._late:
+            self._touched |= touched
+        touched.clear()
+        return stands
+
     def _look_again(self, *, is_late: bool) -> Standing:
         """Compare what was read with what is there now; return what stands then."""
-        touched, late = self.simulation.world.touched, self._standing_late
-        touched.add(INSTRUMENTS)  # time has gone on, and gauges may have been folded
-        self._standing.look_again(touched)
+        touched, standing = self.simulation.world.touched, self._standing
+        if standing.reads_instruments:
+            touched.add(INSTRUMENTS)  # time has gone on, and gauges may be others
+        standing.look_again(touched)
         if self._late:
             self._touched |= touched
         touched.clear()
         if not is_late:
-            return self._standing
+            return standing
+        late = self._standing_late
+        self._touched.add(INSTRUMENTS)
         late.look_again(self._touched)
         self._touched.clear()
         return late
@@ -374,6 +395,13 @@ class JudgedRun:
             for number, answer in answers
             if not answer.has_elements
         ]
+        for _, answer in answers:
+            if not answer.has_elements:
+                answer.retire()
+        self.tally.seldom = tuple(number for number, _ in self._late)
+        for number in self.tally.seldom:
+            if number in self._watches:
+                self._watches[number].is_sampled = True
         # Of the late ones nobody knows whether they are still false.
         at_once = [number for number, _ in self._at_once]
         self._followed = [w for number, w in self._watches.items() if number in at_once]

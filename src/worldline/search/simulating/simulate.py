@@ -7,6 +7,7 @@ which things happen to real systems; it never proves that there are none.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -97,18 +98,19 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         report = seeds.answer(wanted)
     if options.predicates is None:
         return report
-    own = [_with_file(row, opened, options.predicates) for row in report.properties]
-    return replace(report, properties=tuple(own), notes=(*report.notes, *notes))
+    own = UNDECLARED.union(p.name for p in made.properties if p in opened.properties)
+    rows = [_with_file(row, own, options.predicates) for row in report.properties]
+    return replace(report, properties=tuple(rows), notes=(*report.notes, *notes))
 
 
-def _with_file(row: PropertyReport, system: System, file: Path | str) -> PropertyReport:
+def _with_file(row: PropertyReport, own: Set[str], file: Path | str) -> PropertyReport:
     """Return a row whose commands name the file that declares its property."""
     if row.replay is None:
         return row
     again = f"{row.replay} --predicates {shlex.quote(str(file))}"
     # Only the system itself is known to who makes a run shorter.
-    is_own = row.name in {p.name for p in system.properties} or row.name in UNDECLARED
-    return replace(row, replay=again, minimize=row.minimize if is_own else None)
+    minimize = row.minimize if row.name in own else None
+    return replace(row, replay=again, minimize=minimize)
 
 
 def _refuse_timeless(system: System) -> None:
@@ -282,8 +284,17 @@ class _Seeds:
             metrics=files.metrics,
             metric_rows=files.rows,
             plot=files.plot,
-            notes=files.notes,
+            notes=(*self._notes(), *files.notes),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what is to be known of how these runs were judged."""
+        wanted, interval = self._question.wanted, self._question.interval
+        seldom = sorted({number for run in self._runs for number in run.seldom})
+        if interval is None or not seldom:
+            return ()
+        names = ", ".join(wanted[number].name for number in seldom)
+        return (f"judged every {interval:g} s, and not in between: {names}",)
 
     def _violated(self, first: SeedTally) -> PropertyReport:
         """Run a seed again, with a recorder, and make evidence of it."""
