@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,35 @@ def test_the_tables_are_exported(folder: Path):
         assert len(rows) == table["rows"]
     both = run("query", TRACE, "SELECT 7 AS n", "--export", "out", "--csv")
     assert both.out == "n\n7\n"
+
+
+@pytest.mark.parametrize("kind", ["text", "parquet", "folder", "link", "pipe"])
+def test_what_is_no_table_of_ours_is_not_overwritten(kind: str, folder: Path):
+    (folder / "out").mkdir()
+    file = folder / "out" / "steps.parquet"
+    if kind == "text":
+        file.write_text("mine")
+    elif kind == "parquet":
+        duckdb.sql("SELECT 1 AS mine").write_parquet(str(file))
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "link":
+        file.symlink_to("nowhere")
+    else:
+        os.mkfifo(file)
+    before = file.lstat()
+    said = refusal(run("query", TRACE, "--export", "out"))
+    assert "steps.parquet is there already, and is no table of ours" in said
+    assert [path.name for path in (folder / "out").iterdir()] == ["steps.parquet"]
+    assert file.lstat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_tables_of_ours_are_replaced(folder: Path):
+    (folder / "out").mkdir()
+    (folder / "out" / "mine.txt").write_text("mine")
+    for _ in range(2):
+        assert run("query", TRACE, "--export", "out").status == 0
+    assert (folder / "out" / "mine.txt").read_text() == "mine"
 
 
 def test_a_folder_that_cannot_be_is_refused(folder: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -176,3 +177,34 @@ def test_one_ctrl_c_ends_a_file_that_does_not_load(command: str, tmp_path: Path)
     assert process.returncode == 3
     assert "Traceback" not in err
     assert "interrupted" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_query_that_is_ended_leaves_no_draft(
+    number: signal.Signals, tmp_path: Path, seen: bytes
+):
+    pytest.importorskip("duckdb")
+    (tmp_path / "seen.wl").write_bytes(seen)
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    sql = "SELECT count(*) FROM range(10000000000) a, range(1000) b"
+    with subprocess.Popen(
+        [sys.executable, "-m", "worldline", "query", "seen.wl", sql, "--threads", "1"],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(drafts)},
+    ) as process:
+        try:
+            until = time.monotonic() + PATIENCE_S
+            while not any(drafts.iterdir()) and time.monotonic() < until:
+                time.sleep(0.02)
+            time.sleep(0.3)  # somewhere while tables are made, or the statement runs
+            process.send_signal(number)
+            _, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert process.returncode == (3 if number is signal.SIGINT else -number)
+    assert "Traceback" not in err
+    assert not [*drafts.iterdir()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -167,7 +166,10 @@ def test_what_a_gauge_must_not_do_is_said_with_its_name(initial, answer, said):
         if isinstance(answer, type):
             raise answer
         given = {"step": step, "view": (view,), "node": view[A], "class": Ping}
-        given["deep"] = functools.reduce(lambda inner, _: (inner,), range(200), ())
+        deep: Any = ()
+        for _ in range(200):
+            deep = (deep,)
+        given["deep"] = deep
         return given[answer] if isinstance(answer, str) else answer
 
     with pytest.raises(wl.ModelError, match=said):
@@ -219,7 +221,18 @@ def test_what_a_gauge_raises_is_told_with_its_step():
 
 
 def test_a_gauge_keeps_all_that_cannot_be_changed():
-    values = [None, True, 0, 1.5, math.inf, "x", b"x", A, wl.Kind.CRASH, Ping()]
+    values: list[Any] = [
+        None,
+        True,
+        0,
+        1.5,
+        math.inf,
+        "x",
+        b"x",
+        A,
+        wl.Kind.CRASH,
+        Ping(),
+    ]
     values += [tuple(values), frozenset(values), wl.FrozenMap({A: (1, 2)})]
 
     @wl.gauge(initial=tuple(values))

@@ -101,10 +101,29 @@ def test_a_statement_reaches_nothing_outside(
     assert [path.name for path in place.parent.iterdir()] == ["run.wl"]
 
 
-@pytest.mark.parametrize("sql", ["", " ", ";", "SELEC 1", "SELECT nothing FROM steps"])
+@pytest.mark.parametrize(
+    "sql", ["", " ", ";", "-- x", "/* x */;", "SELEC 1", "SELECT nothing FROM steps"]
+)
 def test_what_is_no_statement_is_refused(sql: str, connection: Connection):
     with pytest.raises(wl.UsageError):
         ask(connection, sql)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("now()", "TIMESTAMP WITH TIME ZONE"),
+        ("[now()]", r"TIMESTAMP WITH TIME ZONE\[\]"),
+        ("{a: now()}", r"STRUCT\(a TIMESTAMP WITH TIME ZONE\)"),
+    ],
+)
+def test_a_time_with_a_zone_has_to_be_cast(
+    value: str, kind: str, connection: Connection
+):
+    with pytest.raises(wl.UsageError, match=f"column 2 is {kind}, .*::TIMESTAMP"):
+        ask(connection, f"SELECT 1, {value}")
+    cast = ask(connection, "SELECT '2007-04-11 10:00'::TIMESTAMPTZ::TIMESTAMP::VARCHAR")
+    assert cast.rows[0][0].startswith("2007-04-1")
 
 
 def test_a_statement_that_needs_too_much_is_told_what_to_do(place: Path):

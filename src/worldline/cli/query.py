@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
+from worldline import _command
 from worldline.cli.options import add_json, add_partial, place, positive, print_json
 from worldline.cli.terminal import print_lines
 
@@ -79,16 +84,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Load a trace and answer; the exit code is 0."""
     from worldline.querying.asking import ask, opened
-    from worldline.querying.duck import shut
+    from worldline.querying.duck import database, shut
     from worldline.querying.exporting import export
 
     sql = sys.stdin.read() if arguments.sql == "-" else arguments.sql
-    with opened(
-        arguments.trace,
-        partial=arguments.partial,
-        threads=arguments.threads,
-        max_memory=arguments.max_memory,
-    ) as connection:
+    database()  # what is imported while Ctrl-C is raised may be torn
+    _command.begin()
+    with (
+        _ended_by_termination(),
+        opened(
+            arguments.trace,
+            partial=arguments.partial,
+            threads=arguments.threads,
+            max_memory=arguments.max_memory,
+        ) as connection,
+    ):
         written: tuple[str, ...] = ()
         if arguments.export is not None:
             written = export(connection, arguments.export)
@@ -102,6 +112,28 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print(f"{len(written)} files in {arguments.export}: {', '.join(written)}")
     return 0
+
+
+@contextlib.contextmanager
+def _ended_by_termination() -> Iterator[None]:
+    """Let SIGTERM end the block first, which removes its drafts, and then the process."""
+    if not _command.IS_COMMAND:
+        yield
+        return
+    told: list[int] = []
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        if not told:
+            told.append(signum)
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if told:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _print(result: QueryResult, arguments: argparse.Namespace) -> None:

@@ -132,14 +132,30 @@ def ask(
         If it is none, or DuckDB refuses it.
     """
     if not sql.strip().strip(";"):
-        raise UsageError(
-            "there is no statement", remedy="give one: SELECT * FROM steps"
-        )
+        raise _no_statement()
     with errors_told():
         done = connection.execute(sql, values)
+        if not isinstance(done, type(connection)):  # for nothing but comments
+            raise _no_statement()
         described = done.description or []
+        types = tuple(str(column[1]) for column in described)
+        _refuse_zones(types)
         return QueryResult(
             columns=tuple(column[0] for column in described),
-            types=tuple(str(column[1]) for column in described),
+            types=types,
             rows=tuple(done.fetchall()) if described else (),
         )
+
+
+def _no_statement() -> UsageError:
+    return UsageError("there is no statement", remedy="give one: SELECT * FROM steps")
+
+
+def _refuse_zones(types: Sequence[str]) -> None:
+    """Refuse times with a zone: a run has none, and Python's need another package."""
+    for number, kind in enumerate(types, 1):
+        if "TIMESTAMP WITH TIME ZONE" in kind:
+            raise UsageError(
+                f"column {number} is {kind}, which cannot be given",
+                remedy="cast it: now()::TIMESTAMP, or to VARCHAR",
+            )

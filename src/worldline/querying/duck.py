@@ -57,6 +57,11 @@ def connected(
     connection = database().connect(":memory:", config=settings)
     try:
         yield connection
+    except RuntimeError as error:
+        # What a signal raises while a statement runs, the database makes this of.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
     finally:
         connection.close()
 

@@ -55,6 +55,7 @@ class NodeId:
     """Position among all ids ever made; only comparisons within one system count."""
     content: bytes
     """What the id adds to the canonical bytes of a value; worked out once."""
+    _hash: int
 
     def __init__(self, name: str, index: int | None = None) -> None:
         raw = name.encode()
