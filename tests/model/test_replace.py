@@ -109,7 +109,7 @@ def test_a_trace_of_a_replaced_system_says_that_its_target_is_to_be_given(
     assert "does not say from where its system" in refusal(run("replay", str(path)))
     unchanged = wl.replay(path, counting())
     assert not unchanged.reproduced
-    assert "the system has no property 'below_three'" in unchanged.explanation
+    assert "counting has no property 'below_three': what" in unchanged.explanation
 
 
 def changed_counting() -> wl.System:

@@ -127,7 +127,10 @@ def test_where_none_is_judged_nothing_is_said_to_hold():
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_so_does_every_verb(engine: Literal["native", "python"]):
     made = system()
-    assert sorted(left_out(wl.fuzz(made, walks=50, engine=engine))) == sorted(NAMES)
+    fuzzed = wl.fuzz(made, walks=50, engine=engine)
+    assert sorted(left_out(fuzzed)) == sorted(NAMES)
+    said = "not judged, for liveness is what walk and simulate look for: arrives"
+    assert said in fuzzed.notes
     alone = made.replace(properties=[late, few, busy])
     assert sorted(left_out(wl.walk(alone, walks=50, engine=engine))) == sorted(NAMES)
     assert sorted(left_out(wl.walk(made, walks=5, engine=engine))) == sorted(NAMES)

@@ -14,6 +14,7 @@ from typing import IO, TypeAlias, final
 from worldline.debug.answers import Possible, PropertyStatus, Why
 from worldline.debug.causes import Causes
 from worldline.debug.evaluate import Evaluated, Expressions
+from worldline.debug.notes import notes_of
 from worldline.debug.runs import Stretch, along
 from worldline.debug.state import (
     NETWORK,
@@ -34,7 +35,6 @@ from worldline.runs.difference import Difference, first_difference
 from worldline.runs.elsewhere import elsewhere, remedy
 from worldline.runs.explain import explain
 from worldline.runs.record import declared
-from worldline.runs.rerun import changes_since, source_changed
 from worldline.runs.step_record import event_record
 from worldline.show.phrases import event_phrase
 from worldline.show.steps import step_lines
@@ -88,9 +88,9 @@ class Session:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before believing what a session shows."""
-        notes = [*_notes(self.timeline), *self._added]
+        notes = [*notes_of(self.timeline), *self._added]
         if self.other is not None:
-            notes += [f"the other trace: {note}" for note in _notes(self.other)]
+            notes += [f"the other trace: {note}" for note in notes_of(self.other)]
         return tuple(notes)
 
     @property
@@ -389,19 +389,3 @@ def _judged(prop: Property, view: View) -> bool | str:
         return prop.judge(view).holds
     except ModelError as error:
         return str(error)
-
-
-def _notes(timeline: Timeline) -> list[str]:
-    header, notes = timeline.trace.header, []
-    if timeline.trace.end is None:
-        notes.append("the trace breaks off; it has no verdict")
-    if source_changed(header, timeline.system):
-        notes.append("the source changed since this trace was recorded")
-    notes += changes_since(header, timeline.system)
-    if other := elsewhere(timeline.trace, timeline.system):
-        notes.append(f"{other}; {remedy(timeline.trace)}")
-    if timeline.divergence is not None:
-        notes.append(
-            f"{timeline.divergence}\n  states are known up to step {timeline.last}"
-        )
-    return notes

@@ -25,6 +25,10 @@ from worldline.model.system import System
 
 T = TypeVar("T", Property, Gauge)
 
+PREDICATES = "predicates"
+"""Stands among the options of a trace's header, where a file added properties or gauges,
+for the name of the file as it was given."""
+
 
 def with_predicates(
     system: System, place: Path | str

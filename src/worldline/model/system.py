@@ -138,6 +138,8 @@ class System(Declared):
         For the worlds to remember what did not return.
     """
 
+    predicates: str | None = None
+
     def __init__(
         self,
         nodes: Mapping[NodeId, Any],
@@ -187,7 +189,6 @@ class System(Declared):
         self.prune = None if prune is None else predicate_of(prune)
         self.origin: SystemOrigin | None = None
         self.injected: str | None = None
-        self.predicates: str | None = None
         self.free_faults: tuple[str, ...] = ()
         self.contents: tuple[Any, ...] = ()
         self.plain: System | None = None

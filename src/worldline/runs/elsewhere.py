@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import shlex
 
+from worldline.loading.predicates import PREDICATES
 from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import UNDECLARED, declared
-from worldline.trace.records import PREDICATES, Trace
+from worldline.trace.records import Trace
 
 
 def elsewhere(trace: Trace, system: System, *, reproduced: bool = False) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from worldline._version import __version__
+from worldline.loading.predicates import PREDICATES
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
@@ -27,7 +28,6 @@ from worldline.trace.records import (
     DRAWN,
     FREE,
     INJECTED,
-    PREDICATES,
     PROLOGUE,
     Header,
     NodeRecord,

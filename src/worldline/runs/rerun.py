@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import final
 
+from worldline.loading.predicates import PREDICATES
 from worldline.model.errors import InputError, ModelError
 from worldline.model.events import Event
 from worldline.model.semantics.outcome import TimerChange
@@ -17,7 +18,7 @@ from worldline.runs.schedule import Events
 from worldline.show.phrases import event_phrase, facet_phrases
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
-from worldline.trace.records import PREDICATES, PROLOGUE, Header, StepRecord
+from worldline.trace.records import PROLOGUE, Header, StepRecord
 from worldline.worlds.world import NotEnabled, World
 
 _WIDEST = 300

@@ -59,9 +59,6 @@ DRAWN = "drawn"
 """Stands there, where random runs met this one, for how they were drawn: an object with
 ``verb``, ``max_steps``, ``scheduler``, ``unbiased`` and ``weights``, as they were told."""
 
-PREDICATES = "predicates"
-"""Stands there, where a file added properties or gauges, for its name as it was given."""
-
 _LOWEST = -(2**40)
 _result = one_of("handled", "unhandled", "failed")
 

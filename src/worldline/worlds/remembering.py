@@ -118,10 +118,7 @@ class RememberingWorld:
         if event.kind is Kind.DELIVER and event.envelope is not None:
             assert event.node is not None
             index = self.system.index[event.node]
-            parcel = self.parcel(index, event.envelope)
-            if parcel.delivery is None:
-                parcel.delivery = self._new(event)
-            return parcel.delivery
+            return self.delivery(self.parcel(index, event.envelope))
         known = self._events.get(event)
         if known is None:
             known = self._events[event] = self._new(event)
@@ -285,9 +282,8 @@ class RememberingWorld:
             and event.kind is Kind.DELIVER
             and changes_nothing(dry_run, template.frozen)
         )
-        folds: list[Operations] = []
-        if self.system.observers and not waits and type(result) is not Failure:
-            folds = self._folds(event, dry_run)
+        is_seen = self.system.observers and not waits and type(result) is not Failure
+        folds = self._folds(event, dry_run) if is_seen else []
         local = -1
         if known.index >= 0:
             local = self._locals.left(index, number, template, dry_run.local)
@@ -337,10 +333,8 @@ class RememberingWorld:
 
     def moment(self) -> RememberedState:
         """Return the present state, to go back to."""
-        cells = self.cells
-        return RememberedState(
-            tuple(self.row), tuple(cells[n].freeze() for n in self._live)
-        )
+        kept = tuple(self.cells[number].freeze() for number in self._live)
+        return RememberedState(tuple(self.row), kept)
 
     def go_back(self, moment: RememberedState) -> None:
         """Bring the world into a state in which it was."""

@@ -88,6 +88,7 @@ class Simulation:
         self._agenda = agenda = Agenda()
         self.courier = Courier(system, conditions, chance, agenda)
         self.world = self.courier.world
+        self.befell: dict[WeatherEvent, bool] = {}
         self._called = array("Q", bytes(8 * len(system.ids)))
         self._finished: dict[int, list[int]] = {}
         self._connects = Capability.DISCONNECT in system.network.capabilities
@@ -305,7 +306,10 @@ class Simulation:
             self.courier.loss = one.amount
         if one.what == "delay":
             self.courier.delay = one.amount
-        return self._happen(event_of(one, self.world, self._chance), -1)
+        event = event_of(one, self.world, self._chance)
+        is_so = event is not None or one.what in ("loss", "delay")
+        self.befell[one] = is_so or self.befell.get(one, False)
+        return self._happen(event, -1)
 
 
 def _fired(node: NodeId, timer: PendingTimer) -> Event:

@@ -55,6 +55,16 @@ class WeatherEvent:
     side: frozenset[NodeId] = frozenset()
     amount: float = 0.0
 
+    def __str__(self) -> str:
+        words = [self.what]
+        if self.what in _OF_NODES:
+            words.append("any" if self.node is None else str(self.node))
+        words += sorted(map(str, self.side))
+        if self.what in ("loss", "delay"):
+            words.append(f"{self.amount:g}")
+        again = "" if self.every is None else f"every {self.every:g} s "
+        return f"{again}at {self.time:g} s {' '.join(words)}"
+
 
 _OF_NODES = {
     "crash": (Kind.CRASH, Status.UP),

@@ -96,6 +96,12 @@ def test_of_two_deadlines_the_earlier_counts():
     assert left.spans[0].confidence == pytest.approx(0.25)
 
 
+def test_a_confidence_that_is_never_above_nothing_is_told():
+    said = "the confidence of is_off was never above 0"
+    assert wl.simulate(lamp(off(lambda view: 0.0)), seconds=60).notes == (said,)
+    assert wl.simulate(lamp(off(lambda view: 0.0), times=()), seconds=60).notes == ()
+
+
 def test_with_an_interval_it_is_looked_at_then_and_no_more_often():
     found = wl.simulate(lamp(), seconds=60, interval=4.0)
     # False at 12 and at 16, when its confidence is 1, and not seen at 1.

@@ -13,7 +13,8 @@ import pytest
 from tests.runs.lamp import lamp, off, since_twenty
 
 import worldline as wl
-from worldline.search.simulating.seed_run import JudgedRun, Question, Recording
+from worldline.search.simulating.recording import Recording
+from worldline.search.simulating.seed_run import JudgedRun, Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.zoo.paxos import system as paxos
@@ -169,6 +170,7 @@ def test_a_plot_has_the_gauges_and_each_stretch_in_which_a_property_is_false():
         ({"metrics": "other.csv/m.csv"}, "no folder"),
         ({"gauges": ["switched_at"]}, "add --plot FILE"),
         ({"gauges": ["nothing"], "plot": "p.svg"}, "has no gauge 'nothing'"),
+        ({"sample": 2.0}, "add --metrics FILE or --plot FILE"),
         ({"sample": 0, "metrics": "m.csv"}, "sample"),
         ({"sample": 1e-9, "metrics": "m.csv"}, "100,000,000,000,000 samples"),
     ],

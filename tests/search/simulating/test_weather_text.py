@@ -129,3 +129,23 @@ def test_a_node_that_is_called_any_is_that_node():
     )
     text = "at 1s crash any"
     assert [one.node for one in weather_of(entries_of(text), system, text)] == [called]
+
+
+def test_a_comma_between_nodes_is_told():
+    with pytest.raises(wl.UsageError, match=r"'b' is no weather; .* and spaces nodes"):
+        entries_of("at 20s crash a, b")
+
+
+def test_weather_that_befalls_nothing_is_told():
+    vain = "weather that never found what it befalls"
+    late = "weather after the end of the runs, 60 s"
+    idle = "at 1s restart any, at 2s crash a, at 3s crash a, at 4s heal, at 5s cut a b"
+    found = wl.simulate(SYSTEM, weather=f"{idle}, at 70s crash b, every 65s reset b")
+    assert found.notes == (
+        f"{vain}: at 1 s restart any, at 3 s crash a, at 4 s heal",
+        f"{late}: at 70 s crash b, every 65 s at 65 s reset b",
+    )
+    again = wl.simulate(SYSTEM, weather="every 2s crash a, at 9s restart a")
+    assert again.notes == ()
+    down = wl.simulate(SYSTEM, weather="at 1s crash a, at 2s crash a")
+    assert f"{vain}: at 2 s crash a" in str(down)

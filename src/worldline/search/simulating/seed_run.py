@@ -8,23 +8,21 @@ from dataclasses import dataclass, field
 from typing import final
 
 from worldline.engine.bounds import bound_that_ended
-from worldline.model.events import Event
 from worldline.model.gauges import first_instruments, fold
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
 from worldline.runs.alarms import Alarms
-from worldline.runs.evidence import Witnessed
 from worldline.runs.lamport import LamportClock
 from worldline.runs.spans import SpanWatch
-from worldline.runs.start import Start
+from worldline.search.simulating.recording import Recording
 from worldline.search.simulating.sampling import RunSample, Sampler
 from worldline.trace.records import SpanRecord
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.lasting import lasting, made_to_last
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
+from worldline.worlds.weather import WeatherEvent
 
 FAILED = -1
 """Stands for a handler that failed, in the place of a property."""
@@ -88,6 +86,8 @@ class SeedTally:
         What was sampled, in order of time.
     seldom
         The numbers of the properties that were judged at intervals alone.
+    befell
+        The weather whose time came, and whether it ever found what it befalls.
     """
 
     seed: int
@@ -102,34 +102,7 @@ class SeedTally:
     spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
     samples: list[RunSample] = field(default_factory=list)
     seldom: tuple[int, ...] = ()
-
-
-@final
-class Recording:
-    """The events of a run, as they become evidence."""
-
-    def __init__(self, system: System) -> None:
-        self._boots = len(system.ids) if system.boot == "before" else 0
-        self._steps: list[tuple[Event, Outcome]] = []
-        self._times: list[float] = []
-
-    def add(self, event: Event, outcome: Outcome, time: float) -> None:
-        """Note an event."""
-        self._steps.append((event, outcome))
-        self._times.append(time)
-
-    def witnessed(self, simulation: Simulation, ended: float) -> Witnessed:
-        """Return the run up to a time, as somebody claims it who wants it confirmed."""
-        failure = simulation.world.failure
-        steps, boots = self._steps, self._boots
-        boot = tuple((event, outcome.choices) for event, outcome in steps[:boots])
-        return Witnessed(
-            start=Start(boot, (), None, failure if len(steps) <= boots else None),
-            expected=steps[boots:],
-            end=None if failure else simulation.world.snapshot(),
-            times=tuple(self._times),
-            ended=ended,
-        )
+    befell: dict[WeatherEvent, bool] = field(default_factory=dict)
 
 
 @final
@@ -201,6 +174,7 @@ class JudgedRun:
         for number, watch in self._watches.items():
             watch.end()
             tally.alarms[number], tally.spans[number] = watch.alarms, watch.spans()
+        tally.befell = simulation.befell
         tally.virtual = self._instruments.time
         if tally.violated is None:
             tally.virtual = simulation.now

@@ -34,12 +34,13 @@ from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
 from worldline.search.question import safety_alone
 from worldline.search.report import Progress
+from worldline.search.simulating.notes import notes_of
 from worldline.search.simulating.options import SimulateOptions
+from worldline.search.simulating.recording import Recording
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.seed_run import (
     JudgedRun,
     Question,
-    Recording,
     SeedTally,
 )
 from worldline.search.simulating.weather_file import (
@@ -284,17 +285,8 @@ class _Seeds:
             metrics=files.metrics,
             metric_rows=files.rows,
             plot=files.plot,
-            notes=(*self._notes(), *files.notes),
+            notes=(*notes_of(self._question, runs), *files.notes),
         )
-
-    def _notes(self) -> tuple[str, ...]:
-        """Return what is to be known of how these runs were judged."""
-        wanted, interval = self._question.wanted, self._question.interval
-        seldom = sorted({number for run in self._runs for number in run.seldom})
-        if interval is None or not seldom:
-            return ()
-        names = ", ".join(wanted[number].name for number in seldom)
-        return (f"judged every {interval:g} s, and not in between: {names}",)
 
     def _violated(self, first: SeedTally) -> PropertyReport:
         """Run a seed again, with a recorder, and make evidence of it."""

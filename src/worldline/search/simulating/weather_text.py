@@ -34,16 +34,25 @@ def entries_of(text: str) -> list[dict[str, Any]]:
     >>> entries_of("at 20s crash b3, every 1m cut a b")
     [{'at': '20s', 'crash': ['b3']}, {'every': '1m', 'cut': ['a', 'b']}]
     """
-    return [_entry(written.split()) for written in text.split(",")]
+    return [
+        _entry(written.split(), follows=number > 0)
+        for number, written in enumerate(text.split(","))
+    ]
 
 
-def _entry(words: list[str]) -> dict[str, Any]:
+def _entry(words: list[str], *, follows: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     rest = words
     while len(rest) > 1 and rest[0] in _TIMES and rest[0] not in entry:
         entry[rest[0]] = rest[1]
         rest = rest[2:]
     what, *given = rest or [""]
+    if follows and what and not entry and what not in FAULTS:
+        raise UsageError(
+            f"{' '.join(words)!r} is no weather",
+            remedy="commas separate entries, and spaces nodes: at 20s crash a b, at 30s "
+            "restart a b",
+        )
     if not entry or what not in FAULTS:
         raise _not_understood(words)
     if what in ("loss", "delay"):

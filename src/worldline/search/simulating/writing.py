@@ -51,6 +51,11 @@ def refuse_no_place(options: SimulateOptions, system: System) -> None:
     names = [one.name for one in system.gauges]
     if options.metrics is not None or options.plot is not None:
         _refuse_sample(options)
+    elif "sample" in options.given:
+        raise UsageError(
+            "--sample says how often to sample",
+            remedy="add --metrics FILE or --plot FILE",
+        )
     if options.metrics is not None:
         refuse_unwritable("--metrics", Path(options.metrics), METRICS, names)
     if options.plot is not None:

@@ -59,11 +59,14 @@ def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
 def _fuzzed(made: System, options: FuzzOptions) -> WalkReport:
     wanted, judged = safety_alone(made, options.properties, "a fuzzed run")
     report = random_runs(made, judged, options)
-    left = [prop.name for prop in wanted if prop not in judged]
-    if not left:
-        return report
-    note = f"not judged, for liveness is what walk looks for: {', '.join(left)}"
-    return dataclasses.replace(report, notes=(*report.notes, note))
+    left = [prop for prop in wanted if prop not in judged]
+    notes = []
+    for looks, is_by_clock in (("walk looks", False), ("walk and simulate look", True)):
+        names = [p.name for p in left if (p.confidence is not None) is is_by_clock]
+        if names:
+            said = f"not judged, for liveness is what {looks} for: {', '.join(names)}"
+            notes.append(said)
+    return dataclasses.replace(report, notes=(*report.notes, *notes))
 
 
 def injected(system: System, names: Iterable[str]) -> System:
