@@ -19,6 +19,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.arguments import named
+from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settled
 from worldline.model.data.unfreezable import Unfreezable
@@ -166,7 +167,7 @@ class Gauge:
         def ask() -> Any:
             after = function(value, step, view)
             # What it was before has been looked at.
-            return value if after is value else _kept(after, f"gauge {self.name}", step)
+            return value if after is value else _kept(after, f"gauge {self.name}")
 
         return self._asked(function, ask)
 
@@ -337,7 +338,7 @@ _MARK = hash("gauges")
 _ATOMS = frozenset({int, float, str, bool, NodeId})
 
 
-def _kept(value: Any, what: str, step: TimedStep | None = None) -> Any:
+def _kept(value: Any, what: str) -> Any:
     """Return a value that nobody can change, with its collections in canonical order.
 
     Raises
@@ -350,16 +351,26 @@ def _kept(value: Any, what: str, step: TimedStep | None = None) -> Any:
     try:
         frozen = freeze(value)
     except ModelError as error:
-        raise _refusal(_unkept(value, error), what, step) from None
-    if not is_constant(frozen):
-        culprit, is_inside = frozen, False
-        while inner := next((i for i in culprit[1:] if not is_constant(i)), None):
-            culprit, is_inside = inner, True
+        raise _refusal(what, _unkept(value, error)) from None
+    culprit = _changeable(frozen)
+    if culprit is not None:
         tag = culprit[0]
         name = tag.__name__ if isinstance(tag, type) else str(tag)
-        held = "holds" if is_inside else "is"
-        raise _refusal(f"{held} a {name}, which can be changed", what, step)
+        article = "an" if name[0] in "AEIOU" else "a"
+        held = "is" if culprit is frozen else "holds"
+        raise _refusal(what, f"{held} {article} {name}, which can be changed")
     return settled(value)
+
+
+def _changeable(frozen: Frozen) -> Frozen | None:
+    """Return a part of a frozen value that, thawed, can be changed; None if there is none."""
+    if type(frozen) is not tuple or is_constant(frozen):
+        return None
+    for inner in frozen[1:]:
+        if (found := _changeable(inner)) is not None:
+            return found
+    # Envelopes and timers, which stand for themselves, can be all that is in it.
+    return None if is_constant(frozen[:1]) else frozen
 
 
 def _unkept(value: Any, error: ModelError) -> str:
@@ -373,13 +384,9 @@ def _unkept(value: Any, error: ModelError) -> str:
     return f"{held} {said}, which is no plain data"
 
 
-def _refusal(said: str, what: str, step: TimedStep | None) -> ModelError:
-    where = ""
-    if step is not None:
-        at = "" if step.node is None else f" at {step.node}"
-        where = f" ({step.event.kind.value}{at}, after {step.time:g} s)"
+def _refusal(what: str, said: str) -> ModelError:
     return ModelError(
-        f"{what} {said}{where}",
+        f"{what} {said}",
         remedy="use numbers, texts, ids, and tuples, frozensets or a wl.FrozenMap of them",
     )
 

@@ -16,21 +16,24 @@ def size_of_queue(view: wl.View) -> int:
     return len(view[view.nodes[0]].pending)
 
 
+@wl.gauge(initial=(0, 0))
+def pending_sizes(
+    value: tuple[int, int], step: wl.TimedStep, view: wl.View
+) -> tuple[int, int]:
+    """How many locks were in the pending queue before the last step, and are now."""
+    sizes = value[1], size_of_queue(view)
+    return value if sizes == value else sizes
+
+
 @wl.gauge(initial=0.0)
 def last_change_time(value: float, step: wl.TimedStep, view: wl.View) -> float:
     """When the size of the pending queue last changed, in seconds."""
-    changed = size_of_queue(view) != view.gauge("pending_size")
-    return step.time if changed else value
+    before, now = view.gauge("pending_sizes")
+    return value if before == now else step.time
 
 
-@wl.gauge(initial=0)
-def pending_size(value: int, step: wl.TimedStep, view: wl.View) -> int:
-    """How many locks are in the pending queue."""
-    return size_of_queue(view)
-
-
-GAUGES = (last_change_time, pending_size)
-"""In this order: the first compares the queue with what the second found before."""
+GAUGES = (pending_sizes, last_change_time)
+"""In this order: the second looks at what the first has found in the same step."""
 
 
 def enough_time(view: wl.View) -> float:
