@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
+from benchmarks.frame import text
+
 LEFT, RIGHT = 10, 10_000
 """The ends of the axis of steps: those of the paper's figures."""
 
@@ -48,7 +50,7 @@ def svg(title: str, across: str, lines: Sequence[Line]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {font}>',
         f"<title>{escape(title)}</title>",
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        _text(_WIDTH / 2, 22, title, size=15),
+        text(_WIDTH / 2, 22, title, size=15),
         *_axes(across),
     ]
     for number, (line, style) in enumerate(zip(lines, _STYLES, strict=False)):
@@ -81,16 +83,16 @@ def _axes(across: str) -> Iterator[str]:
     for tenth in range(0, 11, 2):
         share = tenth / 10
         yield _stroke([(LEFT, share), (RIGHT, share)], "#dddddd", "")
-        yield _text(_MARGIN_LEFT - 8, _y(share) + 4, f"{share:g}", anchor="end")
+        yield text(_MARGIN_LEFT - 8, _y(share) + 4, f"{share:g}", anchor="end")
     for power in range(1, 5):
         value = 10**power
         yield _stroke([(value, 0), (value, 1)], "#dddddd", "")
-        yield _text(_x(value), _HEIGHT - _MARGIN_BOTTOM + 18, f"{value:,}")
+        yield text(_x(value), _HEIGHT - _MARGIN_BOTTOM + 18, f"{value:,}")
     yield _stroke([(LEFT, 1), (LEFT, 0), (RIGHT, 0)], "black", "")
-    yield _text((_MARGIN_LEFT + _WIDTH) / 2, _HEIGHT - 12, across)
+    yield text((_MARGIN_LEFT + _WIDTH) / 2, _HEIGHT - 12, across)
     middle = (_y(0) + _y(1)) / 2
     turned = f'transform="rotate(-90 18 {middle:g})"'
-    yield _text(18, middle, "fraction of paths", more=turned)
+    yield text(18, middle, "fraction of paths", more=turned)
 
 
 def _drawn(line: Line, style: tuple[str, str], number: int) -> Iterator[str]:
@@ -100,7 +102,7 @@ def _drawn(line: Line, style: tuple[str, str], number: int) -> Iterator[str]:
     at, end = _WIDTH - _MARGIN_RIGHT - 190, _WIDTH - _MARGIN_RIGHT - 150
     drawn = _attributes(colour, dashes, 2)
     yield f'<line x1="{at}" y1="{down}" x2="{end}" y2="{down}" {drawn}/>'
-    yield _text(end + 8, down + 4, line.name, anchor="start")
+    yield text(end + 8, down + 4, line.name, anchor="start")
 
 
 def _stroke(
@@ -113,16 +115,3 @@ def _stroke(
 def _attributes(colour: str, dashes: str, width: int) -> str:
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return f'fill="none" stroke="{colour}" stroke-width="{width}"{dashed}'
-
-
-def _text(
-    x: float,
-    y: float,
-    words: str,
-    *,
-    anchor: str = "middle",
-    size: int = 13,
-    more: str = "",
-) -> str:
-    place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}"'
-    return f"<text {place}{' ' * bool(more)}{more}>{escape(words)}</text>"

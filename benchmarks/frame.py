@@ -57,7 +57,7 @@ class Frame(NamedTuple):
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {font}>',
             f"<title>{escape(self.title)}</title>",
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-            _text(WIDTH / 2, 22, self.title, size=15),
+            text(WIDTH / 2, 22, self.title, size=15),
             *self._axes(),
         ]
         for number, (name, points) in enumerate(curves):
@@ -70,7 +70,7 @@ class Frame(NamedTuple):
                     f'<line x1="{at}" y1="{down}" x2="{at + 24}" y2="{down}" '
                     f'stroke="{colour}" stroke-width="2"{dashes}/>'
                 ),
-                _text(at + 30, down + 4, name, anchor="start"),
+                text(at + 30, down + 4, name, anchor="start"),
             ]
         return "\n".join([*body, "</svg>\n"])
 
@@ -85,14 +85,14 @@ class Frame(NamedTuple):
         across, up = self.across, self.up
         for value in up.powers():
             yield self._stroke([(across.least, value), (across.most, value)])
-            yield _text(_LEFT - 8, self._y(value) + 4, f"{value:,}", anchor="end")
+            yield text(_LEFT - 8, self._y(value) + 4, f"{value:,}", anchor="end")
         for value in across.powers():
             yield self._stroke([(value, up.least), (value, up.most)])
-            yield _text(self._x(value), HEIGHT - _BOTTOM + 18, f"{value:,}")
-        yield _text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 12, across.name)
+            yield text(self._x(value), HEIGHT - _BOTTOM + 18, f"{value:,}")
+        yield text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 12, across.name)
         middle = (HEIGHT + _TOP - _BOTTOM) / 2
         turned = f'transform="rotate(-90 18 {middle:g})"'
-        yield _text(18, middle, up.name, more=turned)
+        yield text(18, middle, up.name, more=turned)
 
     def _stroke(
         self,
@@ -106,7 +106,7 @@ class Frame(NamedTuple):
         return f'<polyline points="{placed}" {drawn}/>'
 
 
-def _text(
+def text(
     x: float,
     y: float,
     words: str,
@@ -115,5 +115,6 @@ def _text(
     size: int = 13,
     more: str = "",
 ) -> str:
+    """Return words at a place; `more` are other attributes."""
     place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}"'
     return f"<text {place}{' ' * bool(more)}{more}>{escape(words)}</text>"

@@ -124,10 +124,32 @@ def record(
     if times is not None:
         at = None if begins is None else world.view
         world.attach(first_instruments(world.system.gauges, at))
-    recorder = Recorder(world)
     events = list(_numbered(boot, prologue, schedule))
-    last = events[-1][0] if ending.property == DIVERGENCE and events else None
-    steps = tuple(
+    steps = _steps(world, events, times, diverges=ending.property == DIVERGENCE)
+    if world.instruments is not None and ended is not None:
+        world.instruments.time = ended
+    header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
+    if state is not None:
+        header = replace(header, begins=STATE)
+    elif times is not None:
+        header = replace(header, begins=START)  # format 2, whose steps have times
+    end = end_of(steps, ending, _explanation(world, ending))
+    if times is not None and ended is not None and times[-1] != ended:
+        end = replace(end, time=ended)
+    return Trace(header, steps, end, state)
+
+
+def _steps(
+    world: World,
+    events: Sequence[tuple[int, str, Event, Choices]],
+    times: Sequence[float] | None,
+    *,
+    diverges: bool,
+) -> tuple[StepRecord, ...]:
+    """Let events happen; if the last one diverges, it has a budget of lines."""
+    recorder = Recorder(world)
+    last = events[-1][0] if diverges and events else None
+    return tuple(
         recorder.step(
             number,
             phase,
@@ -140,17 +162,6 @@ def record(
             events, repeat(None) if times is None else times, strict=False
         )
     )
-    if world.instruments is not None and ended is not None:
-        world.instruments.time = ended
-    header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
-    if state is not None:
-        header = replace(header, begins=STATE)
-    elif times is not None:
-        header = replace(header, begins=START)  # format 2, whose steps have times
-    end = end_of(steps, ending, _explanation(world, ending))
-    if times is not None and ended is not None and times[-1] != ended:
-        end = replace(end, time=ended)
-    return Trace(header, steps, end, state)
 
 
 def _numbered(
