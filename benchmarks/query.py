@@ -234,7 +234,8 @@ def measured(place: Path, many: int) -> Iterator[str]:
     wall, used = time.perf_counter(), time.process_time()
     with opened(place) as connection:
         wall, used = time.perf_counter() - wall, time.process_time() - used
-        yield f"load {wall:.2f} s ({many / wall:,.0f} steps/s), CPU {used:.2f} s"
+        rates = f"{many / wall:,.0f} steps/s, {many / used:,.0f} steps/CPU s"
+        yield f"load {wall:.2f} s, CPU {used:.2f} s ({rates})"
         shut(connection)
         for name, question in QUESTIONS.items():
             wall, used = time.perf_counter(), time.process_time()

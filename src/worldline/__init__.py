@@ -31,6 +31,7 @@ from worldline.model.errors import (
     InternalError,
     ModelError,
     Nondeterminism,
+    NotRecorded,
     Timeless,
     UsageError,
     WorldlineError,
@@ -108,6 +109,12 @@ if TYPE_CHECKING:
     from worldline.runs.alarms import Alarms
     from worldline.runs.follow import Followed, follow
     from worldline.runs.prefix import Prefix
+    from worldline.runs.recording.comparing import RunDivergence
+    from worldline.runs.recording.recorded import (
+        DeclaredNetwork,
+        RecordedNode,
+        ReplayedRecording,
+    )
     from worldline.runs.replay import replay
     from worldline.runs.replayed import Divergence, Replayed
     from worldline.runs.report import PropertyFailed, PropertyReport
@@ -158,6 +165,12 @@ _LAZY = {
     "worldline.search.simulating.simulate": ("simulate",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
+    "worldline.runs.recording.comparing": ("RunDivergence",),
+    "worldline.runs.recording.recorded": (
+        "DeclaredNetwork",
+        "RecordedNode",
+        "ReplayedRecording",
+    ),
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
@@ -184,6 +197,7 @@ __all__ = [
     "CrashSemantics",
     "CriticalTransition",
     "Datagrams",
+    "DeclaredNetwork",
     "Delay",
     "Divergence",
     "Duration",
@@ -215,6 +229,7 @@ __all__ = [
     "NodeView",
     "Nondeterminism",
     "NotEnabled",
+    "NotRecorded",
     "Observer",
     "Offer",
     "OneOf",
@@ -230,8 +245,11 @@ __all__ = [
     "PropertyKind",
     "PropertyReport",
     "QueryResult",
+    "RecordedNode",
     "Replayed",
+    "ReplayedRecording",
     "Report",
+    "RunDivergence",
     "RunSize",
     "Scheduler",
     "Scope",

@@ -37,6 +37,28 @@ def test_what_somebody_else_has_frozen_stays_so():
         gc.unfreeze()
 
 
+def test_the_more_lasts_the_more_is_made_before_anybody_looks():
+    before = gc.get_threshold()
+    others: list[list[int]] = [[] for _ in range(100_000)]
+    with lasting():
+        youngest = gc.get_threshold()[0]
+        assert youngest >= len(others) / 8
+        gc.collect()
+        knots = [weakref.ref(Knot()) for _ in range(youngest + 1)]
+        assert not all(knot() for knot in knots)
+    assert gc.get_threshold() == before
+
+
+def test_who_looks_for_no_garbage_is_left_alone():
+    before = gc.get_threshold()
+    gc.set_threshold(0)
+    try:
+        with lasting():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)
+
+
 def test_garbage_is_collected_again_afterwards():
     with made_to_last():
         assert not gc.isenabled()

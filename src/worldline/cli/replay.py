@@ -8,6 +8,7 @@ from pathlib import Path
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_partial, assignments, print_json
 from worldline.cli.terminal import reclaim
+from worldline.model.errors import UsageError
 
 SUMMARY = "run a recorded run again, with the present code"
 
@@ -20,6 +21,12 @@ loaded anew, in its present form: of the zoo by itself, any other from TARGET, b
 file must not say what code is run. Its parameters are those of the trace, unless -p says
 otherwise.
 
+Of a recording, the folder that 'worldline run' has written, all nodes are run again in
+one process, in an order in which everything can have happened, and each property is
+judged after each step. What a node received is compared with what its sender sends now;
+durable fields, checkpoints and failures with what was recorded. The run becomes an
+ordinary trace, for 'show', 'debug', 'query' and 'minimize'.
+
 With --predicates another question is asked of the same run: the properties and gauges of
 a Python file are added to those of the system (one of the same name goes over the
 system's), and each property is judged after each step.
@@ -31,18 +38,26 @@ examples:
   worldline replay worldline-out/toy-exchanged.wl
   worldline replay worldline-out/deliver-spec-faults.wl deliver.ded spec.ded
   worldline replay worldline-out/lock-idle.wl lock.py --predicates refined.py
+  worldline replay worldline-out/lock-run lock.py
+  worldline replay worldline-out/lock-run lock.py --window 2000:3000 --out part.wl
 
 Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
 violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
-the first difference is then shown. With --predicates 1 something is violated, 3 a
-liveness property is false at the end and not due, 0 neither.
+the first difference is then shown. With --predicates, and of a recording: 1 something is
+violated, 3 a liveness property is false at the end and not due, or something is not known
+as a journal is missing, 0 neither.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
-    parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        type=Path,
+        help="a trace file, or the folder of a recording",
+    )
     add_target(parser)
     parser.add_argument(
         "--predicates",
@@ -51,15 +66,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="judge after each step the properties of this file, with its gauges, and "
         "those of the system",
     )
+    recording = parser.add_argument_group("recordings")
+    recording.add_argument(
+        "--window",
+        metavar="FIRST:LAST",
+        type=_window,
+        help="the steps to write as a trace (default: all, or of more than 100,000 the "
+        "last 20,000 before the first violation)",
+    )
+    recording.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="where to write the trace (default: worldline-out/NAME-replayed.wl)",
+    )
+    recording.add_argument(
+        "--no-trace", action="store_true", help="write no trace of the run"
+    )
     add_partial(parser)
     add_json(parser)
 
 
+def _window(text: str) -> tuple[int, int]:
+    """Return the first and the last step that an argument names."""
+    first, colon, last = text.partition(":")
+    if not (colon and first.isdecimal() and last.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no FIRST:LAST")
+    if not 1 <= int(first) <= int(last):
+        raise argparse.ArgumentTypeError(f"{text!r} has no step")
+    return int(first), int(last)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
+    if arguments.trace.is_dir():
+        return _replay_folder(arguments)
     from worldline.runs.replay import replay_trace
     from worldline.trace.format import read
 
+    for option in ("window", "out", "no_trace"):
+        if getattr(arguments, option):
+            raise UsageError(
+                f"--{option.replace('_', '-')} is for recordings, and {arguments.trace} "
+                "is a trace",
+                remedy="leave it out",
+            )
     # A run that breaks off has no verdict; taking it for one that violates nothing
     # has to be asked for.
     trace = read(arguments.trace, partial=arguments.partial)
@@ -68,6 +119,31 @@ def run(arguments: argparse.Namespace) -> int:
     system = load_of_trace("replay", targets, given, place, trace.header)
     replayed = replay_trace(
         trace, system, arguments.trace, predicates=arguments.predicates
+    )
+    if arguments.json:
+        print_json(replayed.to_json())
+    else:
+        reclaim()
+        print(replayed)
+    return replayed.exit_code
+
+
+def _replay_folder(arguments: argparse.Namespace) -> int:
+    """Replay a recording; return the exit code of what it showed."""
+    from worldline.runs.recording.folder import as_trace_header, header_of
+    from worldline.runs.recording.replay import replay_recording
+
+    folder, given = arguments.trace, assignments(arguments.parameters)
+    header = as_trace_header(header_of(folder))
+    system = load_of_trace("replay", arguments.targets, given, folder, header)
+    replayed = replay_recording(
+        folder,
+        system,
+        predicates=arguments.predicates,
+        partial=arguments.partial,
+        window=arguments.window,
+        out=arguments.out,
+        traces=not arguments.no_trace,
     )
     if arguments.json:
         print_json(replayed.to_json())

@@ -14,6 +14,7 @@ from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.elsewhere import elsewhere
+from worldline.runs.loading import refuse_undeclared
 from worldline.runs.record import declared
 from worldline.runs.replay import replay_trace
 from worldline.runs.replayed import Replayed
@@ -78,6 +79,7 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
         If it violates nothing, or never ends.
     """
     end = _ended(trace, path)
+    refuse_undeclared(trace.header, path, "minimize")
     replayed = replay_trace(trace, system, path)
     if not replayed.reproduced:
         _refuse_elsewhere(trace, system, path, replayed)

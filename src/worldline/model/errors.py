@@ -8,7 +8,8 @@
     ├── ModelError          the system under test is described wrongly  (TypeError)
     │   ├── Nondeterminism  a handler did two things on equal input
     │   ├── Asymmetry       nodes declared symmetric can be told apart
-    │   └── Timeless        a time is asked for where there is none
+    │   ├── Timeless        a time is asked for where there is none
+    │   └── NotRecorded     a node is looked at of which no journal tells
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
 Messages say what was wrong, where, and what to do. A user's own exception is
@@ -162,6 +163,19 @@ class Timeless(ModelError):
             remedy="only wl.simulate and wl.replay know times and gauges",
         )
         self.prop = ""
+
+
+class NotRecorded(ModelError):
+    """A predicate of a recorded run reads a node of which no journal tells the state.
+
+    Parameters
+    ----------
+    what
+        What it reads.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"it reads {what}, which no journal tells")
 
 
 def refuse_no_asserts() -> None:

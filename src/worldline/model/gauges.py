@@ -13,19 +13,15 @@ X. Liu et al., "WiDS Checker: Combating Bugs in Distributed Systems", NSDI 2007,
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
-from worldline.model.arguments import named
-from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.settling import settled
-from worldline.model.data.unfreezable import Unfreezable
-from worldline.model.data.values import freeze, is_constant
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
+from worldline.model.gauge_values import ATOMS, kept_value
 from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
 from worldline.model.usercode import activity, running
@@ -167,7 +163,7 @@ class Gauge:
         def ask() -> Any:
             after = function(value, step, view)
             # What it was before has been looked at.
-            return value if after is value else _kept(after, f"gauge {self.name}")
+            return value if after is value else kept_value(after, f"gauge {self.name}")
 
         return self._asked(function, ask)
 
@@ -186,7 +182,7 @@ class Gauge:
                 remedy="give it one: @wl.gauge(initial=..., resume=function_of_a_view)",
             )
         return self._asked(
-            function, lambda: _kept(function(view), f"gauge {self.name}")
+            function, lambda: kept_value(function(view), f"gauge {self.name}")
         )
 
     def _asked(self, function: Callable[..., Any], ask: Callable[[], Any]) -> Any:
@@ -231,7 +227,7 @@ def gauge(
             like = "a function of (view)"
             check_function(resume, f"the resume of {what}", arguments=1, like=like)
         return Gauge(
-            name, _kept(initial, f"the initial value of {what}"), function, resume
+            name, kept_value(initial, f"the initial value of {what}"), function, resume
         )
 
     if callable(initial):
@@ -242,21 +238,33 @@ def gauge(
     return declared
 
 
-def first_instruments(gauges: Sequence[Gauge], view: View | None = None) -> Instruments:
+def first_instruments(
+    gauges: Sequence[Gauge],
+    view: View | None = None,
+    known: Mapping[str, Any] | None = None,
+) -> Instruments:
     """Return the instruments of a run before its first event.
 
     Parameters
     ----------
     view
         The state in which it begins; None if it begins at the start.
+    known
+        The values that gauges have there, by name, as far as somebody knows.
 
     Raises
     ------
     ModelError
         If a gauge cannot begin in a state.
     """
+    values = known or {}
     return Instruments(
-        {g.name: g.initial if view is None else g.resumed(view) for g in gauges}
+        {
+            g.name: values[g.name]
+            if g.name in values
+            else (g.initial if view is None else g.resumed(view))
+            for g in gauges
+        }
     )
 
 
@@ -329,66 +337,12 @@ def _fold(one: Gauge, values: dict[str, Any], step: TimedStep, view: View) -> No
             located=True,
         )
     # What is equal stays the same object, so that nothing is judged again for it.
-    is_atom = type(after) is type(before) and type(after) in _ATOMS
+    is_atom = type(after) is type(before) and type(after) in ATOMS
     if not (is_atom and after == before):
         values[one.name] = after
 
 
 _MARK = hash("gauges")
-_ATOMS = frozenset({int, float, str, bool, NodeId})
-
-
-def _kept(value: Any, what: str) -> Any:
-    """Return a value that nobody can change, with its collections in canonical order.
-
-    Raises
-    ------
-    ModelError
-        If it is, or holds, anything but plain data that cannot be changed.
-    """
-    if type(value) in _ATOMS and value == value:  # a NaN is no plain data
-        return value
-    try:
-        frozen = freeze(value)
-    except ModelError as error:
-        raise _refusal(what, _unkept(value, error)) from None
-    culprit = _changeable(frozen)
-    if culprit is not None:
-        tag = culprit[0]
-        name = tag.__name__ if isinstance(tag, type) else str(tag)
-        article = "an" if name[0] in "AEIOU" else "a"
-        held = "is" if culprit is frozen else "holds"
-        raise _refusal(what, f"{held} {article} {name}, which can be changed")
-    return settled(value)
-
-
-def _changeable(frozen: Frozen) -> Frozen | None:
-    """Return a part of a frozen value that, thawed, can be changed; None if there is none."""
-    if type(frozen) is not tuple or is_constant(frozen):
-        return None
-    for inner in frozen[1:]:
-        if (found := _changeable(inner)) is not None:
-            return found
-    # Envelopes and timers, which stand for themselves, can be all that is in it.
-    return None if is_constant(frozen[:1]) else frozen
-
-
-def _unkept(value: Any, error: ModelError) -> str:
-    if not isinstance(error, Unfreezable) or error.nested:
-        return f"cannot be kept: {error.what}"
-    held = "is" if error.value is value else "holds"
-    kind = type(error.value)
-    # To ask the view of a node for a name is to ask the node for a field.
-    is_view = hasattr(kind, "__getattr__")
-    said = f"a {kind.__name__}" if is_view else named(error.value)
-    return f"{held} {said}, which is no plain data"
-
-
-def _refusal(what: str, said: str) -> ModelError:
-    return ModelError(
-        f"{what} {said}",
-        remedy="use numbers, texts, ids, and tuples, frozensets or a wl.FrozenMap of them",
-    )
 
 
 def _names(code: CodeType, name: str) -> bool:

@@ -30,12 +30,14 @@ from worldline.model.data.values import (
 from worldline.model.drawn import OneOf
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node, refuse_node
+from worldline.model.quick_init import give_quick_init
 from worldline.model.usercode.user_errors import spelt
 
 C = TypeVar("C")
 
 _MUTABLE = re.compile(r"\b(list|set|dict|List|Set|Dict|bytearray|deque|defaultdict)\b")
 _MUTABLE_TAGS = {LIST: "list", SET: "set", DICT: "dict"}
+_ONLY_SETTLES = "__worldline_only_settles__"
 _REMEDY = "use a tuple, a frozenset or wl.FrozenMap: a message is shared, never copied"
 
 
@@ -83,11 +85,14 @@ def message(cls: type[Any] | None = None, *, size: DeclaredSize | None = None) -
                 f"message {cls.__name__}: field {name!r} is a {mutable.group()}",
                 remedy=_REMEDY,
             )
+    is_simple = "__init__" not in vars(cls) and _does_nothing(cls)
     _settle_when_made(cls)
     try:
         made = dataclasses.dataclass(frozen=True)(cls)
     except (TypeError, ValueError) as error:
         raise ModelError(f"message {cls.__name__}: {error}", remedy=_REMEDY) from error
+    if is_simple:
+        give_quick_init(made)
     _register(made)
     return made
 
@@ -104,8 +109,15 @@ def _sized(cls: type[Any], size: Any) -> type[Any]:
     return cls
 
 
+def _does_nothing(cls: type[Any]) -> bool:
+    """Say whether a class has no `__post_init__` but that of a message without one."""
+    then = getattr(cls, "__post_init__", None)
+    return then is None or hasattr(then, _ONLY_SETTLES)
+
+
 def _settle_when_made(cls: type[Any]) -> None:
     """Let instances hold canonical collections only, before anybody reads them."""
+    is_simple = _does_nothing(cls)
     then: Callable[..., None] | None = getattr(cls, "__post_init__", None)
 
     def __post_init__(self: Any, *init_only: Any) -> None:
@@ -113,6 +125,8 @@ def _settle_when_made(cls: type[Any]) -> None:
             then(self, *init_only)
         settle_fields(self.__dict__)
 
+    if is_simple:
+        setattr(__post_init__, _ONLY_SETTLES, True)
     cls.__post_init__ = __post_init__
 
 

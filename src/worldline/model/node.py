@@ -343,10 +343,11 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
     parts = frozenset(
         f.name for f in dataclasses.fields(cls) if role_of(f) is Role.PART
     )
+    own = frozenset(name for name in names if _is_plainly_set(cls, name))
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
-        if type(value) in ITSELF and name in names:
-            store(self, name, value)  # as most are
+        if type(value) in ITSELF and name in own:
+            self.__dict__[name] = value  # as most are
             return
         if name not in names:
             raise ModelError(
@@ -358,6 +359,12 @@ def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
         store(self, name, adopt(value))
 
     return __setattr__
+
+
+def _is_plainly_set(cls: type[Any], name: str) -> bool:
+    """Say whether to set a field is to put it into the node's dict, and no more."""
+    there = inspect.getattr_static(cls, name, None)
+    return isinstance(there, GhostField) or not hasattr(there, "__set__")
 
 
 def _refused_delattr(cls: type[Any]) -> Callable[[Any, str], None]:

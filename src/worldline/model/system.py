@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,12 @@ Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
 
 INJECTED = ("drops", "connection_errors", "crashes", "restarts")
 """The faults that can be injected, by their names in `Faults`."""
+
+DEPLOYED = "whatever happened to a deployed system"
+"""The scope of the faults of a recorded run, in words."""
+
+DEPLOYED_FAULTS = ("drops", "duplicates", "connection_errors", "crashes", "restarts")
+"""Those faults, by their names in `Faults`."""
 
 _LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
 """Arguments on which neither a run depends nor what is said at its end."""
@@ -132,6 +139,9 @@ class System(Declared):
     contents, plain
         Other arguments of some calls than were declared, and the system without them;
         see `worldline.model.contents`. None has any unless it is given them.
+    deviation
+        Of a system under recording, the step of the run with which the declared network
+        no longer allowed it, and why; None if it allowed all.
     loses_when_down
         Whether something that arrives at a node that is down may be lost.
     stuck
@@ -139,6 +149,7 @@ class System(Declared):
     """
 
     predicates: str | None = None
+    deviation: tuple[int, str] | None = None
 
     def __init__(
         self,
@@ -279,6 +290,27 @@ class System(Declared):
             changed.cuts = all_cuts(self.ids, self.faults.cuts)
         changed.faults = self.faults.freed(free)
         changed.injected = scope
+        return changed
+
+    def under_recording(self, network: Network | None = None) -> System:
+        """Return this system as a run on real sockets had it.
+
+        Calls came from outside, any node was killed, and faults happened as they did.
+
+        Parameters
+        ----------
+        network
+            What is to take the place of the declared one: `recorded`, on which every
+            delivery is an event and timers are as late as they were.
+        """
+        changed = copy.copy(self)
+        if network is not None:
+            changed.network = network
+            changed.ignore_noops = changed.timed = False
+            changed.loses_when_down = True
+        changed = changed.under_injection(DEPLOYED, DEPLOYED_FAULTS)
+        changed.faults = dataclasses.replace(changed.faults, nodes=None)
+        changed.open_workload = True
         return changed
 
     def cell(self, column: int) -> Cell:

@@ -7,7 +7,6 @@ first lines alone; `strictly` checks all, and takes twenty times as long.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,12 +19,10 @@ from worldline.trace.format import explained, read_steps
 from worldline.trace.records import End, Header
 from worldline.trace.schema import load
 from worldline.trace.state import StateRecord
-from worldline.trace.unpacking import lines
+from worldline.trace.unpacking import line_blocks
 
 _STRICT_LINES = 5_000
 """Lines that are checked as every other verb checks all: a fifth of a second."""
-
-_BATCH = 4_096
 
 _SURROGATE = b"\\ud"
 """How the escape of half a character begins, which may lack its other half."""
@@ -111,18 +108,16 @@ def source(path: Path, folder: Path, *, partial: bool) -> TraceSource:
 
 def _batches(path: Path) -> Iterator[tuple[list[bytes], bool]]:
     """Yield the whole lines of a file, many at a time, and whether none is torn."""
-    every = lines(path, kept=False)
-    # The first ones singly, so that what is wrong is met in the order of all readers.
-    sizes = itertools.chain(
-        itertools.repeat(1, _STRICT_LINES), itertools.repeat(_BATCH)
-    )
-    while some := list(itertools.islice(every, next(sizes))):
-        *_, (last, is_whole) = some
-        batch = [line for line, _ in some]
-        if not is_whole and not is_json(last):
-            yield batch[:-1], False
+    singly = _STRICT_LINES
+    for block, is_whole in line_blocks(path, kept=False):
+        if not is_whole and not is_json(block[-1]):
+            yield [], False
             return
-        yield batch, True
+        # The first ones singly, so that what is wrong is met in the order of all readers.
+        yield from (([line], True) for line in block[:singly])
+        if len(block) > singly:
+            yield block[singly:], True
+        singly = max(singly - len(block), 0)
 
 
 def strictly(path: Path, *, partial: bool) -> None:

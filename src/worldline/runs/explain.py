@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
@@ -15,7 +15,7 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.structure import Structure, Watcher
 from worldline.model.view import ColumnRead, Reader, View, observed, read_of
 from worldline.runs.condition import Condition, condition_of
-from worldline.trace.json_text import shorten, show
+from worldline.trace.json_text import Json, shorten, show
 from worldline.trace.json_values import encode_value
 from worldline.trace.records import Binding, Explanation
 from worldline.worlds.world import World
@@ -199,3 +199,12 @@ def _whole_text(value: Any) -> str | None:
         return show(encode_value(value))
     except (WorldlineError, TypeError):
         return None
+
+
+def known_gauges(values: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the values of gauges as traces spell them, but for what no file can hold."""
+    return {
+        name: encode_value(value)
+        for name, value in values.items()
+        if text_of(value) is not None
+    }

@@ -19,13 +19,20 @@ from worldline.loading.opening import SystemTarget as Given
 from worldline.loading.opening import open_system, texts_of
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
+from worldline.model.network import recorded
+from worldline.model.network.recorded import RECORDED
 from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
-from worldline.model.system import System, SystemOrigin
+from worldline.model.system import DEPLOYED, System, SystemOrigin
 from worldline.runs.contents import recorded_contents
 from worldline.trace.format import StrPath
 from worldline.trace.json_text import shorten, show
-from worldline.trace.records import FREE, INJECTED, Header
+from worldline.trace.records import (
+    DEVIATION,
+    FREE,
+    INJECTED,
+    Header,
+)
 
 _LARGEST = 100
 """Of what a trace may ask of the zoo by itself: a number, or how many of something."""
@@ -206,6 +213,8 @@ def _injected(header: Header, system: System) -> System:
     if not isinstance(scope, str) or system.injected is not None:
         return system
     free = header.options.get(FREE)
+    if scope == DEPLOYED:
+        return _deployed(header, system)
     if free is None:
         return system.under_injection(scope)
     if not isinstance(free, list) or not set(map(str, free)) <= set(BUDGETS):
@@ -214,3 +223,53 @@ def _injected(header: Header, system: System) -> System:
             remedy="record it anew",
         )
     return system.under_injection(scope, tuple(map(str, free)))
+
+
+def _deployed(header: Header, system: System) -> System:
+    """Return a system as a recorded run had it, on the network that this was possible on."""
+    network = header.network
+    if network.get("name") != RECORDED:
+        return system.under_recording()
+    missing, names = network.get("missing"), {node.name for node in system.ids}
+    if not isinstance(missing, list) or not names.issuperset(map(str, missing)):
+        raise InputError(
+            f"the trace has no journals of {shorten(show(missing), 60)}, which are none "
+            "of its nodes",
+            remedy="record it anew",
+        )
+    absent = tuple(map(str, missing))
+    made = system.under_recording(recorded(of=system.network, missing=absent))
+    deviation = header.options.get(DEVIATION)
+    if isinstance(deviation, dict):
+        step, reason = deviation.get("step"), deviation.get("reason")
+        if type(step) is int and isinstance(reason, str):
+            made.deviation = step, reason
+    return made
+
+
+def refuse_undeclared(header: Header, place: StrPath, what: str) -> None:
+    """Refuse a recorded run that is not possible on the network that was declared.
+
+    Parameters
+    ----------
+    what
+        Who refuses it, and knows that network alone.
+
+    Raises
+    ------
+    UsageError
+        If it is one; it names the step.
+    """
+    if header.network.get("name") != RECORDED:
+        return
+    deviation, of = header.options.get(DEVIATION), header.network.get("of")
+    name = of.get("name") if isinstance(of, dict) else None
+    said = "something"
+    if isinstance(deviation, dict):
+        step, reason = deviation.get("step"), deviation.get("reason")
+        said = f"step {step}: {reason}"
+    raise UsageError(
+        f"{os.fspath(place)} is a recorded run that {one_line(str(name))} does not allow, "
+        f"in {one_line(said)}; {what} knows the declared network alone",
+        remedy="look at it with worldline debug, or change the network of the system",
+    )

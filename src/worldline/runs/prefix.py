@@ -17,6 +17,7 @@ from worldline.loading.loader import same_target
 from worldline.model.arguments import check_path
 from worldline.model.errors import InputError, UsageError
 from worldline.model.system import System
+from worldline.runs.loading import as_recorded, refuse_undeclared
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, changes_since, check_nodes
 from worldline.runs.restoring import beginning_state, world_of
@@ -74,9 +75,10 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
         fails there.
     """
     trace = read(prefix.path)
+    refuse_undeclared(trace.header, prefix.path, "a search")
     _check_system(trace.header, system, prefix.path)
     whole = _cut(trace, prefix)
-    rerun = Rerun(trace.header, world_of(trace, system))
+    rerun = Rerun(trace.header, world_of(trace, as_recorded(trace.header, system)))
     for step in whole.steps:
         happened = rerun.step(step)
         if isinstance(happened, Divergence):
@@ -121,7 +123,7 @@ def _check_system(header: Header, system: System, path: Path) -> None:
     origin = system.origin
     if origin is None or header.target is None:
         check_nodes(header, system)
-        changes = changes_since(header, system)
+        changes = changes_since(header, as_recorded(header, system))
         if changes:
             raise UsageError(
                 f"{path} is a run of another system: {changes[0]}",

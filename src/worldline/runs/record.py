@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import final
+from typing import Any, final
 
 from worldline.model.errors import Nondeterminism
 from worldline.model.events import Choices, Event, Schedule
@@ -16,7 +16,7 @@ from worldline.model.system import System
 from worldline.model.usercode import divergence
 from worldline.model.verdicts import Verdict
 from worldline.model.view import View
-from worldline.runs.explain import explain, plain
+from worldline.runs.explain import explain, known_gauges, plain
 from worldline.runs.recorder import Recorder, header_of
 from worldline.runs.state_record import state_record
 from worldline.trace.json_text import Json
@@ -86,6 +86,7 @@ def record(
     drawn: Mapping[str, Json] | None = None,
     times: Sequence[float] | None = None,
     ended: float | None = None,
+    gauges: Mapping[str, Any] | None = None,
 ) -> Trace:
     """Run a schedule in a world and return its trace.
 
@@ -107,6 +108,8 @@ def record(
         When each step happened, in seconds, if the run had a clock.
     ended
         And when it ended, if not with its last step.
+    gauges
+        What the gauges showed in the state in which it begins.
 
     Raises
     ------
@@ -120,10 +123,12 @@ def record(
     state = None
     if begins is not None:
         state = state_record(world.system, begins)
+        if gauges:
+            state = replace(state, gauges=known_gauges(gauges))
         go_back(world, begins)
     if times is not None:
         at = None if begins is None else world.view
-        world.attach(first_instruments(world.system.gauges, at))
+        world.attach(first_instruments(world.system.gauges, at, gauges))
     events = list(_numbered(boot, prologue, schedule))
     steps = _steps(world, events, times, diverges=ending.property == DIVERGENCE)
     if world.instruments is not None and ended is not None:

@@ -13,7 +13,7 @@ from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.gauges import fold
 from worldline.model.kinds import BUDGETS
-from worldline.model.network import Networks
+from worldline.model.network import Networks, Recorded
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
@@ -25,6 +25,7 @@ from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode
 from worldline.trace.records import (
     CONTENTS,
+    DEVIATION,
     DRAWN,
     FREE,
     INJECTED,
@@ -167,6 +168,9 @@ def _options(system: System) -> dict[str, Json]:
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
+    if system.deviation is not None:
+        step, reason = system.deviation
+        options[DEVIATION] = {"step": step, "reason": reason}
     if system.predicates is not None:
         options[PREDICATES] = system.predicates
     if system.contents:
@@ -186,6 +190,10 @@ def _network(network: Any) -> dict[str, Json]:
     if isinstance(network, Networks):
         members = zip(network.labels, network.members, strict=True)
         return {"name": network.name, **{what: _network(one) for what, one in members}}
+    if isinstance(network, Recorded):
+        missing: list[Json] = [*network.missing]
+        of = _network(network.of)
+        return {"name": network.name, "of": of, "missing": missing}
     options = {
         field.name: encode(freeze(getattr(network, field.name)))
         for field in dataclasses.fields(network)

@@ -8,9 +8,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 from worldline.loading.predicates import with_predicates
+from worldline.model.arguments import check_path
 from worldline.model.errors import Timeless, refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -36,7 +37,11 @@ from worldline.runs.restoring import instruments_of, world_of
 from worldline.show.phrases import NO_PROOF, deadline_phrase
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, SpanRecord, Trace
+from worldline.worlds.standing import touched_by
 from worldline.worlds.world import World
+
+if TYPE_CHECKING:
+    from worldline.runs.recording.recorded import ReplayedRecording
 
 
 def replay(
@@ -45,13 +50,14 @@ def replay(
     *,
     parameters: Mapping[str, str] | None = None,
     predicates: StrPath | None = None,
-) -> Replayed:
-    """Run a trace again, in the present form of its system, and compare.
+) -> Replayed | Any:
+    """Run a trace or a recording again, in the present form of its system, and compare.
 
     Parameters
     ----------
     path
-        The trace. One that breaks off is replayed as far as it goes.
+        The trace, or the folder of a recording. One that breaks off is replayed as far as
+        it goes.
     system
         The system, or the target that loads it, such as ``counter.py``; of a program,
         its files. What the trace names is loaded by itself only if it is of the zoo.
@@ -59,21 +65,47 @@ def replay(
         For the function that makes the system; those of the trace, where not given.
     predicates
         A file of properties and gauges, which are added to those of the system. All are
-        then judged after each step, and not only what the run violated.
+        then judged after each step, and not only what the run violated. Of a recording
+        they are in any case.
+
+    Returns
+    -------
+    Replayed or ReplayedRecording
+        The latter of a recording.
 
     Raises
     ------
     InputError
-        If the file is no trace, or one of a system with other nodes.
+        If it is no trace or recording, or one of a system with other nodes.
     UsageError
         If the system has to be given and is not, or cannot be loaded; if the file has no
         predicates.
     """
     refuse_no_asserts()
+    check_path("the trace", path)
+    if Path(path).is_dir():
+        return _replay_folder(path, system, parameters, predicates)
     trace = read(path, partial=True)
     how = functools.partial(call, path)
     loaded = system_of(trace.header, system, parameters, how=how)
     return replay_trace(trace, loaded, path, predicates=predicates)
+
+
+def _replay_folder(
+    path: StrPath,
+    system: TraceTarget | None,
+    parameters: Mapping[str, str] | None,
+    predicates: StrPath | None,
+) -> ReplayedRecording:
+    # Needs an extra, and is large: who replays a trace does without.
+    from worldline.runs.recording.folder import as_trace_header, header_of
+    from worldline.runs.recording.replay import replay_recording
+
+    folder, how = Path(path), functools.partial(call, path)
+    header = as_trace_header(header_of(folder))
+    loaded = system_of(header, system, parameters, how=how)
+    given = None if predicates is None else Path(predicates)
+    return replay_recording(folder, loaded, predicates=given)
 
 
 def replay_trace(
@@ -211,7 +243,7 @@ class _Again:
         trace, rerun, judge = self._trace, self._rerun, self.judge
         end, boots = trace.end, len(trace.steps) - len(trace.run)
         if judge is not None and not boots:
-            judge.look(None, 0, None, counts=True)
+            judge.look(set(), 0, None, counts=True)
         for number, step in enumerate(trace.steps, 1):
             repeats = end and end.cycle and step.step >= end.cycle
             watched = self.cycle if repeats else None
@@ -227,7 +259,8 @@ class _Again:
             if watched is not None:
                 watched.take(happened, rerun.timers(step))
             if judge is not None:
-                judge.look(happened, step.step, step.lamport, counts=number >= boots)
+                touched = touched_by(self.world, happened)
+                judge.look(touched, step.step, step.lamport, counts=number >= boots)
         instruments = self.world.instruments
         if end is not None and end.time is not None and instruments is not None:
             instruments.time = end.time

@@ -13,6 +13,7 @@ from typing import Any, final
 
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import InputError, ModelError, UsageError
 from worldline.model.fields import is_node
@@ -80,8 +81,12 @@ def instruments_of(trace: Trace, world: World) -> Instruments | None:
     """
     if all(step.time is None for step in trace.steps):
         return None
-    at = None if trace.state is None else world.view
-    return first_instruments(world.system.gauges, at)
+    state, gauges = trace.state, world.system.gauges
+    if state is None:
+        return first_instruments(gauges)
+    classes, known = ClassTable.of(world.system), state.gauges or {}
+    values = {name: settled(decode(value, classes)) for name, value in known.items()}
+    return first_instruments(gauges, world.view, values)
 
 
 def restored(system: System, record: StateRecord) -> Checkpoint:

@@ -83,6 +83,11 @@ class ClassTable:
             name: classes[0] for name, classes in by_name.items() if len(classes) == 1
         }
 
+    def classes(self) -> list[type]:
+        """Return all of them, in an order that nothing but their names decides."""
+        every = [cls for classes in self._classes.values() for cls in classes]
+        return sorted(every, key=lambda cls: (cls.__qualname__, cls.__module__))
+
     def node(self, name: str) -> NodeId:
         """Return the node of a name.
 

@@ -70,18 +70,18 @@ def check(value: Json, depth: int = 0) -> Json:
     tags = [key for key in value if key[:1] == "$"]
     if tags == ["$is"]:
         _expect(type(value["$is"]) is str, "a class's name", value["$is"])
-        content = {key: item for key, item in value.items() if key != "$is"}
     elif tags:
         _expect(len(value) == 1 and tags[0] in _CHECKS, "a known tag", value)
         return _check_tagged(value, tags[0], depth)
-    else:
-        content = value
-    _check_all(content.items(), depth)
+    # A class's name, which has been looked at, is right once more.
+    _check_all(value.items(), depth)
     return value
 
 
 def _check_all(items: Iterable[tuple[str | int, Json]], depth: int) -> None:
     for key, item in items:
+        if type(item) is str or type(item) is int:  # as most are
+            continue
         try:
             check(item, depth + 1)
         except Malformed as error:

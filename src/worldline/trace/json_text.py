@@ -11,6 +11,8 @@ Json: TypeAlias = Any
 
 def show(value: Json) -> str:
     """Return readable text, close to Python's own, for what was encoded."""
+    if type(value) is int or type(value) is str:  # as most are
+        return repr(value)
     if isinstance(value, list):
         return f"[{_join(value)}]"
     if not isinstance(value, dict):

@@ -51,13 +51,11 @@ INJECTED = "injected"
 FREE = "free_faults"
 """Stands there, too, for the names of those that could happen without limit."""
 
-CONTENTS = "contents"
-"""Stands there, where calls had other arguments than the workload says, for which ones:
-a list of objects with the keys ``call``, ``was`` and ``is``."""
-
-DRAWN = "drawn"
-"""Stands there, where random runs met this one, for how they were drawn: an object with
-``verb``, ``max_steps``, ``scheduler``, ``unbiased`` and ``weights``, as they were told."""
+CONTENTS, DRAWN, DEVIATION = "contents", "drawn", "deviation"
+"""Stand there, where calls had other arguments than the workload says, for which ones, a
+list of objects with ``call``, ``was`` and ``is``; where random runs met this one, for how
+they were drawn, with ``verb``, ``max_steps``, ``scheduler``, ``unbiased`` and ``weights``;
+and where a run is none of the declared network, for the first ``step``, and a ``reason``."""
 
 _LOWEST = -(2**40)
 _result = one_of("handled", "unhandled", "failed")

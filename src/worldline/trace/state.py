@@ -113,6 +113,8 @@ class StateRecord:
     nodes, absent
         The nodes, in order, but for those without a value, of which the names are
         known alone.
+    gauges
+        The values of the gauges of the run of which it is a part, by name.
     """
 
     budget: dict[str, int | None] = checked(mapping(optional(whole())))
@@ -120,3 +122,4 @@ class StateRecord:
     observers: dict[str, Json] = checked(mapping(data))
     nodes: tuple[NodeStateRecord, ...] = checked(many(nested(NodeStateRecord)))
     absent: tuple[str, ...] = checked(many(text))
+    gauges: dict[str, Json] | None = checked(optional(mapping(data)), later=True)

@@ -47,7 +47,15 @@ def holds_other(place: Path) -> bool:
 
 
 def lines(place: Path, *, kept: bool) -> Iterator[tuple[bytes, bool]]:
-    """Yield each line of a file, and whether its newline is there.
+    """Yield each line of a file, and whether its newline is there; see `line_blocks`."""
+    for block, is_whole in line_blocks(place, kept=kept):
+        yield from ((line, is_whole) for line in block)
+
+
+def line_blocks(place: Path, *, kept: bool) -> Iterator[tuple[list[bytes], bool]]:
+    """Yield the lines of a file, some at a time, and whether their newlines are there.
+
+    Only the last block may be one line without.
 
     Parameters
     ----------
@@ -78,12 +86,11 @@ def lines(place: Path, *, kept: bool) -> Iterator[tuple[bytes, bool]]:
                     f"{place} has a line of more than {_MOST_IN_LINE:,} values",
                     remedy="this is no trace that Worldline wrote",
                 )
-            yield line, True
             *whole, last = rest
-            yield from ((line, True) for line in whole)
+            yield [line, *whole], True
             torn, length = [last], len(last)
     if length:
-        yield b"".join(torn), False
+        yield [b"".join(torn)], False
 
 
 def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:

@@ -46,7 +46,8 @@ def take(world: World, like: Checkpoint | None = None) -> Checkpoint:
     return Checkpoint(
         snapshot,
         tuple(
-            _ignored(kind, node) for kind, node in zip(kinds, world.nodes, strict=True)
+            ignored_fields(kind, node)
+            for kind, node in zip(kinds, world.nodes, strict=True)
         ),
     )
 
@@ -59,11 +60,11 @@ def go_back(world: World, checkpoint: Checkpoint) -> None:
         _put_back(kind, node, values)
 
 
-def _ignored(kind: NodeType, node: Any) -> dict[str, Any]:
+def ignored_fields(kind: NodeType, node: Any) -> dict[str, Any]:
     """Return copies of a node's ignored fields; those of parts under their names."""
     values = {name: copy.deepcopy(node.__dict__[name]) for name in kind.ignored}
     for name, inner in kind.parts.items():
-        below = _ignored(inner, node.__dict__[name])
+        below = ignored_fields(inner, node.__dict__[name])
         if below:
             values[name] = below
     return values

@@ -14,7 +14,7 @@ mailboxes as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
@@ -24,7 +24,7 @@ from worldline.model.events import Event
 from worldline.model.instruments import Instruments
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability, Mailbox, carrier
+from worldline.model.network import Capability, Mailbox, Recorded, carrier
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.node import Handler, NodeType
 from worldline.model.node_template import NodeTemplate
@@ -50,6 +50,9 @@ from worldline.worlds.world import Snapshot
 UnderWay = Callable[[], Iterator[tuple[int, Envelope]]]
 """Yields what is under way, each with the index of the node for which it is, as sent."""
 
+MakeDoor: TypeAlias = "Callable[[ClockedWorld], ClockedDoor]"
+"""Makes the door of a world."""
+
 
 @final
 class SetDelay(float):
@@ -58,21 +61,16 @@ class SetDelay(float):
     __slots__ = ()
 
 
-@final
 class ClockedDoor(CollectingDoor):
-    """Collects what handlers do, and draws what they ask for."""
+    """Collects what handlers do, and answers what they ask for from the present state."""
 
-    def __init__(self, world: ClockedWorld, chance: Chance) -> None:
+    def __init__(self, world: ClockedWorld) -> None:
         super().__init__()
         self.index = 0
-        self.chance = chance
         self.bounded = world.system.network.buffer is not None
         self._world = world
         self._timer_of: dict[tuple[str, str], PendingTimer] = {}
         self.begin(world.system.ids[0])
-
-    def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
-        return self.chance.choose(self.index, count, weights)
 
     def is_buffered(self, part: str, message: Any) -> bool:
         network = self._world.system.network
@@ -100,6 +98,18 @@ class ClockedDoor(CollectingDoor):
 
 
 @final
+class DrawingDoor(ClockedDoor):
+    """Draws what handlers choose."""
+
+    def __init__(self, world: ClockedWorld, chance: Chance) -> None:
+        super().__init__(world)
+        self._chance = chance
+
+    def pick(self, count: int, weights: tuple[float, ...] | None) -> int:
+        return self._chance.choose(self.index, count, weights)
+
+
+@final
 class ClockedWorld:
     """A system in one state, in which `happen` lets an event happen at its time.
 
@@ -107,13 +117,15 @@ class ClockedWorld:
     ----------
     system
         The system to run. No node has started.
-    chance
-        What handlers draw.
+    make_door
+        Makes the door that all handlers meet, given the world.
     under_way
         What stands in no mailbox yet, when the first is looked at.
 
     Attributes
     ----------
+    door
+        That door.
     nodes, hidden
         The node objects and their hidden state, by index.
     touched
@@ -124,7 +136,9 @@ class ClockedWorld:
         How the last handler failed; nothing can happen after that.
     """
 
-    def __init__(self, system: System, chance: Chance, under_way: UnderWay) -> None:
+    def __init__(
+        self, system: System, make_door: MakeDoor, under_way: UnderWay
+    ) -> None:
         self.system = system
         self.nodes = _first_nodes(system)
         self.hidden = [
@@ -133,7 +147,7 @@ class ClockedWorld:
         ]
         self.around: list[Any] = system.cells_around()
         self.cells = _Cells(self)
-        self.door = ClockedDoor(self, chance)
+        self.door = make_door(self)
         self.failure: Failure | None = None
         self.touched: set[int] = set()
         self.instruments: Instruments | None = None
@@ -305,6 +319,8 @@ def _first_nodes(system: System) -> list[Any]:
 def _is_free(system: System) -> bool:
     """Say whether each message arrives in its time, and nobody has to know of others."""
     network = system.network
+    if isinstance(network, Recorded):
+        return True
     ordered = Capability.ORDERED in network.capabilities
     return isinstance(network, Datagrams) and not ordered and not system.ignore_noops
 

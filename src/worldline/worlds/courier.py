@@ -28,7 +28,7 @@ from worldline.model.system import System
 from worldline.worlds.access_links import AccessLinks, AtDownlink
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
-from worldline.worlds.clocked import ClockedWorld
+from worldline.worlds.clocked import ClockedWorld, DrawingDoor
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.dry_run import DryRuns, is_noop
 
@@ -69,7 +69,9 @@ class Courier:
             else None
         )
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
-        self.world = world = ClockedWorld(system, chance, self._under_way)
+        self.world = world = ClockedWorld(
+            system, lambda world: DrawingDoor(world, chance), self._under_way
+        )
         self._partition: Partition = world.around[Layout.PARTITION]
         self._budget: Budget = world.around[Layout.BUDGET]
 

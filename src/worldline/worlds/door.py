@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.message import Envelope
-from worldline.model.network import carrier
+from worldline.model.network import Recorded, carrier
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.transitions import Operation
 from worldline.model.system import System
@@ -38,6 +38,7 @@ class HandlerDoor(CollectingDoor):
         self.freeze = freeze
         self._inbox, self._index = system.layout.inbox, system.index
         self.bounded = system.network.buffer is not None
+        self._refuses_freely = isinstance(system.network, Recorded)
         self.begin(system.ids[0])
 
     @property
@@ -57,6 +58,8 @@ class HandlerDoor(CollectingDoor):
         return self.ask(("choose", count, weights))
 
     def is_full(self, dst: NodeId, taken: int) -> bool:
+        if self._refuses_freely:
+            return self.choose(2, None) == 1
         return bool(self.ask(("full", self.system.index[dst], taken)))
 
     def is_set(self, timer: PendingTimer) -> bool:

@@ -25,12 +25,25 @@ def made_to_last() -> Iterator[None]:
 
 @contextlib.contextmanager
 def lasting() -> Iterator[None]:
-    """Look for garbage only among what is made in this block."""
+    """Look for garbage only among what is made in this block, and once it may be much.
+
+    What is under way is always as much and always other objects: all of them would be
+    looked at some ten times before they go, each time far from any cache.
+    """
     if gc.get_freeze_count():  # somebody else has done so
         yield
         return
     gc.freeze()
+    before = gc.get_threshold()
+    youngest, *others = before
+    if youngest:  # 0 stands for never
+        gc.set_threshold(max(youngest, gc.get_freeze_count() // _SHARE), *others)
     try:
         yield
     finally:
+        gc.set_threshold(*before)
         gc.unfreeze()
+
+
+_SHARE = 8
+"""Of so many objects that last, there is one made since then before they are looked at."""

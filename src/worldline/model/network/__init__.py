@@ -14,6 +14,7 @@ from worldline.model.network.networks import (
     networks,
     number_of,
 )
+from worldline.model.network.recorded import Recorded, recorded
 from worldline.model.network.streams import streams
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Mailbox",
     "Network",
     "Networks",
+    "Recorded",
     "carrier",
     "datagrams",
     "members_of",
@@ -28,5 +30,6 @@ __all__ = [
     "networks",
     "number_of",
     "permits",
+    "recorded",
     "streams",
 ]

@@ -1,0 +1,164 @@
+"""How fast recordings are replayed, and what it costs to judge all predicates at every event.
+
+The recordings are those of simulated runs, written as the journals that hosts write. Each
+is replayed in a process of its own: without predicates and with all of them, in turns.
+Processor seconds, the least of several rounds, and the most memory that a process had; beside
+the ratio what WiDS Checker needed (X. Liu et al., NSDI 2007, table 3).
+
+    python benchmarks/replays.py                    all systems, 20,000 events each
+    python benchmarks/replays.py paxos raft         some
+    python benchmarks/replays.py --long 1000000     one long recording, and its window
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.runs.recording.simulated import record
+
+from worldline.debug.opening import open_session
+from worldline.loading.opening import open_system
+from worldline.model.system import System
+from worldline.runs.loading import system_of
+from worldline.runs.recording.replay import replay_recording
+from worldline.trace.records import Header
+
+
+class Case(NamedTuple):
+    """A system, how it is run, and how many times as long WiDS Checker's replays took."""
+
+    target: str
+    parameters: dict[str, str]
+    options: dict[str, object]
+    published: float | None = None
+
+
+CASES = {
+    "paxos": Case(
+        "zoo:paxos",
+        {"size": "7", "leaders": "7", "driver": "sleeps"},
+        {"loss": 0.3},
+        19.3,
+    ),
+    "bitvault": Case("zoo:bitvault", {}, {}, 9.4),
+    "lockserver": Case("zoo:lockserver", {}, {}, 3.8),
+    "chord": Case("zoo:chord", {}, {}, 4.2),
+    "raft": Case("zoo:raft", {}, {}),
+}
+
+
+def main() -> None:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("systems", nargs="*", choices=[[], *CASES], default=[])
+    parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--long", type=int, metavar="EVENTS")
+    parser.add_argument("--replay", nargs=3, metavar=("NAME", "FOLDER", "JUDGES"))
+    arguments = parser.parse_args()
+    if arguments.replay:
+        _replay(*arguments.replay)
+    elif arguments.long:
+        _long(arguments.long)
+    else:
+        for name in arguments.systems or CASES:
+            _compare(name, arguments.events, arguments.rounds)
+
+
+def _system(name: str) -> System:
+    case = CASES[name]
+    return open_system(case.target, case.parameters)
+
+
+def _written(name: str, folder: Path, events: int) -> Path:
+    """Write a recording of about so many events."""
+    options = CASES[name].options
+    return record(folder / name, _system(name), seconds=1e9, events=events, **options)
+
+
+def _compare(name: str, events: int, rounds: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="worldline-replays-") as place:
+        folder = _written(name, Path(place), events)
+        times: dict[str, list[float]] = {"no": [], "yes": []}
+        told = 0
+        for _ in range(rounds):
+            for judges, seconds in times.items():
+                told, used, _ = _in_a_process(name, folder, judges)
+                seconds.append(used)
+    unchecked, checked = min(times["no"]), min(times["yes"])
+    published = CASES[name].published
+    print(
+        f"{name:<11} {told:>9,} events  unchecked {told / unchecked:>8,.0f}/s  "
+        f"all predicates {told / checked:>8,.0f}/s  {checked / unchecked:.2f}x"
+        + (f"  (published {published:g}x)" if published else ""),
+        flush=True,
+    )
+
+
+def _in_a_process(name: str, folder: Path, judges: str) -> tuple[int, float, float]:
+    """Return the events of a replay, its processor seconds, and its memory in MiB."""
+    command = [sys.executable, __file__, "--replay", name, str(folder), judges]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    events, seconds, memory = done.stdout.split()
+    return int(events), float(seconds), float(memory)
+
+
+def _replay(name: str, folder: str, judges: str) -> None:
+    system = _system(name)
+    begin = time.process_time()
+    found = replay_recording(Path(folder), system, judges=judges == "yes", traces=False)
+    seconds = time.process_time() - begin
+    assert found.divergence is None, str(found.divergence)
+    print(found.events, seconds, _memory())
+
+
+def _memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _long(events: int) -> None:
+    """Replay a long recording that violates something at its end, and open its window."""
+    with tempfile.TemporaryDirectory(prefix="worldline-replays-") as place:
+        begin = time.perf_counter()
+        folder = _written("raft", Path(place), events)
+        size = sum(p.stat().st_size for p in folder.rglob("*.wlj"))
+        seconds = time.perf_counter() - begin
+        print(f"written in {seconds:.0f} s, {size / 1e6:.0f} MB", flush=True)
+        asked, out = Path(place) / "late.py", Path(place) / "window.wl"
+        limit = events // 2
+        predicates = (
+            "import worldline as wl\n\n@wl.gauge(initial=0, resume=lambda view: 0)\n"
+            "def events(value, step, view):\n    return value + 1\n\n@wl.safety\n"
+            f"def few(view):\n    return view.gauge('events') < {limit}\n"
+        )
+        asked.write_text(predicates)
+        system = _system("raft")
+        begin = time.perf_counter()
+        found = replay_recording(folder, system, predicates=asked, out=out)
+        seconds = time.perf_counter() - begin
+        print(
+            f"{found.events:,} events merged, replayed and checked, and the window "
+            f"written, in {seconds:.1f} s (the run {found.seconds:.1f} s), "
+            f"{_memory():.0f} MiB: {found.window}, {found.no_trace}",
+            flush=True,
+        )
+        if found.trace is None:
+            return
+        begin = time.perf_counter()
+
+        def load(path: object, header: Header) -> System:
+            return system_of(header, system, how=lambda target: "")
+
+        open_session(out, load=load, predicates=asked)
+        print(f"its window opened in {time.perf_counter() - begin:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,355 @@
+"""The journal of one life, as it is written: one block for each turn, before effects leave.
+
+What was written survives the end of the process. What a durable field depends on is
+synced to the disk, too, in a thread, while later turns go on; their effects wait for those
+before them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+from worldline._version import __version__
+from worldline.deploy.locking import FolderLock
+from worldline.deploy.recovery import Restored, restore
+from worldline.deploy.segment_file import SegmentWriter, compress_later
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import WorldlineError
+from worldline.model.system import System
+from worldline.trace.journal.checkpoints import NodeCheckpoint, pack_checkpoint
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.records import (
+    CheckpointRecord,
+    DeltaRecord,
+    GapRecord,
+    JournalRecord,
+    StartedRecord,
+    StoppedRecord,
+    spell,
+)
+from worldline.trace.journal.segments import (
+    VERSION,
+    JournalHeader,
+    folder_of,
+    frame_block,
+    segments,
+)
+
+SEGMENT = 16 << 20
+"""Bytes of a segment after which another is begun."""
+
+_AGAIN_S = 1.0
+"""Seconds between two attempts to write on."""
+
+Sync = str
+"""``durable``, ``always`` or ``never``."""
+
+_LASTING = (StartedRecord, DeltaRecord)
+
+
+class JournalFailure(WorldlineError):
+    """A journal that cannot be written, though something depends on it."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalOptions:
+    """What a journal is to hold, and how it is kept.
+
+    Attributes
+    ----------
+    run
+        The same for all journals of a recording.
+    seed
+        Of the run.
+    sync
+        Which blocks are synced to the disk before their effects leave: ``durable``, those
+        in which a durable field changed; ``always``, all; ``never``: they survive the end
+        of the process, and not a loss of power.
+    keep
+        Bytes after which the oldest segments are removed; None keeps all.
+    on_log_failure
+        ``go-on`` or ``stop``, where nothing durable depends on it.
+    events
+        Whether events are written, or only what outlives a life.
+    """
+
+    run: str
+    seed: int = 0
+    sync: Sync = "durable"
+    keep: int | None = None
+    on_log_failure: str = "go-on"
+    events: bool = True
+
+
+@final
+class JournalWriter:
+    """The writer of one life's journal.
+
+    Made by `open`. Not for several threads.
+
+    Attributes
+    ----------
+    records
+        What belongs to the present turn; `commit` writes and empties it.
+    bytes_written
+        So far, in this life.
+    needs_checkpoint
+        Whether `checkpoint` should be called: the segment is full, or writing failed and
+        may be tried again.
+    """
+
+    def __init__(
+        self,
+        lock: FolderLock,
+        codec: Codec,
+        header: JournalHeader,
+        options: JournalOptions,
+        named: Callable[[str], None],
+    ) -> None:
+        self._lock, self._codec, self._header = lock, codec, header
+        self._options, self._named = options, named
+        self._file: SegmentWriter | None = None
+        self._syncing: asyncio.Future[None] | None = None
+        self._is_queued = False
+        self._failed_at: float | None = None
+        self._lost = 0
+        self.records: list[JournalRecord] = []
+        self.bytes_written = 0
+        self.needs_checkpoint = False
+
+    @classmethod
+    def open(
+        cls,
+        recording: Path,
+        system: System,
+        codec: Codec,
+        node: NodeId,
+        options: JournalOptions,
+        *,
+        named: Callable[[str], None] = lambda line: None,
+    ) -> tuple[JournalWriter, Restored]:
+        """Begin the journal of the next life of a node.
+
+        Parameters
+        ----------
+        recording
+            The folder of all journals; it is made.
+        named
+            Takes a line for whoever watches.
+
+        Raises
+        ------
+        UsageError
+            If another process writes this journal.
+        InputError
+            If the journal of the lives before is damaged.
+        """
+        folder = folder_of(recording, node.name)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = FolderLock(folder)
+        try:
+            restored = restore(folder, codec, system.types[system.index[node]])
+        except BaseException:
+            lock.close()
+            raise
+        if restored.torn:
+            named(
+                f"{node}: {restored.torn} bytes of its journal were torn, and cut off"
+            )
+        origin = system.origin
+        header = JournalHeader(
+            version=VERSION,
+            worldline=__version__,
+            system=system.name,
+            target=None if origin is None else origin.target,
+            parameters={} if origin is None else dict(origin.parameters),
+            digest=codec.digest.lines,
+            node=node.name,
+            incarnation=restored.incarnation,
+            segment=0,
+            run=options.run,
+            seed=options.seed,
+        )
+        return cls(lock, codec, header, options, named), restored
+
+    def commit(self, durable: bool = False) -> Awaitable[None] | None:
+        """Write the records of the turn as one block.
+
+        Parameters
+        ----------
+        durable
+            Whether a durable field changed.
+
+        Returns
+        -------
+        awaitable or None
+            What to wait for before effects of this turn leave; None: nothing.
+
+        Raises
+        ------
+        JournalFailure
+            If it cannot be written, and something depends on it.
+        """
+        records, self.records = self.records, []
+        if not self._options.events:
+            records = [each for each in records if type(each) in _LASTING]
+        if not records:
+            return self._pending()
+        block = self._block(records)
+        try:
+            self._write(block, records)
+        except OSError as error:
+            self._fail(error, records, durable=durable)
+            return None
+        sync = self._options.sync
+        if sync == "always" or (sync == "durable" and durable):
+            return self._sync()
+        return self._pending()
+
+    def checkpoint(self, state: NodeCheckpoint) -> None:
+        """Write the state of the node; where the segment is full, begin another with it."""
+        if self._file is None:
+            return
+        record = CheckpointRecord(pack_checkpoint(state, self._codec))
+        records: list[JournalRecord] = [record]
+        is_full = self._file.size >= SEGMENT
+        if self._failed_at is None and not is_full:
+            self.records += records
+            self.commit()
+            return
+        if self._failed_at is not None:
+            records.insert(0, GapRecord(self._lost, "it could not be written"))
+        try:
+            self._roll(records)
+        except OSError:
+            self._failed_at = time.monotonic()
+            self.needs_checkpoint = False
+            return
+        if self._failed_at is not None:
+            self._named(
+                f"{self._header.node}: its journal goes on; {self._lost} events "
+                "are not in it"
+            )
+        self._failed_at, self._lost = None, 0
+        self.needs_checkpoint = False
+
+    def close(self, reason: str | None) -> None:
+        """Write that the node stopped, if there is a reason; sync, and close the file."""
+        file = self._file
+        if file is not None:
+            if reason is not None and self._failed_at is None:
+                with contextlib.suppress(OSError, JournalFailure):
+                    self.records.append(StoppedRecord(reason))
+                    self.commit()
+                    if self._options.sync != "never":
+                        os.fdatasync(file.fd)
+            file.close()
+            self._file = None
+        self._lock.close()
+
+    # ------------------------------------------------------------------------ inside
+
+    def _block(self, records: list[JournalRecord]) -> bytes:
+        values = self._codec.values
+        turn = [
+            time.monotonic_ns(),
+            time.time_ns(),  # noqa: TID251 -- for people; nothing goes by it
+            [spell(record, values) for record in records],
+        ]
+        return frame_block(self._codec.pack(turn))
+
+    def _write(self, block: bytes, records: list[JournalRecord]) -> None:
+        if self._failed_at is not None:
+            raise OSError("it failed before")
+        if self._file is None:
+            self._begin(block)
+            return
+        self._file.append(block)
+        self.bytes_written += len(block)
+        if self._file.size >= SEGMENT and not self.needs_checkpoint:
+            self.needs_checkpoint = True
+
+    def _begin(self, block: bytes) -> None:
+        """Make the first segment, whole or not at all: it is the proof of this life."""
+        folder = self._lock.folder
+        self._file = SegmentWriter.create(folder, self._header, block)
+        self.bytes_written += self._file.size
+
+    def _roll(self, records: list[JournalRecord]) -> None:
+        old = self._file
+        header = replace(self._header, segment=self._header.segment + 1)
+        new = SegmentWriter.create(self._lock.folder, header, self._block(records))
+        self._header, self._file = header, new
+        self.bytes_written += new.size
+        if old is not None:
+            if self._options.sync != "never":
+                os.fdatasync(old.fd)
+            old.close()
+            compress_later(old.path)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Remove the oldest segments, where only so many bytes are kept."""
+        keep = self._options.keep
+        if keep is None:
+            return
+        files = segments(self._lock.folder)
+        sizes = [file.path.stat().st_size for file in files]
+        while len(files) > 1 and sum(sizes) > keep:
+            files.pop(0).path.unlink(missing_ok=True)
+            sizes.pop(0)
+
+    def _fail(
+        self, error: OSError, records: list[JournalRecord], *, durable: bool
+    ) -> None:
+        """Go on without a journal, if nothing depends on it."""
+        node = self._header.node
+        said = error.strerror or str(error)
+        stops = durable or self._options.on_log_failure == "stop" or self._file is None
+        if stops:
+            raise JournalFailure(
+                f"the journal of {node} cannot be written: {said}",
+                remedy="make room in its folder; the node can start again from there",
+            ) from None
+        now = time.monotonic()
+        if self._failed_at is None:
+            self._named(
+                f"{node}: its journal cannot be written ({said}); it goes on "
+                "without, and tries again each second"
+            )
+            self._failed_at = now
+        elif now - self._failed_at >= _AGAIN_S:
+            self.needs_checkpoint = True
+        self._lost += len(records)
+
+    def _pending(self) -> Awaitable[None] | None:
+        """Return what later effects wait for: those before them leave first."""
+        syncing = self._syncing
+        return None if syncing is None or syncing.done() else syncing
+
+    def _sync(self) -> Awaitable[None]:
+        """Sync what is written, in a thread; what comes meanwhile shares the next time."""
+        if not self._is_queued or self._syncing is None:
+            self._is_queued = True
+            self._syncing = asyncio.ensure_future(self._sync_after(self._pending()))
+        return self._syncing
+
+    async def _sync_after(self, before: Awaitable[None] | None) -> None:
+        if before is not None:
+            await before
+        self._is_queued = False
+        if self._file is None:
+            return  # it was synced when it was closed
+        fd = os.dup(self._file.fd)  # the segment may be closed meanwhile
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, os.fdatasync, fd)
+        finally:
+            os.close(fd)

@@ -1,0 +1,62 @@
+"""A lock on the folder of a journal: one process writes it at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import final
+
+from worldline.model.errors import UsageError
+
+
+@final
+class FolderLock:
+    """A lock that ends with its process, however that ends.
+
+    Attributes
+    ----------
+    folder
+        What is locked.
+
+    Raises
+    ------
+    UsageError
+        If another process has it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        flags = os.O_CREAT | os.O_RDWR
+        self._fd = os.open(folder / "lock", flags, 0o600)
+        try:
+            _lock(self._fd)
+        except OSError:
+            os.close(self._fd)
+            raise UsageError(
+                f"{folder} is being written by another process",
+                remedy="end that one first, or record into another folder",
+            ) from None
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._fd)
+            self._fd = -1
+
+
+if sys.platform == "win32":
+
+    def _lock(fd: int) -> None:
+        import msvcrt
+
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+
+else:
+
+    def _lock(fd: int) -> None:
+        import fcntl
+
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,143 @@
+"""What the lives of a node before have left: its durable state, from its journal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from worldline.deploy.durable import lasting_paths
+from worldline.model.errors import InputError
+from worldline.model.node import NodeType
+from worldline.trace.journal.checkpoints import unpack_checkpoint
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import MessageFrame, split
+from worldline.trace.journal.reading import Incarnation, Turn, read_node
+from worldline.trace.journal.records import (
+    CalledRecord,
+    CheckpointRecord,
+    DeltaRecord,
+    ErredRecord,
+    FiredRecord,
+    ReceivedRecord,
+    RetriedRecord,
+    StartedRecord,
+)
+
+_TICKS = (FiredRecord, CalledRecord, ErredRecord, RetriedRecord)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """The state with which a life begins.
+
+    Attributes
+    ----------
+    incarnation
+        Its number, from 1.
+    lamport, counter
+        The Lamport time of the node's last event, and the sequence number that comes
+        next.
+    durable
+        Durable and ghost fields by path; None in a first life.
+    torn
+        Bytes that were cut off the end of the journal, since they were no whole block.
+    """
+
+    incarnation: int
+    lamport: int
+    counter: int
+    durable: Mapping[str, Any] | None
+    torn: int = 0
+
+
+def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
+    """Return what a node's journal has left for its next life; cut off a torn end.
+
+    Raises
+    ------
+    InputError
+        If the journal is damaged before its end, or is of a system with other fields.
+    """
+    lives = read_node(folder).incarnations
+    if not lives:
+        return Restored(incarnation=1, lamport=0, counter=0, durable=None)
+    lasting = frozenset(lasting_paths(kind))
+    torn = 0
+    for life in reversed(lives):
+        # Each segment begins with a start or a checkpoint, so the last one is enough.
+        for file in reversed(life.files):
+            fold, segment = _Fold(codec, lasting), Incarnation(life.number, (file,))
+            for turn in segment.turns(codec):
+                fold.take(turn)
+            torn += segment.torn
+            _cut(file.path, segment.torn)
+            if fold.has_begun:
+                return fold.restored(lives[-1].number + 1, torn)
+    number = lives[-1].number + 1
+    return Restored(incarnation=number, lamport=0, counter=0, durable=None, torn=torn)
+
+
+def _cut(path: Path, torn: int) -> None:
+    if torn:
+        os.truncate(path, path.stat().st_size - torn)
+
+
+class _Fold:
+    """The durable state of a node, turn by turn."""
+
+    def __init__(self, codec: Codec, lasting: Collection[str]) -> None:
+        self._codec = codec
+        self._lasting = lasting
+        self.has_begun = False
+        self.lamport = self.counter = 0
+        self.durable: dict[str, Any] = {}
+
+    def take(self, turn: Turn) -> None:
+        """Go on with the next turn."""
+        for record in turn.records:
+            kind = type(record)
+            if isinstance(record, ReceivedRecord):
+                self._receive(record.packets)
+            elif kind in _TICKS:
+                self.lamport += 1
+            elif isinstance(record, DeltaRecord):
+                self.durable.update(record.durable)
+                self.counter = record.counter
+            elif isinstance(record, StartedRecord):
+                self.has_begun = True
+                self.lamport = record.lamport + 1
+                self.counter = record.counter
+                self.durable = dict(record.durable or {})
+            elif isinstance(record, CheckpointRecord):
+                self._begin_at(record)
+
+    def _receive(self, packets: bytes) -> None:
+        for begin, end in split(packets):
+            frame = self._codec.frame(packets[begin:end])
+            if not isinstance(frame, MessageFrame):
+                raise InputError("a journal holds a packet that is no message")
+            self.lamport = max(self.lamport, frame.lamport) + 1
+
+    def _begin_at(self, record: CheckpointRecord) -> None:
+        saved = unpack_checkpoint(record.state, self._codec)
+        self.has_begun = True
+        self.lamport, self.counter = saved.lamport, saved.counter
+        self.durable.update(
+            (path, value)
+            for path, value in saved.fields.items()
+            if path in self._lasting
+        )
+
+    def restored(self, incarnation: int, torn: int) -> Restored:
+        """Return what there is for a life with a number."""
+        return Restored(
+            incarnation=incarnation,
+            lamport=self.lamport,
+            counter=self.counter,
+            durable=self.durable,
+            torn=torn,
+        )

@@ -1,0 +1,115 @@
+"""One file of a journal as it is written, and what becomes of it when it is closed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+from typing import final
+
+from worldline.trace.journal.segments import PACKED, SUFFIX, JournalHeader, opening
+
+_MODE = 0o600
+
+
+@final
+class SegmentWriter:
+    """A segment that blocks are appended to.
+
+    Attributes
+    ----------
+    fd
+        The open file.
+    size
+        Its bytes; all of them are whole blocks.
+    """
+
+    def __init__(self, path: Path, fd: int, size: int) -> None:
+        self.path, self.fd, self.size = path, fd, size
+
+    @classmethod
+    def create(cls, folder: Path, header: JournalHeader, block: bytes) -> SegmentWriter:
+        """Make a segment with its first block: whole, on the disk, or not at all.
+
+        Raises
+        ------
+        OSError
+            If that cannot be.
+        """
+        name = f"{header.incarnation}-{header.segment}{SUFFIX}"
+        path, draft = folder / name, folder / f"{name}.new"
+        data = opening(header) + block
+        flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_APPEND
+        fd = os.open(draft, flags, _MODE)
+        try:
+            _write(fd, data)
+            os.fsync(fd)
+            draft.rename(path)
+            _sync_folder(folder)
+        except BaseException:
+            os.close(fd)
+            draft.unlink(missing_ok=True)
+            raise
+        return cls(path, fd, len(data))
+
+    def append(self, block: bytes) -> None:
+        """Write a block.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written whole; nothing of it is left then.
+        """
+        written = os.write(self.fd, block)
+        if written != len(block):
+            try:
+                _write(self.fd, block[written:])
+            except OSError:
+                os.ftruncate(self.fd, self.size)
+                raise
+        self.size += len(block)
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(OSError):
+            os.close(self.fd)
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # some systems have no such thing
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def compress_later(path: Path) -> None:
+    """Compress a closed segment in a thread; until that is done, it stays as it is."""
+    threading.Thread(target=_compress, args=(path,), daemon=True).start()
+
+
+def _compress(path: Path) -> None:
+    import zstandard
+
+    packed = path.with_name(path.name.removesuffix(SUFFIX) + PACKED)
+    draft = path.with_name(f"{packed.name}.new")
+    try:
+        data = zstandard.ZstdCompressor(level=1).compress(path.read_bytes())
+        fd = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, _MODE)
+        try:
+            _write(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        draft.rename(packed)
+        path.unlink()
+    except (OSError, zstandard.ZstdError):  # it stays as it is
+        draft.unlink(missing_ok=True)

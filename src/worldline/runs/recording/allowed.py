@@ -1,0 +1,226 @@
+"""Whether the declared network allows what was recorded, and what happened on it then.
+
+A recording says what nodes saw. On the declared network other things have to happen as
+well for that to be possible: a message is lost, a connection breaks. They are put in here,
+as late as they can be, until something happened that the network cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from worldline.model.events import LOST, UNREACHABLE, Event
+from worldline.model.kinds import Kind
+from worldline.model.message import Envelope
+from worldline.model.network import Capability, Mailbox, carrier
+from worldline.model.network.datagrams import Datagrams, concerning
+from worldline.model.semantics.hidden import Hidden, Status
+from worldline.model.system import System
+
+Happen = Callable[[Event], None]
+"""Lets an event happen that is put in."""
+
+_ALL = frozenset({Capability.DROP, Capability.DUPLICATE})
+
+
+@final
+class Allowed:
+    """The declared network along a recorded run.
+
+    Parameters
+    ----------
+    system
+        The system as it is declared; see `System.under_recording`.
+    hidden
+        Whether each node is up, by index.
+    happen
+        Is told what is put in, before what it makes possible.
+
+    Attributes
+    ----------
+    reason
+        The first thing that the network cannot do; empty if it can do all.
+    mail
+        The mailboxes of the declared network; None if they are not needed, as on a network
+        that can do anything with any message.
+    """
+
+    def __init__(
+        self, system: System, hidden: Sequence[Hidden], happen: Happen
+    ) -> None:
+        self._system = system
+        self._hidden = hidden
+        self._happen = happen
+        self._abilities: dict[tuple[str, type], frozenset[Capability]] = {}
+        self._doomed: dict[int, dict[int, Envelope]] = {}
+        self.reason = ""
+        self.mail: list[Mailbox] | None = None
+        network = system.network
+        able = network.capabilities
+        if not (
+            isinstance(network, Datagrams)
+            and able >= _ALL
+            and Capability.ORDERED not in able
+        ):
+            ids = system.ids
+            self.mail = [network.mailbox(node, ids) for node in ids]
+
+    def send(self, me: int, to: int, envelope: Envelope, *, taken: bool) -> None:
+        """Take a message that was sent, or refused."""
+        if self.mail is None or self.reason:
+            return
+        network, part = self._system.network, envelope.part
+        buffer = carrier(network, part, type(envelope.message)).buffer
+        if buffer is not None:
+            under_way = self.mail[to].holds(self._system.ids[me])
+            if taken is (under_way >= buffer):
+                where = f"{self._system.ids[me]} to {self._system.ids[to]}"
+                said = "was taken" if taken else "was refused"
+                self.reason = (
+                    f"a message from {where} {said}, with {under_way} under way and room "
+                    f"for {buffer}"
+                )
+                return
+        if taken:
+            self.mail[to].put(envelope)
+
+    def lose(self, to: int, envelope: Envelope) -> bool:
+        """Note that a message is never received; say whether it is lost now."""
+        if self.reason or self.mail is None:
+            return True
+        able = self._able(envelope)
+        if Capability.ORDERED not in able and Capability.DROP in able:
+            self.mail[to].take(envelope)
+            return True
+        self._doomed.setdefault(to, {})[id(envelope)] = envelope
+        return False
+
+    def double(self, envelope: Envelope, to: int) -> None:
+        """Note that a message is doubled before it arrives."""
+        if self.reason:
+            return
+        if Capability.DUPLICATE not in self._able(envelope):
+            self.reason = f"a message from {envelope.src} arrives twice"
+        elif self.mail is not None:
+            self._apply(concerning(Kind.DUPLICATE, self._system.ids[to], envelope))
+
+    def deliver(self, to: int, envelope: Envelope) -> None:
+        """Let a message arrive, and what it takes for that."""
+        if self.mail is None or self.reason:
+            return
+        box = self.mail[to]
+        if not box.is_ready(envelope):
+            self._lose_before(to, envelope)
+        if not box.is_ready(envelope):
+            self.reason = self._why_not(to, envelope)
+            return
+        self._apply(concerning(Kind.DELIVER, self._system.ids[to], envelope))
+
+    def error(self, index: int, peer: int, name: str) -> str:
+        """Let a node hear of a broken connection; return the name of the error."""
+        if self.mail is None or self.reason:
+            return name
+        me, other = self._system.ids[index], self._system.ids[peer]
+        link = self.mail[index].connection(other)
+        if link is None:
+            self.reason = f"{me} hears of a connection, which there is none"
+            return name
+        if not link.error_here and self._refuses(index, peer):
+            name = UNREACHABLE
+        elif not link.error_here:
+            if not link.is_whole():
+                self.reason = (
+                    f"the connection of {me} and {other} broke before a message had gone "
+                    "through"
+                )
+                return name
+            first, second = sorted((index, peer))
+            broken = Event(
+                Kind.DISCONNECT,
+                self._system.ids[first],
+                peer=self._system.ids[second],
+            )
+            self._happen(broken)
+            self._apply(broken)
+            name = LOST
+        else:
+            name = LOST
+        self._apply(Event(Kind.TRANSPORT_ERROR, me, name=name, peer=other))
+        return name
+
+    def crash(self, index: int) -> None:
+        """Let a node stop."""
+        if self.mail is not None and not self.reason:
+            self._apply(Event(Kind.CRASH, self._system.ids[index]))
+
+    def restart(self, index: int) -> None:
+        """Let be refused what came while a node was down, before it starts again."""
+        if self.mail is None or self.reason or not self._system.loses_when_down:
+            return
+        doomed, box = self._doomed.get(index, {}), self.mail[index]
+        while True:
+            refused = next(
+                (
+                    event
+                    for event in box.arrivals(up=False, returns=True)
+                    if doomed.pop(id(event.envelope), None) is not None
+                ),
+                None,
+            )
+            if refused is None:
+                return
+            self._happen(refused)
+            self._apply(refused)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _refuses(self, index: int, peer: int) -> bool:
+        """Say whether a node is not there to take the messages from another."""
+        assert self.mail is not None
+        if self._hidden[peer].status is Status.UP:
+            return False
+        return self.mail[peer].holds(self._system.ids[index]) > 0
+
+    def _lose_before(self, to: int, envelope: Envelope) -> None:
+        """Lose the messages before one, of those that nobody ever receives."""
+        assert self.mail is not None
+        doomed = self._doomed.get(to, {})
+        able = self._able(envelope)
+        if Capability.DROP not in able:
+            return
+        while not self.mail[to].is_ready(envelope):
+            heads = self.mail[to].befallen(Kind.DROP)
+            head = next((one for one in heads if one.src == envelope.src), None)
+            if head is None or doomed.pop(id(head), None) is None:
+                return
+            lost = concerning(Kind.DROP, self._system.ids[to], head)
+            self._happen(lost)
+            self._apply(lost)
+
+    def _why_not(self, to: int, envelope: Envelope) -> str:
+        assert self.mail is not None
+        what = f"a message from {envelope.src} arrives at {self._system.ids[to]}"
+        link = self.mail[to].connection(envelope.src)
+        if link is not None and (link.error_here or link.error_there):
+            return f"{what} after their connection has broken"
+        if all(one is not envelope for one in self.mail[to].envelopes()):
+            return f"{what} that was lost with their connection"
+        return f"{what} before another that was sent earlier"
+
+    def _apply(self, event: Event) -> None:
+        assert self.mail is not None
+        for node, operation in self._operations(event):
+            box = self.mail[self._system.index[node]]
+            getattr(box, operation[0])(*operation[1:])
+
+    def _operations(self, event: Event) -> list[Any]:
+        return self._system.network.operations(event, self._system.ids)
+
+    def _able(self, envelope: Envelope) -> frozenset[Capability]:
+        key = envelope.part, type(envelope.message)
+        able = self._abilities.get(key)
+        if able is None:
+            network = carrier(self._system.network, *key)
+            able = self._abilities[key] = network.capabilities
+        return able

@@ -1,0 +1,164 @@
+"""What a run that is made again does otherwise than its journals say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
+from worldline.model.errors import ModelError
+from worldline.model.message import is_message
+from worldline.model.node import NodeType
+from worldline.model.printable import one_line
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.usercode.user_errors import spelt
+from worldline.trace.json_text import shorten
+
+_WIDEST = 300
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDivergence:
+    """The first event of a recorded run that went otherwise.
+
+    Attributes
+    ----------
+    node, incarnation, lamport
+        Where and when: the node, which of its lives, and the Lamport time.
+    step
+        The number of the event among all.
+    event
+        What happened, as text.
+    what
+        What differs, in a word or two.
+    recorded, happened
+        The two observations, as text.
+    """
+
+    node: str
+    incarnation: int
+    lamport: int
+    step: int
+    event: str
+    what: str
+    recorded: str
+    happened: str
+
+    def __str__(self) -> str:
+        return (
+            f"event {self.step:,}, {one_line(self.event)} (Lamport time {self.lamport}), "
+            f"went otherwise: {self.what}\n"
+            f"  recorded: {one_line(self.recorded)}\n"
+            f"  happened: {one_line(self.happened)}"
+        )
+
+
+class Unlike(Exception):
+    """Raised where something is otherwise than recorded.
+
+    Parameters
+    ----------
+    what
+        What it is.
+    recorded, happened
+        Both values, as text.
+    """
+
+    def __init__(self, what: str, recorded: str, happened: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.recorded = recorded
+        self.happened = happened
+
+
+def shown(value: Any) -> str:
+    """Return a value as text, on one line that is not too long."""
+    return shorten(one_line(spelt(value)), _WIDEST)
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Say whether two values are the same data; 1 and True are not."""
+    try:
+        return bool(freeze(one) == freeze(other))
+    except ModelError:
+        return False
+
+
+_ATOMS = frozenset({int, str, bytes, bool, float, type(None), NodeId})
+
+
+def are_alike(one: Any, other: Any) -> bool:
+    """Say the same of two messages, which are equal as a rule, in less time."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind in _ATOMS:
+        return bool(one == other)
+    if kind is tuple:
+        return len(one) == len(other) and all(map(are_alike, one, other))
+    if is_message(one):
+        here, there = one.__dict__.values(), other.__dict__.values()
+        return all(map(are_alike, here, there))
+    return are_equal(one, other)
+
+
+def compare_fields(kind: NodeType, node: Any, recorded: Mapping[str, Any]) -> None:
+    """Compare fields of a node, by their paths, with what was recorded.
+
+    Raises
+    ------
+    Unlike
+        If one has another value.
+    """
+    for path, value in recorded.items():
+        present = _field(node, path)
+        if not are_equal(present, value):
+            name = f"{kind.cls.__name__}.{path}"
+            raise Unlike(name, shown(value), shown(present))
+
+
+def _field(node: Any, path: str) -> Any:
+    value = node
+    for name in path.split("."):
+        if name not in value.__dict__:
+            raise Unlike(f"the field {path}", "there", "no field of that name")
+        value = value.__dict__[name]
+    return value
+
+
+def compare_results(fate: str, failed: Any, result: Result | Failure) -> None:
+    """Compare what became of an event with what was recorded.
+
+    Lines and files may have moved, and texts may name addresses: a failure is the same if
+    it is of one kind, name and function.
+
+    Raises
+    ------
+    Unlike
+        If they differ.
+    """
+    if isinstance(result, Failure) or failed is not None:
+        here = result if isinstance(result, Failure) else None
+        if here is None or failed is None or _essence(here) != _essence(failed):
+            then = "no failure" if failed is None else _told(failed)
+            now = "no failure" if here is None else _told(here)
+            raise Unlike("the failure of the handler", then, now)
+        return
+    was_handled = fate not in ("unhandled", "waits")
+    if was_handled is not (result is Result.HANDLED):
+        then = "handled" if was_handled else fate
+        raise Unlike("what became of it", then, result.value)
+
+
+def _essence(failure: Any) -> tuple[str, str, str]:
+    function = failure.where.rpartition(" ")[2]
+    where = "" if failure.kind == "divergence" else function
+    return failure.kind, failure.name, where
+
+
+def _told(failure: Any) -> str:
+    text = f": {failure.message}" if failure.message else ""
+    return f"{failure.kind} {failure.name}{text} ({failure.where})"

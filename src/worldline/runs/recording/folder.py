@@ -1,0 +1,213 @@
+"""A recording as a folder: the journals of its nodes, and what it was recorded with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from worldline.model.errors import InputError
+from worldline.model.printable import one_line
+from worldline.model.system import System
+from worldline.trace.journal.checkpoints import NodeCheckpoint, unpack_checkpoint
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import MessageFrame, split
+from worldline.trace.journal.messagepack import unpack
+from worldline.trace.journal.reading import (
+    Incarnation,
+    NodeJournal,
+    Turn,
+    nodes_of,
+    read_node,
+)
+from worldline.trace.journal.segments import JournalHeader
+from worldline.trace.json_checks import Malformed
+from worldline.trace.records import Header
+
+_RECORDED = "name the folder of a recording that worldline run has made"
+
+
+def journals_in(folder: Path) -> dict[str, NodeJournal]:
+    """Return the journals in the folder of a recording, by the names of the nodes.
+
+    Raises
+    ------
+    InputError
+        If it is no recording, or journals of several runs.
+    """
+    try:
+        found = {each.node: each for each in map(read_node, nodes_of(folder))}
+    except OSError as error:
+        raise InputError(
+            f"cannot read {folder}: {error.strerror}", remedy=_RECORDED
+        ) from None
+    if not found:
+        raise InputError(f"{folder} has no journals", remedy=_RECORDED)
+    return found
+
+
+def header_of(folder: Path) -> JournalHeader:
+    """Return what a recording says of itself: the header of a journal.
+
+    Raises
+    ------
+    InputError
+        If it is no recording, the journals are not of one run, or none has a header.
+    """
+    first: JournalHeader | None = None
+    for name, journal in journals_in(folder).items():
+        for life in journal.incarnations:
+            header = life.header
+            if header is None:  # torn, before anything else was written
+                continue
+            if header.node != name:
+                raise InputError(
+                    f"the journal in {folder} of {one_line(name)} is that of "
+                    f"{one_line(header.node)}",
+                    remedy="give its folder the name of the node again",
+                )
+            if first is not None and header.run != first.run:
+                raise InputError(
+                    f"{folder} has journals of two runs, of {one_line(first.node)} and "
+                    f"{one_line(header.node)}",
+                    remedy="put the journals of each run into a folder of its own",
+                )
+            first = first or header
+    if first is None:
+        raise InputError(f"no journal in {folder} has a header", remedy=_RECORDED)
+    return first
+
+
+def as_trace_header(header: JournalHeader) -> Header:
+    """Return the header of a trace of the same system, as far as journals tell."""
+    return Header(
+        worldline=header.worldline,
+        system=header.system,
+        target=header.target,
+        parameters=header.parameters,
+        source=None,
+        seed=header.seed,
+        engine="recording",
+        nodes=(),
+        network={},
+        faults={},
+        options={},
+        cuts=(),
+        properties=(),
+    )
+
+
+@final
+@dataclass(slots=True)
+class _Life:
+    """An incarnation, with what decodes it."""
+
+    incarnation: Incarnation
+    codec: Codec
+    partial: bool
+
+    @property
+    def torn(self) -> int:
+        return self.incarnation.torn
+
+    def turns(self) -> Iterator[Turn]:
+        return self.incarnation.turns(self.codec, partial=self.partial)
+
+
+@final
+class JournalFolder:
+    """The journals of a recorded run, to be run again on a system.
+
+    Parameters
+    ----------
+    partial
+        Whether a damaged journal is taken for what comes before the damage.
+
+    Raises
+    ------
+    InputError
+        If it is no recording, or one of a system with other nodes or messages.
+    """
+
+    def __init__(self, folder: Path, system: System, *, partial: bool = False) -> None:
+        header = header_of(folder)
+        self._codec = codec = Codec(system)
+        difference = codec.digest.difference(header.digest)
+        if difference is not None:
+            raise InputError(
+                f"{folder} was recorded with other nodes or messages: "
+                f"{one_line(difference)}",
+                remedy="replay it with the system and parameters that it was recorded "
+                "with",
+            )
+        self._found = journals_in(folder)
+        self._names = [node.name for node in system.ids]
+        self._partial = partial
+        for name in self._found.keys() - set(self._names):
+            raise InputError(
+                f"{folder} has a journal of {one_line(name)}, which is no node of "
+                f"{system.name}",
+                remedy="take it out of the folder",
+            )
+
+    def lives(self, index: int) -> list[_Life] | None:
+        """Return the incarnations of a node; None if it has no journal."""
+        journal = self._found.get(self._names[index])
+        if journal is None:
+            return None
+        codec, partial = self._codec, self._partial
+        return [_Life(life, codec, partial) for life in journal.incarnations]
+
+    def frames(self, packets: bytes) -> Sequence[MessageFrame]:
+        """Return the messages of some packets."""
+        read, found = self._codec.frame, []
+        try:
+            for begin, end in split(packets):
+                frame = read(packets[begin:end])
+                if type(frame) is not MessageFrame:
+                    raise Malformed("", "a frame that is no message")
+                found.append(frame)
+        except Malformed as error:
+            raise _of_another(
+                f"packets that are none of this system: {error}"
+            ) from None
+        return found
+
+    def names(self, packets: bytes) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the names of the messages of some packets, and decode no more."""
+        try:
+            for begin, end in split(packets):
+                spelt = unpack(packets[begin:end])
+                if type(spelt) is not list or not _is_name(spelt[1:5]):
+                    raise Malformed("", "a frame without the name of a message")
+                yield spelt[1], spelt[2], spelt[3], spelt[4]
+        except Malformed as error:
+            raise _of_another(
+                f"packets that are none of this system: {error}"
+            ) from None
+
+    def checkpoint(self, state: bytes) -> NodeCheckpoint:
+        """Return the state of a node that was written down."""
+        try:
+            return unpack_checkpoint(state, self._codec)
+        except Malformed as error:
+            raise _of_another(f"a checkpoint that is none: {error}") from None
+
+
+def _is_name(spelt: list[object]) -> bool:
+    return len(spelt) == 4 and all(
+        type(one) is int and 0 <= one < most
+        for one, most in zip(spelt, _MOST_OF_NAME, strict=True)
+    )
+
+
+_MOST_OF_NAME = (2**31, 2**53, 2**44, 2**20)
+"""Senders, incarnations, Lamport times, and sends of one event: more than there can be."""
+
+
+def _of_another(what: str) -> InputError:
+    return InputError(
+        f"a journal has {what}",
+        remedy="replay it with the source that it was recorded with",
+    )

@@ -1,0 +1,243 @@
+"""What the journal of one node says, event by event, each with its Lamport time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, final
+
+from worldline.model.kinds import Kind
+from worldline.runs.recording.journaled import Journals
+from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.trace.journal.records import (
+    AnswersRecord,
+    CalledRecord,
+    CheckpointRecord,
+    DeltaRecord,
+    ErredRecord,
+    FailedRecord,
+    FateRecord,
+    FiredRecord,
+    GapRecord,
+    ReceivedRecord,
+    RetriedRecord,
+    StartedRecord,
+    StoppedRecord,
+)
+
+CHECKPOINT, GAP = "checkpoint", "gap"
+"""What a journal says beside events: the state of its node, and that something is missing."""
+
+_NS = 1e-9
+
+
+class Notes(NamedTuple):
+    """What a journal says of one event beside what it was.
+
+    Attributes
+    ----------
+    choices, clock, refused
+        The options that the handler took, what the clock showed if it was read, and which
+        of its sends were refused.
+    fate, how
+        What became of the event where no handler took it; empty where one did.
+    delta, counter
+        The durable and ghost fields that it changed, by path, and where the sequence stood
+        then; None where it changed none.
+    failed
+        How the handler failed, if it did.
+    """
+
+    choices: tuple[int, ...] = ()
+    clock: float | None = None
+    refused: tuple[int, ...] = ()
+    fate: str = ""
+    how: str = ""
+    delta: Mapping[str, Any] | None = None
+    counter: int | None = None
+    failed: FailedRecord | None = None
+
+
+NO_NOTES = Notes()
+
+
+@final
+class Happening(NamedTuple):
+    """One thing that a journal says.
+
+    Attributes
+    ----------
+    lamport, node
+        The Lamport time, and the index of the node.
+    time
+        Seconds since the run began, by the clock of the node.
+    kind
+        The kind of the event, or what else it is.
+    what
+        The frame, the record, or nothing.
+    """
+
+    lamport: int
+    node: int
+    time: float
+    kind: Any
+    what: Any
+    notes: Notes
+
+
+@final
+class Lane:
+    """The happenings of one node, in order, to be iterated over once.
+
+    Parameters
+    ----------
+    journals
+        Those of the run.
+    index
+        That of the node.
+    began
+        Nanoseconds of the wall clock at which the run began.
+
+    Attributes
+    ----------
+    events, incarnations
+        How many there were so far.
+    stopped
+        How the last incarnation ended: its reason, or empty if it was killed.
+    torn
+        Bytes of torn tails so far.
+    """
+
+    def __init__(self, journals: Journals, index: int, began: int) -> None:
+        self._lives = journals.lives(index) or ()
+        self._checkpoint = journals.checkpoint
+        self._frames = journals.frames
+        self._index = index
+        self._began = began
+        self._lamport = 0
+        self._waiting: list[Any] = []
+        self.events = self.incarnations = self.torn = 0
+        self.stopped = ""
+
+    def __iter__(self) -> Iterator[Happening]:
+        # The wall clock is looked at once: it may be set meanwhile. The other goes on
+        # through all lives, as long as the machine does.
+        anchor, last = 0, -1
+        for life in self._lives:
+            self.incarnations += 1
+            self._waiting.clear()
+            self.stopped, time = "", None
+            for monotonic, wall, records in life.turns():
+                if last < 0 or monotonic < last:
+                    anchor = wall - monotonic - self._began
+                last = monotonic
+                time = (monotonic + anchor) * _NS
+                yield from self._block(time, records)
+            self.torn += life.torn
+            if time is not None:
+                yield self._beside(time, Kind.CRASH, self.stopped)
+
+    def _block(self, time: float, records: list[Any]) -> Iterator[Happening]:
+        if len(records) == 1 and type(records[0]) is ReceivedRecord:
+            # Most blocks are no more than that.
+            for frame in self._frames(records[0].packets):
+                yield self._delivery(time, frame, NO_NOTES)
+            return
+        notes: dict[int, Notes] = {}
+        said: list[tuple[int, Any]] = []
+        number = 0
+        for record in records:
+            kind = type(record)
+            if kind in _ON_EVENTS:
+                notes[record.event] = _ON_EVENTS[kind](
+                    notes.get(record.event, NO_NOTES), record
+                )
+            elif kind is ReceivedRecord:
+                for frame in self._frames(record.packets):
+                    said.append((number, frame))
+                    number += 1
+            elif kind in _BESIDE:
+                said.append((-1, record))
+            else:
+                said.append((number, record))
+                number += 1
+        for event, what in said:
+            yield from self._said(time, what, notes.get(event, NO_NOTES), event)
+
+    def _said(
+        self, time: float, what: Any, notes: Notes, event: int
+    ) -> Iterator[Happening]:
+        kind = type(what)
+        if event < 0:
+            if kind is StoppedRecord:
+                self.stopped = what.reason or "stopped"
+            elif kind is GapRecord:
+                yield self._beside(time, GAP, what)
+            else:
+                yield self._saved(time, self._checkpoint(what.state))
+        elif kind is StartedRecord:
+            self._lamport = max(self._lamport, what.lamport)
+            yield self._event(time, Kind.START, what, notes)
+        elif kind is FiredRecord:
+            yield self._event(time, Kind.TIMER, what, notes)
+        elif kind is CalledRecord:
+            yield self._event(time, Kind.CALL, what, notes)
+        elif kind is ErredRecord:
+            yield self._event(time, Kind.TRANSPORT_ERROR, what, notes)
+        elif kind is RetriedRecord:
+            frame = self._waiting.pop(what.which)
+            yield self._event(time, Kind.DELIVER, frame, notes)
+        elif notes.fate == "waits":
+            self._waiting.append(what)
+            self._lamport = max(self._lamport, what.lamport) + 1
+            self.events += 1
+        else:
+            yield self._delivery(time, what, notes)
+
+    def _saved(self, time: float, saved: NodeCheckpoint) -> Happening:
+        """Go on from a checkpoint, before which something may be missing."""
+        self._lamport = max(self._lamport, saved.lamport)
+        if saved.waiting:
+            self._waiting = [*self._frames(saved.waiting)]
+        return self._beside(time, CHECKPOINT, saved)
+
+    def _delivery(self, time: float, frame: Any, notes: Notes) -> Happening:
+        if frame.lamport > self._lamport:
+            self._lamport = frame.lamport
+        return self._event(time, Kind.DELIVER, frame, notes)
+
+    def _event(self, time: float, kind: Kind, what: Any, notes: Notes) -> Happening:
+        self._lamport += 1
+        self.events += 1
+        return Happening(self._lamport, self._index, time, kind, what, notes)
+
+    def _beside(self, time: float, kind: Any, what: Any) -> Happening:
+        return Happening(self._lamport, self._index, time, kind, what, NO_NOTES)
+
+
+def _asked(notes: Notes, record: AnswersRecord) -> Notes:
+    return notes._replace(
+        choices=tuple(record.choices),
+        clock=record.clock,
+        refused=tuple(record.refused),
+    )
+
+
+def _fate(notes: Notes, record: FateRecord) -> Notes:
+    return notes._replace(fate=record.what, how=record.how)
+
+
+def _delta(notes: Notes, record: DeltaRecord) -> Notes:
+    return notes._replace(delta=record.durable, counter=record.counter)
+
+
+def _failed(notes: Notes, record: FailedRecord) -> Notes:
+    return notes._replace(failed=record)
+
+
+_ON_EVENTS: dict[type, Callable[[Notes, Any], Notes]] = {
+    AnswersRecord: _asked,
+    FateRecord: _fate,
+    DeltaRecord: _delta,
+    FailedRecord: _failed,
+}
+_BESIDE = frozenset({CheckpointRecord, StoppedRecord, GapRecord})

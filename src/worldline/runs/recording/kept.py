@@ -1,0 +1,143 @@
+"""The last steps of a run while it is made again, and the states in which they begin.
+
+A run of up to 100,000 steps is kept as a whole, and of a longer one the last 20,000: each
+stretch of 10,000 begins with a state, so that the oldest can be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import final
+
+from worldline.model.data.content import Frozen
+from worldline.model.message import Envelope
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.worlds.checkpoint import ignored_fields
+
+WHOLE = 100_000
+"""Steps of a run that is kept as a whole."""
+
+_STRETCH = 10_000
+_LAST = 2
+"""Stretches that are kept whole before the last one."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptState:
+    """A state of a run, as it is on the network of recorded runs and on the declared one.
+
+    Attributes
+    ----------
+    around
+        The frozen columns before those of the nodes.
+    nodes
+        Of each node the frozen fields and the frozen hidden state, and its timers with
+        their delays.
+    ignored
+        Of each node the ignored fields.
+    mail
+        The frozen mailboxes of the declared network; None where all that is under way
+        may arrive.
+    letters
+        What is under way, each with the index of the node for which it is.
+    gauges, time
+        What the instruments showed.
+    """
+
+    around: tuple[Frozen, ...]
+    nodes: tuple[tuple[Frozen, Frozen, dict[PendingTimer, float]], ...]
+    ignored: tuple[dict[str, object], ...]
+    mail: tuple[Frozen, ...] | None
+    letters: tuple[tuple[int, Envelope], ...]
+    gauges: dict[str, object]
+    time: float
+
+
+def kept_state(run: Stepping) -> KeptState:
+    """Return the present state of a run."""
+    world, types = run.world, run.system.types
+    pairs = list(zip(types, world.nodes, strict=True))
+    mail, instruments = run.allowed.mail, world.instruments
+    return KeptState(
+        around=tuple(cell.freeze() for cell in world.around),
+        nodes=tuple(
+            (kind.freeze(node), hidden.freeze(), dict(hidden.timers))
+            for (kind, node), hidden in zip(pairs, world.hidden, strict=True)
+        ),
+        ignored=tuple(ignored_fields(kind, node) for kind, node in pairs),
+        mail=None if mail is None else tuple(box.freeze() for box in mail),
+        letters=(*run.letters.envelopes(), *run.doomed),
+        gauges={} if instruments is None else dict(instruments.gauges),
+        time=run.now,
+    )
+
+
+@final
+@dataclass(slots=True, eq=False)
+class KeptStretch:
+    """Steps in a row.
+
+    Attributes
+    ----------
+    begins
+        The state before the first of them; None before the first of all.
+    steps
+        What happened.
+    """
+
+    begins: KeptState | None
+    steps: list[RunStep] = field(default_factory=list)
+
+
+@final
+class KeptRun:
+    """The steps that are kept.
+
+    Parameters
+    ----------
+    first, last
+        The numbers of the steps to keep; None for the whole run, or its last steps.
+    """
+
+    def __init__(self, first: int | None = None, last: int | None = None) -> None:
+        self._first, self._last = first, last
+        self._stretches: deque[KeptStretch] = deque()
+        self._is_begun = False
+
+    def begin(self, run: Stepping | None) -> None:
+        """Keep what comes from here on; in a run that begins in a state, with that."""
+        self._is_begun = True
+        if self._first is None or self._first <= 1:
+            self._stretches.append(
+                KeptStretch(None if run is None else kept_state(run))
+            )
+
+    def add(self, step: RunStep, run: Stepping) -> None:
+        """Keep a step that has happened."""
+        if not self._is_begun:
+            return
+        if self._last is not None and step.number > self._last:
+            return
+        if not self._stretches:
+            if step.number + 1 == self._first:
+                self._stretches.append(KeptStretch(kept_state(run)))
+            return
+        steps = self._stretches[-1].steps
+        steps.append(step)
+        if len(steps) >= _STRETCH and self._first is None:
+            self._stretches.append(KeptStretch(kept_state(run)))
+            if step.number > WHOLE:
+                while len(self._stretches) > _LAST + 1:
+                    self._stretches.popleft()
+
+    @property
+    def begins(self) -> KeptState | None:
+        """The state in which they begin; None for the start of the run."""
+        return self._stretches[0].begins if self._stretches else None
+
+    def steps(self) -> list[RunStep]:
+        """Return them."""
+        return [step for stretch in self._stretches for step in stretch.steps]

@@ -1,0 +1,237 @@
+"""Replaying a recording: what users call."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import final
+
+from worldline.loading.predicates import with_predicates
+from worldline.model.errors import Nondeterminism, WorldlineError, refuse_no_asserts
+from worldline.model.properties import Property
+from worldline.model.system import System
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import listening
+from worldline.model.verdicts import Verdict, combine
+from worldline.runs.evidence import file_of, why_unwritten
+from worldline.runs.loading import command
+from worldline.runs.record import Ending
+from worldline.runs.recording.folder import JournalFolder
+from worldline.runs.recording.journaled import Journals
+from worldline.runs.recording.kept import WHOLE, KeptRun
+from worldline.runs.recording.recorded import (
+    DeclaredNetwork,
+    RecordedNode,
+    ReplayedRecording,
+)
+from worldline.runs.recording.run import RecordedRun
+from worldline.runs.recording.tracing import trace_of
+from worldline.runs.report import PropertyReport
+from worldline.trace.records import Trace
+
+
+def replay_recording(
+    folder: Path,
+    system: System,
+    *,
+    predicates: Path | None = None,
+    partial: bool = False,
+    window: tuple[int, int] | None = None,
+    out: Path | None = None,
+    judges: bool = True,
+    traces: bool = True,
+) -> ReplayedRecording:
+    """Replay the recording in a folder, on its system in the present form.
+
+    Parameters
+    ----------
+    predicates
+        A file of properties and gauges, which are added to those of the system.
+    partial
+        Whether a damaged journal is taken for what comes before the damage.
+    window
+        The first and the last step to keep as a trace; None for the whole run, or of one
+        with more than 100,000 steps the last 20,000 before its first violation.
+    out
+        The file of the trace; None for the usual place.
+    judges, traces
+        Whether properties are judged, and a trace written.
+
+    Raises
+    ------
+    InputError
+        If it is no recording of the system.
+    """
+    target = None if system.origin is None else system.origin.target
+    replaying = Replaying(
+        folder,
+        system,
+        target,
+        predicates=predicates,
+        window=window,
+        out=out,
+        judges=judges,
+        traces=traces,
+    )
+    return replaying.run(JournalFolder(folder, system, partial=partial))
+
+
+@final
+class Replaying:
+    """The replay of one recording.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    system
+        In its present form.
+    target
+        What loads that, for the commands that are printed.
+    predicates
+        A file of properties and gauges to add.
+    window
+        The first and the last step to keep as a trace; None for the whole run, or of a
+        long one the last steps before its first violation.
+    out
+        The file of the trace; None for the usual place.
+    judges, traces
+        Whether properties are judged, and a trace written.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        system: System,
+        target: str | None = None,
+        *,
+        predicates: Path | None = None,
+        window: tuple[int, int] | None = None,
+        out: Path | None = None,
+        judges: bool = True,
+        traces: bool = True,
+    ) -> None:
+        self._folder, self._declared, self._target = folder, system, target
+        self._predicates = predicates
+        self._window = window
+        self._out = out
+        self._judges, self._traces = judges, traces
+        self._notes: tuple[str, ...] = ()
+        self._system = system
+        if predicates is not None:
+            self._system, self._notes = with_predicates(system, predicates)
+
+    def run(self, journals: Journals) -> ReplayedRecording:
+        """Replay it."""
+        refuse_no_asserts()
+        judged: Sequence[Property] = self._system.properties if self._judges else ()
+        kept = KeptRun(*(self._window or (None, None)))
+        with listening(), watched():
+            run = RecordedRun(self._system, journals, judged, kept)
+            nodes = run.run()
+            report = self._report(run, nodes)
+            if not self._traces:
+                return report
+            return self._with_trace(report, run, kept)
+
+    def _report(self, run: RecordedRun, nodes: list[RecordedNode]) -> ReplayedRecording:
+        judge, stepping = run.judge, run.stepping
+        rows = () if judge is None else judge.rows()
+        rows = (*_failures(run), *rows)
+        verdict = combine([row.verdict for row in rows])
+        again = command("replay", self._folder, self._target)
+        if self._predicates is not None:
+            again += f" --predicates {shlex.quote(str(self._predicates))}"
+        return ReplayedRecording(
+            system=self._system.name,
+            verdict=verdict if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
+            properties=rows,
+            seconds=run.seconds,
+            seed=None,
+            notes=self._notes,
+            recording=self._folder,
+            target=self._target,
+            nodes=tuple(nodes),
+            events=run.happenings,
+            run_steps=max(0, stepping.steps),
+            drops=stepping.drops,
+            network=DeclaredNetwork(
+                declared=self._system.network.name,
+                as_declared=stepping.unallowed is None,
+                step=stepping.unallowed,
+                reason=stepping.allowed.reason,
+            ),
+            divergence=run.divergence,
+            failures=len(run.failures),
+            undecided=() if judge is None else judge.undecided(),
+            unknown=() if judge is None else judge.unknown(),
+            file=None,
+            command=again,
+            debug=None,
+            window=None,
+        )
+
+    def _with_trace(
+        self, report: ReplayedRecording, run: RecordedRun, kept: KeptRun
+    ) -> ReplayedRecording:
+        """Write the trace of what was kept."""
+        is_long = report.run_steps > WHOLE
+        if is_long and run.violation is None and self._window is None:
+            why = (
+                f"the run has {report.run_steps:,} steps and violates nothing; ask for "
+                "some with --window FIRST:LAST"
+            )
+            return replace(report, no_trace=why)
+        steps = kept.steps()
+        if not steps:
+            return replace(report, no_trace="no step was kept")
+        file = self._out or file_of(self._folder.name, "replayed")
+        try:
+            trace = self._trace(run, kept, report)
+        except WorldlineError as error:
+            if isinstance(error, Nondeterminism):
+                raise
+            return replace(report, no_trace=error.what)
+        if why := why_unwritten(trace, file):
+            return replace(report, no_trace=why)
+        debug = command("debug", file, self._target)
+        window = max(1, steps[0].number), steps[-1].number
+        return replace(report, file=file, debug=debug, window=window)
+
+    def _trace(
+        self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
+    ) -> Trace:
+        ending, ended = Ending(None, None, Verdict.UNKNOWN), kept.steps()[-1].time
+        violation = run.violation
+        if violation is not None and violation.step == kept.steps()[-1].number:
+            if violation.failure is not None:
+                kind = violation.failure.kind
+                said = str(violation.failure)
+                ending = Ending(kind, "safety", Verdict.VIOLATED, said)
+            elif violation.prop is not None:
+                prop = violation.prop
+                row = next(r for r in report.properties if r.name == prop.name)
+                due = next((span for span in row.spans if span.due is not None), None)
+                kind = prop.kind.value
+                ending = Ending(prop.name, kind, Verdict.VIOLATED, span=due)
+                ended = violation.time
+        return trace_of(kept, run.stepping, self._system, ending, ended)
+
+
+def _failures(run: RecordedRun) -> list[PropertyReport]:
+    """Return what is said of handlers that failed, each kind of violation once."""
+    first: dict[str, PropertyReport] = {}
+    for step, failure in run.failures:
+        first.setdefault(
+            failure.kind,
+            PropertyReport(
+                name=failure.kind,
+                kind="safety",
+                verdict=Verdict.VIOLATED,
+                steps=step,
+                explanation=str(failure),
+            ),
+        )
+    return list(first.values())

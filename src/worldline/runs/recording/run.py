@@ -1,0 +1,212 @@
+"""One recorded run, made again and judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.gauges import TimedStep, first_instruments
+from worldline.model.instruments import Instruments
+from worldline.model.observers import Sent
+from worldline.model.properties import Property
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.outcome import as_made
+from worldline.model.system import System
+from worldline.runs.judging import RunJudge
+from worldline.runs.recording.comparing import RunDivergence, Unlike, shown
+from worldline.runs.recording.happenings import Happening, Lane
+from worldline.runs.recording.journaled import Journals
+from worldline.runs.recording.kept import KeptRun
+from worldline.runs.recording.merging import Merging
+from worldline.runs.recording.recorded import RecordedNode
+from worldline.runs.recording.rerunning import Rerunning
+from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.runs.recording.survey import Survey
+from worldline.runs.unseen import SeenReader
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FirstViolation:
+    """The first thing that a run violates.
+
+    Attributes
+    ----------
+    step
+        The number of the step after which it does.
+    prop
+        The property; None for a handler that failed.
+    failure
+        How that failed.
+    time
+        Seconds since the run began.
+    """
+
+    step: int
+    prop: Property | None
+    failure: Failure | None
+    time: float
+
+
+@final
+class RecordedRun:
+    """A recorded run.
+
+    Parameters
+    ----------
+    system
+        As it is declared, with what is added to it.
+    judged
+        The properties to judge after each step; none to judge nothing.
+    kept
+        Takes the steps up to the first violation.
+
+    Attributes
+    ----------
+    violation
+        The first thing that it violates.
+    divergence
+        The first event that went otherwise.
+    failures
+        How handlers failed, each with its step.
+    seconds, happenings
+        How long it took, and what the journals said in that time.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        journals: Journals,
+        judged: Sequence[Property],
+        kept: KeptRun,
+    ) -> None:
+        self._system, self._journals, self._kept = system, journals, kept
+        self._missing = tuple(
+            node.name
+            for index, node in enumerate(system.ids)
+            if journals.lives(index) is None
+        )
+        self.violation: FirstViolation | None = None
+        self.divergence: RunDivergence | None = None
+        self.failures: list[tuple[int, Failure]] = []
+        self.seconds = 0.0
+        self.happenings = 0
+        begin = time.perf_counter()
+        survey = Survey(journals.names)
+        for index in range(len(system.ids)):
+            survey.look(journals.lives(index) or ())
+        self._began = survey.began
+        self.stepping = Stepping(
+            system, survey.receipts(), self._missing, self._stepped
+        )
+        self._rerunning = Rerunning(self.stepping)
+        world = self.stepping.world
+        self._gauges = system.gauges if judged else ()
+        self._instruments: Instruments = first_instruments(self._gauges)
+        world.attach(self._instruments)
+        self.judge: RunJudge | None = None
+        if judged:
+            seen = None
+            if self._missing:
+                seen = SeenReader(world, self._rerunning.unknown)
+            self.judge = RunJudge(world, judged, world.series, seen)
+        self.seconds = time.perf_counter() - begin
+
+    def run(self) -> list[RecordedNode]:
+        """Let all happen, to the end or the first event that goes otherwise."""
+        begin, system, journals = time.perf_counter(), self._system, self._journals
+        lanes = [Lane(journals, index, self._began) for index in range(len(system.ids))]
+        self._kept.begin(None)
+        with self.stepping.world.series:
+            self._run(lanes)
+        self.seconds += time.perf_counter() - begin
+        return [
+            RecordedNode(
+                node.name,
+                lane.incarnations,
+                lane.events,
+                lane.torn,
+                node.name in self._missing,
+                lane.stopped,
+            )
+            for node, lane in zip(system.ids, lanes, strict=True)
+        ]
+
+    def _run(self, lanes: list[Lane]) -> None:
+        take, judge = self._rerunning.take, self.judge
+        merging = Merging(lanes, starts_first=self._system.boot == "before")
+        for one in merging:
+            self.happenings += 1
+            self.stepping.now = merging.now
+            if judge is not None:
+                judge.wait(merging.now)
+                if judge.violated is not None:
+                    self._violate(judge.violated, None)
+            try:
+                take(one)
+            except Unlike as error:
+                self._diverge(one, error)
+                return
+        if judge is not None:
+            judge.end()
+
+    def _diverge(self, one: Happening, error: Unlike) -> None:
+        node = self._system.ids[one.node]
+        said = one.kind if isinstance(one.kind, str) else one.kind.value
+        what = getattr(one.what, "message", None)
+        if what is not None:
+            src = self._system.ids[one.what.sender]
+            said = f"{said} at {node} {shown(what)} from {src}"
+        else:
+            name = getattr(one.what, "name", "")
+            said = f"{said} at {node} {name}".rstrip()
+        self.divergence = RunDivergence(
+            node=node.name,
+            incarnation=self.stepping.incarnations[one.node],
+            lamport=one.lamport,
+            step=self.stepping.steps + 1,
+            event=said,
+            what=error.what,
+            recorded=error.recorded,
+            happened=error.happened,
+        )
+
+    def _stepped(self, step: RunStep) -> None:
+        """Judge the state after a step."""
+        self._instruments.time = step.time
+        judge, world = self.judge, self.stepping.world
+        failure = step.result if isinstance(step.result, Failure) else None
+        if failure is not None:
+            self.failures.append((step.number, failure))
+            self._violate(None, failure)
+        elif judge is not None:
+            counts = step.number >= 0
+            if self._gauges:
+                judge.note(world.touched)
+                world.touched.clear()
+                judge.fold(self._gauges, self._timed(step), step.number)
+            judge.look(world.touched, step.number, step.lamport, counts=counts)
+            if judge.violated is not None:
+                self._violate(judge.violated, None)
+        world.touched.clear()
+        if self.violation is None or self.violation.step == step.number:
+            self._kept.add(step, self.stepping)
+
+    def _timed(self, step: RunStep) -> TimedStep:
+        door = self.stepping.world.door
+        me, sends = door.me, door.sends
+        return TimedStep(
+            as_made(step.event, step.choices),
+            handled=step.result is Result.HANDLED,
+            sends=lambda: tuple(Sent(me, *sent) for sent in sends),
+            choices=step.choices,
+            time=step.time,
+            lamport=step.lamport,
+        )
+
+    def _violate(self, prop: Property | None, failure: Failure | None) -> None:
+        if self.violation is None:
+            time_ = self._instruments.time
+            self.violation = FirstViolation(self.stepping.steps, prop, failure, time_)

@@ -1,0 +1,258 @@
+"""The steps of a recorded run: each happens in one process, and somebody is told of it.
+
+Handlers are run by the code of all worlds, in the clocked world, whose events are those of
+a schedule of the direct one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, final
+
+from worldline.model.data.content import Frozen
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.message import Envelope, OpenEnvelope
+from worldline.model.network import recorded
+from worldline.model.network.datagrams import concerning
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.hidden import Status
+from worldline.model.system import System
+from worldline.runs.recording.allowed import Allowed
+from worldline.runs.recording.comparing import Unlike, compare_fields, compare_results
+from worldline.runs.recording.door import RecordedDoor
+from worldline.runs.recording.happenings import NO_NOTES, Notes
+from worldline.runs.recording.letters import Letter, Letters
+from worldline.runs.recording.survey import Receipts, SendName
+from worldline.worlds.clocked import ClockedWorld
+
+
+class RunStep(NamedTuple):
+    """A step of the run: an event of the journals, or one that the network needs.
+
+    Attributes
+    ----------
+    number
+        Counted from 1; those before state 0 end at 0.
+    event, choices
+        What happened, and the options that its handler took.
+    time, lamport
+        Seconds since the run began, never less than before; and the Lamport time.
+    result
+        What became of it.
+    answers
+        What its sends were told; see `RecordedDoor`.
+    """
+
+    number: int
+    event: Event
+    choices: tuple[int, ...]
+    time: float
+    lamport: int
+    result: Result | Failure
+    answers: tuple[tuple[int, bool], ...]
+
+
+Listener = Callable[[RunStep], None]
+"""Is told of each step when it has happened."""
+
+
+@final
+class Stepping:
+    """A recorded run, step by step.
+
+    Parameters
+    ----------
+    system
+        As it is declared.
+    receipts
+        What was received, by node and incarnation of the sender.
+    missing
+        The names of the nodes that have no journal.
+    listener
+        Is told of each step.
+
+    Attributes
+    ----------
+    system
+        The system on the network of recorded runs.
+    world
+        The present state.
+    letters
+        What is under way.
+    allowed
+        The declared network.
+    now, lamport
+        Seconds since the run began, and the Lamport time of the present event.
+    incarnations
+        Which life each node has.
+    doomed
+        What the last event sent and nobody receives, as long as it is not lost.
+    steps, drops
+        The number of the last step; messages that nobody received.
+    unallowed
+        The step with which the declared network no longer allowed the run; None if it does.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        receipts: Mapping[tuple[int, int], Receipts],
+        missing: tuple[str, ...],
+        listener: Listener,
+    ) -> None:
+        network = recorded(of=system.network, missing=missing)
+        self.system = system.under_recording(network)
+        self.letters = Letters()
+        self.world = ClockedWorld(self.system, RecordedDoor, self.letters.envelopes)
+        door = self.world.door
+        assert isinstance(door, RecordedDoor)
+        self._door = door
+        declared = system.under_recording()
+        self.allowed = Allowed(declared, self.world.hidden, self._put_in)
+        nodes = len(system.ids)
+        self.incarnations = [0] * nodes
+        self.now, self.lamport = 0.0, 0
+        self.steps = len(missing) - nodes if system.boot == "before" else 0
+        self.drops = 0
+        self.doomed: list[tuple[int, Envelope]] = []
+        self.unallowed: int | None = None
+        self._receipts = receipts
+        self._listener = listener
+        self._vanished: dict[tuple[int, int, int], str] = {}
+        self._is_observed = bool(system.observers)
+
+    def run(self, index: int, event: Event, notes: Notes) -> None:
+        """Let an event of the journals happen, which runs a handler.
+
+        Raises
+        ------
+        Unlike
+            If it goes otherwise.
+        """
+        world, door = self.world, self._door
+        door.tell(notes)
+        clock = self.now if notes.clock is None else notes.clock
+        before: Frozen = None
+        if notes.failed is not None:
+            before = self.system.types[index].freeze(world.nodes[index])
+        result = self._perform(index, event, clock)
+        compare_results(notes.fate, notes.failed, result)
+        if type(result) is Failure:
+            self._undo(index, before)
+            self._told(event, result)
+            return
+        if door.unlike or tuple(door.choices) != notes.choices:
+            now = door.unlike or str(list(door.choices))
+            raise Unlike("the choices", str(list(notes.choices)), now)
+        if notes.delta is not None:
+            kind = self.system.types[index]
+            compare_fields(kind, world.nodes[index], notes.delta)
+        if door.timers:
+            self._set_timers(index)
+        lost = self._send(index) if door.sends else []
+        if (index, self.incarnations[index]) in self._receipts:
+            self._note_vanished(index)
+        self.doomed = lost
+        self._told(event, result)
+        while self.doomed:
+            self._lose(*self.doomed.pop(0))
+
+    def happen(self, index: int, event: Event) -> None:
+        """Let something happen that no handler takes: a fault."""
+        self._door.tell(NO_NOTES)
+        result = self.world.happen(event, index, self.now)
+        self._told(event, result)
+
+    def vanished(self, name: SendName) -> str | None:
+        """Return what an event sends now that sent a message; None if nobody knows."""
+        return self._vanished.get((name.sender, name.incarnation, name.lamport))
+
+    # ------------------------------------------------------------------------ inside
+
+    def _perform(self, index: int, event: Event, clock: float) -> Result | Failure:
+        world, kind = self.world, self.system.types[index]
+        if not (event.part or self._is_observed or world.keeps_mail):
+            if event.kind is Kind.DELIVER:
+                handler = kind.plain_on.get(type(event.payload))
+                if handler is not None:
+                    arguments = event.peer, event.payload
+                    return world.run(index, handler, arguments, clock)
+            elif event.kind is Kind.TIMER:
+                handler = kind.plain_timers.get(event.name)
+                if handler is not None:
+                    given = (event.payload,) if handler.mark.takes_payload else ()
+                    return world.run(index, handler, given, clock)
+        return world.happen(event, index, clock)
+
+    def _undo(self, index: int, before: Frozen) -> None:
+        """Put a node back to where it was before its handler failed."""
+        world, kind = self.world, self.system.types[index]
+        world.failure = None
+        node = kind.thaw(before, self.system.prototypes[index])
+        world.nodes[index].__dict__.update(node.__dict__)
+
+    def _told(self, event: Event, result: Result | Failure) -> None:
+        """Tell of a step that has happened."""
+        self.steps += 1
+        if self.unallowed is None and self.allowed.reason:
+            self.unallowed = self.steps
+        door, now, lamport = self._door, self.now, self.lamport
+        choices, answers = tuple(door.choices), tuple(door.answers)
+        step = RunStep(self.steps, event, choices, now, lamport, result, answers)
+        self._listener(step)
+
+    def _put_in(self, event: Event) -> None:
+        """Let something happen that the declared network needs."""
+        index = 0 if event.node is None else self.system.index[event.node]
+        self.happen(index, event)
+
+    def _set_timers(self, index: int) -> None:
+        timers = self.world.hidden[index].timers
+        self.world.touched.add(self.system.layout.hidden(index))
+        for timer, after in self._door.timers:
+            if timers:  # one that is set again comes last
+                timers.pop(timer, None)
+            if after is not None:
+                timers[timer] = after
+
+    def _send(self, index: int) -> list[tuple[int, Envelope]]:
+        """Send what a handler has sent; return what nobody ever receives."""
+        world, system, allowed = self.world, self.system, self.allowed
+        me, life = system.ids[index], self.incarnations[index]
+        receipts = self._receipts.get((index, life))
+        lost: list[tuple[int, Envelope]] = []
+        for place, (dst, part, message, taken) in enumerate(self._door.sends):
+            to = system.index[dst]
+            envelope = OpenEnvelope(me, part, message)
+            allowed.send(index, to, envelope, taken=taken)
+            if not taken:
+                continue
+            if world.keeps_mail:
+                world.post(to, envelope)
+            times = 0 if receipts is None else receipts.of(self.lamport, place)
+            if times:
+                name = SendName(index, life, self.lamport, place)
+                self.letters.put(name, Letter(to, envelope, times))
+            else:
+                lost.append((to, envelope))
+        return lost
+
+    def _note_vanished(self, index: int) -> None:
+        """Note an event that sends less now than was received of it."""
+        life = self.incarnations[index]
+        left = self._receipts[index, life].left_of(self.lamport)
+        if left:
+            sends = self._door.sends
+            said = ", ".join(f"{message!r} to {dst}" for dst, _, message, _ in sends)
+            what = f"its event of Lamport time {self.lamport} sends {said or 'nothing'}"
+            self._vanished[index, life, self.lamport] = what
+
+    def _lose(self, to: int, envelope: Envelope) -> None:
+        """Let a message be lost that nobody ever receives."""
+        self.drops += 1
+        if not self.allowed.lose(to, envelope):
+            return
+        is_down = self.world.hidden[to].status is Status.DOWN
+        kind = Kind.REFUSE if is_down else Kind.DROP
+        self.happen(to, concerning(kind, self.system.ids[to], envelope))

@@ -1,0 +1,95 @@
+"""An ordinary trace of what was kept of a recorded run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.model.data.content import Frozen
+from worldline.model.events import Choices, Event
+from worldline.model.faults import Budget
+from worldline.model.semantics.layout import Layout
+from worldline.model.system import System
+from worldline.runs.record import Ending, record
+from worldline.runs.recording.kept import KeptRun, KeptState
+from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.trace.records import Trace
+from worldline.worlds.checkpoint import Checkpoint
+from worldline.worlds.direct import DirectWorld
+
+ENGINE = "recording"
+"""What stands in a trace as that which found its run."""
+
+
+def trace_of(
+    kept: KeptRun, run: Stepping, declared: System, ending: Ending, ended: float
+) -> Trace:
+    """Return the trace of the steps that were kept.
+
+    It is one of the declared network if that allows the run; else of the recorded one, and
+    says with which step it does not.
+
+    Parameters
+    ----------
+    declared
+        The system as it is declared.
+    ended
+        When the run ended, in seconds since it began.
+    """
+    is_allowed = run.unallowed is None
+    system = declared.under_recording() if is_allowed else run.system
+    system.deviation = None if is_allowed else (run.unallowed or 0, run.allowed.reason)
+    steps = kept.steps()
+    boot = [step for step in steps if step.number <= 0]
+    begins = None
+    if kept.begins is not None:
+        begins = _checkpoint(system, kept.begins, is_allowed=is_allowed)
+    if system.network.buffer is not None and not is_allowed:
+        steps = [*map(_with_answers, steps)]
+    return record(
+        DirectWorld(system),
+        _schedule(boot),
+        (),
+        _schedule(steps[len(boot) :]),
+        ending=ending,
+        engine=ENGINE,
+        seed=None,
+        begins=begins,
+        times=tuple(step.time for step in steps),
+        ended=ended,
+        gauges=None if kept.begins is None else kept.begins.gauges,
+    )
+
+
+def _schedule(steps: list[RunStep]) -> list[tuple[Event, Choices]]:
+    return [(step.event, step.choices) for step in steps]
+
+
+def _with_answers(step: RunStep) -> RunStep:
+    """Return a step with what sends were told among its choices."""
+    choices = list(step.choices)
+    for place, is_refused in reversed(step.answers):
+        choices.insert(place, int(is_refused))
+    return step._replace(choices=tuple(choices))
+
+
+def _checkpoint(system: System, state: KeptState, *, is_allowed: bool) -> Checkpoint:
+    """Return a state as a world of the system begins in it."""
+    columns: list[Frozen] = [*state.around]
+    columns[Layout.BUDGET] = Budget(system.faults).freeze()  # each network has its own
+    for index, (local, frozen, timers) in enumerate(state.nodes):
+        hidden: Any = system.cell(system.layout.hidden(index))
+        hidden.timed = False  # as where it was kept, for which delays decide nothing
+        hidden.restore(frozen)
+        hidden.timed, hidden.timers = system.timed, timers
+        columns += (local, hidden.freeze(), _inbox(system, state, index, is_allowed))
+    return Checkpoint(tuple(columns), state.ignored)
+
+
+def _inbox(system: System, state: KeptState, index: int, is_allowed: bool) -> Frozen:
+    if is_allowed and state.mail is not None:
+        return state.mail[index]
+    inbox: Any = system.cell(system.layout.inbox(index))
+    for to, envelope in state.letters:
+        if to == index:
+            inbox.put(envelope)
+    return inbox.freeze()

@@ -1,0 +1,209 @@
+"""The codec: values, messages and frames of one system as bytes, and back.
+
+Whatever comes from outside and is not what it should be is one error, `Malformed`; no
+code of a user's class runs, and only classes of the system are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.model.errors import ModelError
+from worldline.model.system import System
+from worldline.trace.journal.digest import PROTOCOL, Digest
+from worldline.trace.journal.frames import (
+    BYE,
+    CONTROL,
+    HELLO,
+    LARGEST,
+    MESSAGE,
+    ByeFrame,
+    ControlFrame,
+    Frame,
+    HelloFrame,
+    MessageFrame,
+    packet,
+)
+from worldline.trace.journal.messagepack import pack, unpack
+from worldline.trace.journal.plans import Plans
+from worldline.trace.journal.values import Values
+from worldline.trace.journal.vocabulary import Vocabulary
+from worldline.trace.json_checks import Malformed
+
+_HEAD = 8
+"""Elements of a message's frame before its fields."""
+
+_MOST = 2**53
+
+
+@final
+class Codec:
+    """The codec of one system.
+
+    Attributes
+    ----------
+    digest
+        What both ends of a connection must have alike.
+    vocabulary
+        The nodes, parts and classes that it knows by number.
+    values
+        The spelling of plain data, for what is put into records.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.vocabulary = vocabulary = Vocabulary(system)
+        self.values = Values(vocabulary)
+        plans = Plans(vocabulary, self.values, careful=False)
+        careful = Plans(vocabulary, self.values, careful=True)
+        self.digest = Digest.of(vocabulary, plans)
+        self._nodes, self._parts = len(vocabulary.nodes), frozenset(vocabulary.parts)
+        self._spell: dict[type, Callable[[Any], list[Any]]] = {}
+        self._spell_careful: dict[type, Callable[[Any], list[Any]]] = {}
+        self._read: list[Callable[[list[Any]], Any]] = []
+        for number, cls in enumerate(vocabulary.messages):
+            spell, read = plans.record(cls, number)
+            self._spell[cls] = spell
+            self._spell_careful[cls], _ = careful.record(cls, number)
+            self._read.append(read)
+
+    pack, unpack = staticmethod(pack), staticmethod(unpack)
+
+    def encode(self, value: Any) -> bytes:
+        """Return the bytes of any plain value."""
+        return pack(self.values.spell(value))
+
+    def decode(self, data: bytes) -> Any:
+        """Return the value of bytes.
+
+        Raises
+        ------
+        Malformed
+            If they are none.
+        """
+        return self.values.read(unpack(data))
+
+    # ----------------------------------------------------------------------- packets
+
+    def packet(
+        self,
+        sender: int,
+        incarnation: int,
+        lamport: int,
+        place: int,
+        part: str,
+        message: Any,
+        extensions: dict[int, int] | None = None,
+    ) -> bytes:
+        """Return the packet of a message; see `MessageFrame`.
+
+        Raises
+        ------
+        ModelError
+            If a field holds what cannot travel, or the message is too large.
+        """
+        kind = type(message)
+        spell = self._spell.get(kind)
+        if spell is None:
+            raise ModelError(
+                f"{kind.__qualname__} is sent, which the system does not name",
+                remedy="handle it somewhere, or declare it: @wl.ignores",
+            )
+        head = (MESSAGE, sender, incarnation, lamport, place, extensions, part)
+        try:
+            frame = pack((*head, *spell(message)))
+        except (OverflowError, UnicodeEncodeError):  # MessagePack has no room for it
+            frame = pack((*head, *self._spell_careful[kind](message)))
+        if len(frame) > LARGEST:
+            raise ModelError(
+                f"a {type(message).__qualname__} has {len(frame):,} bytes",
+                remedy=f"a message may have {LARGEST:,}: send it in pieces",
+            )
+        return packet(frame)
+
+    def hello(
+        self, sender: int, incarnation: int, receiver: int, extra: bytes = b""
+    ) -> bytes:
+        """Return the packet of a hello."""
+        frame = [HELLO, PROTOCOL, self.digest.raw, sender, incarnation, receiver, extra]
+        return packet(pack(frame))
+
+    def control(
+        self, sender: int, incarnation: int, companion: str, body: bytes
+    ) -> bytes:
+        """Return the packet of a control frame."""
+        return packet(pack([CONTROL, sender, incarnation, companion, body]))
+
+    def bye(self, sender: int, incarnation: int) -> bytes:
+        """Return the packet of a bye."""
+        return packet(pack([BYE, sender, incarnation]))
+
+    def frame(self, data: bytes | memoryview) -> Frame:
+        """Return what a frame says, without its length before it.
+
+        Raises
+        ------
+        Malformed
+            If it is none of this system.
+        """
+        spelt = unpack(data)
+        if type(spelt) is not list or not spelt:
+            raise Malformed("", "no frame")
+        if spelt[0] == MESSAGE and len(spelt) >= _HEAD:
+            return self._message(spelt)
+        if spelt[0] == HELLO and len(spelt) == 7:
+            return self._hello(spelt)
+        if spelt[0] in (CONTROL, BYE) and len(spelt) >= 3:
+            self._check_sender(spelt[1], spelt[2])
+            if spelt[0] == BYE and len(spelt) == 3:
+                return ByeFrame(*spelt[1:])
+            if len(spelt) == 5 and type(spelt[3]) is str and type(spelt[4]) is bytes:
+                return ControlFrame(*spelt[1:])
+        raise Malformed("", "a frame of an unknown kind")
+
+    def _message(self, spelt: list[Any]) -> MessageFrame:
+        _, sender, incarnation, lamport, place, extensions, part, number = spelt[:_HEAD]
+        self._check_sender(sender, incarnation)
+        if not (_is_count(lamport) and _is_count(place)):
+            raise Malformed("", "a message without its time and place")
+        if type(part) is not str or part not in self._parts:
+            raise Malformed("", "a message of an unknown part")
+        if extensions is not None:
+            _check_extensions(extensions)
+        if type(number) is not int or not 0 <= number < len(self._read):
+            raise Malformed("", "a message of an unknown class")
+        message = self._read[number](spelt[_HEAD - 1 :])
+        return MessageFrame(
+            sender, incarnation, lamport, place, extensions, part, message
+        )
+
+    def _hello(self, spelt: list[Any]) -> HelloFrame:
+        _, version, digest, sender, incarnation, receiver, extra = spelt
+        if type(version) is not int or type(digest) is not bytes:
+            raise Malformed("", "a hello without version and digest")
+        # Another digest numbers nodes otherwise: who reads it has to look at that first.
+        if digest == self.digest.raw:
+            self._check_sender(sender, incarnation)
+            self._check_sender(receiver, 0)
+        elif not all(map(_is_count, (sender, incarnation, receiver))):
+            raise Malformed("", "a hello without its sender")
+        if type(extra) is not bytes:
+            raise Malformed("", "a hello with something else behind it")
+        return HelloFrame(version, digest, sender, incarnation, receiver, extra)
+
+    def _check_sender(self, sender: Any, incarnation: Any) -> None:
+        if type(sender) is not int or not 0 <= sender < self._nodes:
+            raise Malformed("", "a frame from an unknown node")
+        if not _is_count(incarnation):
+            raise Malformed("", "a frame without its sender's incarnation")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST
+
+
+def _check_extensions(extensions: Any) -> None:
+    if type(extensions) is not dict or not all(
+        _is_count(key) and _is_count(value) for key, value in extensions.items()
+    ):
+        raise Malformed("", "a message with something else beside it")

@@ -1,0 +1,114 @@
+"""Frames: what a host sends to another, and packets: frames with their length before them.
+
+A message's frame is named by its sender, the sender's incarnation, the Lamport time of
+the event that sent it, and its place among that event's sends. Packets are the same on a
+connection, in a datagram and in a journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from worldline.trace.json_checks import Malformed
+
+HELLO, MESSAGE, CONTROL, BYE = range(4)
+
+LENGTH = 4
+"""Bytes of a packet before its frame: how long that is, big end first."""
+
+LARGEST = 16 << 20
+"""Bytes of a frame."""
+
+
+class MessageFrame(NamedTuple):
+    """A message to a node.
+
+    Attributes
+    ----------
+    sender
+        The index of the node that sent it.
+    incarnation, lamport, place
+        Of the sender, of the event that sent it, and among that event's sends.
+    extensions
+        Numbers that companions of hosts put beside it; None as a rule.
+    part
+        From which part of its sender, and to which part of its receiver.
+    """
+
+    sender: int
+    incarnation: int
+    lamport: int
+    place: int
+    extensions: dict[int, int] | None
+    part: str
+    message: Any
+
+
+class HelloFrame(NamedTuple):
+    """The first frame of either end of a connection.
+
+    Attributes
+    ----------
+    version
+        Of the protocol.
+    digest
+        Of what both ends must have alike; see `Digest`.
+    receiver
+        The index of the node that it is for.
+    extra
+        What proves who sent it, where there is a secret.
+    """
+
+    version: int
+    digest: bytes
+    sender: int
+    incarnation: int
+    receiver: int
+    extra: bytes
+
+
+class ControlFrame(NamedTuple):
+    """A frame from a companion of one host to the companion of that name of another."""
+
+    sender: int
+    incarnation: int
+    companion: str
+    body: bytes
+
+
+class ByeFrame(NamedTuple):
+    """The last frame of a node that stops."""
+
+    sender: int
+    incarnation: int
+
+
+Frame = MessageFrame | HelloFrame | ControlFrame | ByeFrame
+
+
+def packet(frame: bytes) -> bytes:
+    """Return a frame with its length before it."""
+    return len(frame).to_bytes(LENGTH, "big") + frame
+
+
+def split(buffer: bytes | bytearray, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield where each whole frame in some packets begins and ends, without its length.
+
+    What is left behind the last end is the beginning of a packet.
+
+    Raises
+    ------
+    Malformed
+        If one would be longer than `LARGEST`.
+    """
+    size = len(buffer)
+    while start + LENGTH <= size:
+        begin = start + LENGTH
+        length = int.from_bytes(buffer[start:begin], "big")
+        if length > LARGEST:
+            raise Malformed("", f"a frame of {length} bytes")
+        start = begin + length
+        if start > size:
+            return
+        yield begin, start

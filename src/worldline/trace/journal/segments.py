@@ -1,0 +1,253 @@
+"""Segments: the files of a journal, and the blocks in them.
+
+``RECORDING/<node>/<incarnation>-<segment>.wlj``: magic, then blocks, each with its length
+and CRC-32 before it. The first block is the header, as JSON; each other one is
+MessagePack, ``[monotonic ns, wall-clock ns, records]``, one for each turn. A closed
+segment may be compressed, as ``.wlj.zst``. A block that was torn at the very end, or is
+damaged there, ends the journal; damage before it is an error.
+"""
+
+# ruff: noqa: RUF009 -- `checked` is a field specifier, not a default
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, final
+from urllib.parse import quote, unquote
+
+from worldline.model.errors import InputError
+from worldline.trace.json_checks import Malformed
+from worldline.trace.schema import (
+    checked,
+    load,
+    many,
+    mapping,
+    optional,
+    text,
+    whole,
+)
+
+MAGIC = b"\x89WLJ\r\n\x1a\n"
+VERSION = 1
+
+SUFFIX, PACKED = ".wlj", ".wlj.zst"
+
+LARGEST_BLOCK = 64 << 20
+"""Bytes of a block: a turn is ended before it has more."""
+
+_HEAD = 8
+_SCANNED = 256 << 20
+"""Bytes that are looked through for a whole block behind a damaged one."""
+
+_NAME = re.compile(r"(\d{1,12})-(\d{1,12})\.wlj(\.zst)?")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalHeader:
+    """The first block of each segment: whose it is, and what it was recorded with.
+
+    Attributes
+    ----------
+    version
+        Of the format.
+    worldline
+        The version that wrote it.
+    system, target, parameters
+        As in the header of a trace.
+    digest
+        The lines of the `Digest`.
+    node, incarnation, segment
+        Whose it is; which life, from 1; which of its files, from 0.
+    run
+        The same in all journals of a recording.
+    seed
+        Of the run.
+    """
+
+    version: int = checked(whole(0))
+    worldline: str = checked(text)
+    system: str = checked(text)
+    target: str | None = checked(optional(text))
+    parameters: dict[str, str] = checked(mapping(text))
+    digest: tuple[str, ...] = checked(many(text))
+    node: str = checked(text)
+    incarnation: int = checked(whole(1))
+    segment: int = checked(whole(0))
+    run: str = checked(text)
+    seed: int = checked(whole(-(2**40)))
+
+
+class SegmentFile(NamedTuple):
+    """A file of a journal, by what its name says."""
+
+    incarnation: int
+    segment: int
+    path: Path
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is compressed."""
+        return self.path.name.endswith(PACKED)
+
+
+def folder_of(recording: Path, node: str) -> Path:
+    """Return the folder of a node's journal in a recording."""
+    name = quote(node, safe="")
+    return recording / (name.replace(".", "%2E") if not name.strip(".") else name)
+
+
+def node_of(folder: Path) -> str:
+    """Return the name of the node whose folder it is."""
+    return unquote(folder.name)
+
+
+def segments(folder: Path) -> list[SegmentFile]:
+    """Return the files of a node's journal, in order.
+
+    Of one that stands there twice, since it was being compressed, the original counts.
+    """
+    found: dict[tuple[int, int], SegmentFile] = {}
+    for path in sorted(folder.iterdir()):
+        matched = _NAME.fullmatch(path.name)
+        if matched is not None:
+            key = int(matched[1]), int(matched[2])
+            if key not in found or found[key].is_packed:
+                found[key] = SegmentFile(*key, path)
+    return [found[key] for key in sorted(found)]
+
+
+def frame_block(content: bytes) -> bytes:
+    """Return a block's content with its length and its CRC-32 before it."""
+    head = len(content).to_bytes(4, "big") + zlib.crc32(content).to_bytes(4, "big")
+    return head + content
+
+
+def opening(header: JournalHeader) -> bytes:
+    """Return the first bytes of a segment."""
+    content = json.dumps(asdict(header), separators=(",", ":")).encode()
+    return MAGIC + frame_block(content)
+
+
+class Block(NamedTuple):
+    """The content of a block, and the offset in the file at which the block begins."""
+
+    offset: int
+    content: bytes
+
+
+class Blocks:
+    """The blocks of one segment, the header first.
+
+    Parameters
+    ----------
+    data
+        The segment, unpacked.
+    is_last
+        Whether it is the last of its incarnation, so that its end may be torn.
+    partial
+        Whether damage before the end ends it, too, as if it were the end.
+
+    Attributes
+    ----------
+    torn
+        Bytes at the end that are no whole block, once all before have been yielded.
+    """
+
+    def __init__(
+        self, path: Path, data: bytes, *, is_last: bool, partial: bool
+    ) -> None:
+        self._path = path
+        self._data = data
+        self._may_tear = is_last
+        self._partial = partial
+        self.torn = 0
+        self._rest = self._whole()
+
+    def __iter__(self) -> Iterator[Block]:
+        """Go on with the block behind the last one."""
+        return self._rest
+
+    def _whole(self) -> Iterator[Block]:
+        data, at = self._data, len(MAGIC)
+        if data[: len(MAGIC)] != MAGIC:
+            if self._may_tear and MAGIC.startswith(data):
+                self.torn = len(data)
+                return
+            raise InputError(
+                f"{self._path} is no journal",
+                remedy="name the folder of a recording that worldline run has made",
+            )
+        while at < len(data):
+            content = _block(data, at)
+            if content is None:
+                self._end(at)
+                return
+            yield Block(at, content)
+            at += _HEAD + len(content)
+
+    def _end(self, at: int) -> None:
+        if not self._partial and not (
+            self._may_tear and not _has_block_after(self._data, at)
+        ):
+            raise InputError(
+                f"{self._path} is damaged at byte {at}, and goes on behind it",
+                remedy="--partial reads up to there",
+            )
+        self.torn = len(self._data) - at
+
+
+def _block(data: bytes, at: int) -> bytes | None:
+    """Return the content of the block at an offset; None if there is no whole one."""
+    head = data[at : at + _HEAD]
+    if len(head) < _HEAD:
+        return None
+    length = int.from_bytes(head[:4], "big")
+    if length > LARGEST_BLOCK or at + _HEAD + length > len(data) or not length:
+        return None
+    content = data[at + _HEAD : at + _HEAD + length]
+    return content if zlib.crc32(content) == int.from_bytes(head[4:], "big") else None
+
+
+def _has_block_after(data: bytes, at: int) -> bool:
+    """Say whether a whole block begins somewhere behind an offset."""
+    looked = 0
+    for offset in range(at + 1, len(data) - _HEAD):
+        length = int.from_bytes(data[offset : offset + 4], "big")
+        if not length or offset + _HEAD + length > len(data):
+            continue
+        looked += length
+        if looked > _SCANNED:
+            return True  # nobody writes such a file by chance
+        if _block(data, offset) is not None:
+            return True
+    return False
+
+
+def parse_header(path: Path, content: bytes) -> JournalHeader:
+    """Return the header that the first block of a segment is.
+
+    Raises
+    ------
+    InputError
+        If it is none, or of a version that is not known.
+    """
+    try:
+        said: Any = json.loads(content)
+        version = said["version"] if isinstance(said, dict) else None
+        if version != VERSION:
+            raise InputError(
+                f"{path} is a journal of version {version!r}; known is {VERSION}",
+                remedy="read it with the worldline that recorded it",
+            )
+        return load(JournalHeader, said)
+    except (ValueError, KeyError, RecursionError, Malformed) as error:
+        raise InputError(
+            f"{path} has a header that is none: {error}",
+            remedy="name the folder of a recording that worldline run has made",
+        ) from None

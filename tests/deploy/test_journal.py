@@ -1,0 +1,372 @@
+"""Journals as they are written, torn, and begun again."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.deploy import journal as journal_module
+from worldline.deploy.journal import JournalFailure, JournalOptions, JournalWriter
+from worldline.deploy.recovery import Restored
+from worldline.model.errors import InputError, UsageError
+from worldline.trace.journal.checkpoints import (
+    NodeCheckpoint,
+    SavedConnection,
+    SavedTimer,
+    unpack_checkpoint,
+)
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.reading import Turn, nodes_of, read_node
+from worldline.trace.journal.records import (
+    AnswersRecord,
+    CalledRecord,
+    CheckpointRecord,
+    DeltaRecord,
+    ErredRecord,
+    FailedRecord,
+    FateRecord,
+    FiredRecord,
+    GapRecord,
+    JournalRecord,
+    ReceivedRecord,
+    RetriedRecord,
+    StartedRecord,
+    StoppedRecord,
+)
+from worldline.trace.journal.segments import MAGIC
+
+A, B = wl.ids("a", "b/..")
+
+
+@wl.message
+class Put:
+    key: str
+    value: bytes
+
+
+@wl.node
+class Store:
+    kept: dict[str, bytes] = wl.durable(default_factory=dict)
+    seen: int = wl.ghost(default=0)
+    cached: int = 0
+
+    @wl.on(Put)
+    def put(self, ctx: wl.Context, src: wl.NodeId, msg: Put) -> None: ...
+
+
+SYSTEM = wl.System({A: Store(), B: Store()})
+CODEC = Codec(SYSTEM)
+OPTIONS = JournalOptions(run="r", sync="never")
+PACKET = CODEC.packet(1, 1, 7, 0, "", Put("k", b"v" * 100))
+
+EVERY: list[JournalRecord] = [
+    StartedRecord(1, 0, 0, None, 1.5),
+    ReceivedRecord(PACKET * 3),
+    FiredRecord("", "tick", (1, A)),
+    CalledRecord("put", ("k", b"v")),
+    ErredRecord(1, "lost", "reset by peer"),
+    RetriedRecord(0),
+    AnswersRecord(2, (0, 1), 2.5, (1,)),
+    FateRecord(3, "waits", ""),
+    DeltaRecord(4, {"kept": {"k": b"v"}, "seen": 3}, 9),
+    FailedRecord(5, "exception", "ValueError", "x.py:1", "text"),
+    GapRecord(3, "full"),
+    StoppedRecord("done"),
+]
+
+
+def opened(
+    place: Path, options: JournalOptions = OPTIONS, node: wl.NodeId = A
+) -> tuple[JournalWriter, Restored]:
+    return JournalWriter.open(place, SYSTEM, CODEC, node, options)
+
+
+def written(place: Path, *turns: list[JournalRecord]) -> Path:
+    """Write turns as the first life of a node; return the file."""
+    writer, _ = opened(place)
+    for turn in turns:
+        writer.records = turn
+        assert writer.commit() is None
+    writer.close(None)
+    return place / "a" / "1-0.wlj"
+
+
+def read(place: Path, *, partial: bool = False) -> list[Turn]:
+    """Return all turns of the journal of a node."""
+    lives = read_node(place / "a").incarnations
+    return [turn for life in lives for turn in life.turns(CODEC, partial=partial)]
+
+
+def records(turns: list[Turn]) -> list[JournalRecord]:
+    return [record for turn in turns for record in turn.records]
+
+
+def test_every_record_comes_back_as_it_was(tmp_path: Path) -> None:
+    written(tmp_path, EVERY[:3], EVERY[3:])
+    turns = read(tmp_path)
+    assert [turn.records for turn in turns] == [EVERY[:3], EVERY[3:]]
+    assert turns[0].monotonic_ns < turns[1].monotonic_ns
+    assert [folder.name for folder in nodes_of(tmp_path)] == ["a"]
+
+
+def test_names_of_nodes_make_no_paths(tmp_path: Path) -> None:
+    writer, _ = opened(tmp_path, node=B)
+    writer.records = EVERY[:1]
+    writer.commit()
+    writer.close(None)
+    (folder,) = nodes_of(tmp_path)
+    assert folder.parent == tmp_path
+    assert read_node(folder).node == B.name
+
+
+def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
+    state = _checkpoint({"kept": {"k": b"v"}, "cached": 3})
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    writer.checkpoint(state)
+    writer.close("done")
+    _, second, third = records(read(tmp_path))
+    assert isinstance(second, CheckpointRecord)
+    assert unpack_checkpoint(second.state, CODEC) == state
+    assert third == StoppedRecord("done")
+
+
+def _checkpoint(fields: dict[str, Any]) -> NodeCheckpoint:
+    timers = (SavedTimer("", "tick", None, 0.5),)
+    links = (SavedConnection(1, True, 3, 4),)
+    return NodeCheckpoint(1, 99, 12, fields, timers, (1, 0), PACKET, links)
+
+
+def test_a_life_begins_with_the_durable_state_of_the_last(tmp_path: Path) -> None:
+    kept = {"kept": {"k": b"v"}, "seen": 1}
+    written(
+        tmp_path,
+        EVERY[:1],
+        [ReceivedRecord(PACKET * 2), DeltaRecord(0, kept, 3)],
+        [FiredRecord("", "tick", None), DeltaRecord(0, {"seen": 2}, 3)],
+    )
+    writer, restored = opened(tmp_path)
+    # The start is 1, the messages of time 7 are 8 and 9, the timer is 10.
+    assert restored == Restored(
+        incarnation=2, lamport=10, counter=3, durable={"kept": {"k": b"v"}, "seen": 2}
+    )
+    writer.records = [StartedRecord(2, 10, 3, restored.durable, 1.0)]
+    writer.commit()
+    writer.close(None)
+    _, again = opened(tmp_path)
+    assert (again.incarnation, again.lamport) == (3, 11)
+    assert again.durable == restored.durable
+
+
+def test_a_full_segment_is_followed_by_one_that_begins_with_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "SEGMENT", 2_000)
+    monkeypatch.setattr(journal_module, "compress_later", _compress_now)
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    for number in range(40):
+        writer.records = [ReceivedRecord(PACKET)]
+        writer.commit()
+        if writer.needs_checkpoint:
+            writer.checkpoint(_checkpoint({"kept": {"n": b"%d" % number}, "cached": 1}))
+    writer.close(None)
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert names[0] == "1-0.wlj.zst"
+    assert len(names) > 3
+    received = [one for one in records(read(tmp_path)) if type(one) is ReceivedRecord]
+    assert len(received) == 40
+    _, restored = opened(tmp_path)
+    assert restored.durable is not None
+    assert set(restored.durable) == {"kept"}  # and not what does not outlive a life
+
+
+def _compress_now(path: Path) -> None:
+    from worldline.deploy.segment_file import _compress
+
+    _compress(path)
+
+
+def test_only_so_many_bytes_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "SEGMENT", 2_000)
+    monkeypatch.setattr(journal_module, "compress_later", lambda path: None)
+    writer, _ = opened(tmp_path, JournalOptions(run="r", sync="never", keep=6_000))
+    writer.records = EVERY[:1]
+    writer.commit()
+    for _ in range(100):
+        writer.records = [ReceivedRecord(PACKET)]
+        writer.commit()
+        if writer.needs_checkpoint:
+            writer.checkpoint(_checkpoint({}))
+    writer.close(None)
+    sizes = [path.stat().st_size for path in (tmp_path / "a").glob("*.wlj")]
+    assert 2_000 < sum(sizes) <= 6_000 + 2_000
+    assert type(records(read(tmp_path))[0]) is CheckpointRecord
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    writer, _ = opened(tmp_path)
+    with pytest.raises(UsageError, match="another process"):
+        opened(tmp_path)
+    writer.close(None)
+    opened(tmp_path)[0].close(None)
+
+
+def _tails(data: bytes, last: int) -> Iterator[bytes]:
+    """Yield a journal with its last block cut at every byte, and each of its bits flipped."""
+    for end in range(last, len(data)):
+        yield data[:end]
+    for at in range(last, len(data)):
+        for bit in range(8):
+            yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+
+
+def test_of_a_journal_that_is_torn_at_its_end_the_last_block_is_lost_at_most(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, EVERY[:1], [ReceivedRecord(PACKET)])
+    last = file.stat().st_size
+    file = written(tmp_path / "more", EVERY[:1], [ReceivedRecord(PACKET)], EVERY[2:4])
+    data = file.read_bytes()
+    for torn in _tails(data, last):
+        file.write_bytes(torn)
+        (life,) = read_node(file.parent).incarnations
+        assert records(list(life.turns(CODEC))) == [*EVERY[:1], ReceivedRecord(PACKET)]
+        assert life.torn == len(torn) - last
+    writer, restored = JournalWriter.open(tmp_path / "more", SYSTEM, CODEC, A, OPTIONS)
+    writer.close(None)
+    assert restored.torn == len(torn) - last
+    assert file.stat().st_size == last
+
+
+def test_damage_before_the_end_is_refused_and_said_where(tmp_path: Path) -> None:
+    file = written(tmp_path, EVERY[:1], [ReceivedRecord(PACKET)], EVERY[2:4])
+    data = bytearray(file.read_bytes())
+    data[data.index(PACKET) + 20] ^= 1
+    file.write_bytes(bytes(data))
+    with pytest.raises(InputError, match="damaged at byte"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="damaged at byte"):
+        opened(tmp_path)
+    assert records(read(tmp_path, partial=True)) == EVERY[:1]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00" * 40, MAGIC, MAGIC + b"\xff" * 40])
+def test_what_is_no_journal_is_refused_or_torn(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1-0.wlj").write_bytes(data)
+    if len(data) > len(MAGIC) and not data.startswith(MAGIC):
+        with pytest.raises(InputError, match="no journal"):
+            read(tmp_path)
+    else:
+        assert read(tmp_path) == []
+
+
+def test_durable_effects_wait_for_the_disk_and_leave_in_order(tmp_path: Path) -> None:
+    async def run() -> list[int]:
+        writer, _ = opened(tmp_path, JournalOptions(run="r"))
+        writer.records = EVERY[:1]
+        assert writer.commit() is None
+        left = []
+
+        async def leave(number: int, wait: Any) -> None:
+            await wait
+            left.append(number)
+
+        tasks = []
+        for number in range(6):
+            writer.records = [DeltaRecord(0, {"seen": number}, 0)]
+            wait = writer.commit(durable=number % 2 == 0)
+            assert wait is not None
+            tasks.append(asyncio.ensure_future(leave(number, wait)))
+        await asyncio.gather(*tasks)
+        writer.close("done")
+        return left
+
+    assert asyncio.run(run()) == sorted(range(6))
+
+
+@pytest.fixture
+def full_disk() -> Iterator[Any]:
+    """Give a function that limits the size of files, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_on_a_full_disk_what_is_durable_stops_the_node(
+    tmp_path: Path, full_disk: Any
+) -> None:
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    size = (tmp_path / "a" / "1-0.wlj").stat().st_size
+    full_disk(size + 40)
+    writer.records = [DeltaRecord(0, {"seen": 1}, 0), ReceivedRecord(PACKET)]
+    with pytest.raises(JournalFailure, match="cannot be written"):
+        writer.commit(durable=True)
+    writer.close(None)
+    assert (tmp_path / "a" / "1-0.wlj").stat().st_size == size
+    assert records(read(tmp_path)) == EVERY[:1]
+
+
+def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
+    tmp_path: Path, full_disk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "_AGAIN_S", 0.0)
+    said: list[str] = []
+    writer, _ = JournalWriter.open(
+        tmp_path, SYSTEM, CODEC, A, OPTIONS, named=said.append
+    )
+    writer.records = EVERY[:1]
+    writer.commit()
+    full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
+    for _ in range(3):
+        writer.records = [ReceivedRecord(PACKET)]
+        assert writer.commit() is None
+    assert writer.needs_checkpoint
+    writer.checkpoint(_checkpoint({}))
+    full_disk(resource.RLIM_INFINITY)
+    writer.records = [ReceivedRecord(PACKET)]
+    writer.commit()
+    writer.checkpoint(_checkpoint({}))
+    writer.records = EVERY[2:3]
+    writer.commit()
+    writer.close("done")
+    kinds = [type(record) for record in records(read(tmp_path))]
+    assert kinds == [
+        StartedRecord,
+        GapRecord,
+        CheckpointRecord,
+        FiredRecord,
+        StoppedRecord,
+    ]
+    assert len(said) == 2
+
+
+def test_without_events_what_outlives_a_life_is_written(tmp_path: Path) -> None:
+    options = JournalOptions(run="r", sync="never", events=False)
+    writer, _ = opened(tmp_path, options)
+    writer.records = EVERY[:1]
+    writer.commit()
+    writer.records = [ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 2)]
+    writer.commit()
+    writer.close(None)
+    assert [type(one) for one in records(read(tmp_path))] == [
+        StartedRecord,
+        DeltaRecord,
+    ]
+    assert opened(tmp_path, options)[1].durable == {"seen": 1}

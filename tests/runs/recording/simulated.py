@@ -1,0 +1,234 @@
+"""Recordings of simulated runs: the journals that hosts would have written of them."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import worldline as wl
+from worldline._version import __version__
+from worldline.model.events import Event
+from worldline.model.fields import Role
+from worldline.model.kinds import Kind
+from worldline.model.semantics.execute import Result
+from worldline.model.semantics.hidden import Status
+from worldline.model.semantics.outcome import Outcome
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import listening
+from worldline.search.simulating.options import SimulateOptions
+from worldline.search.simulating.seed_run import JudgedRun, SeedTally
+from worldline.search.simulating.simulate import _question
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import pack
+from worldline.trace.journal.records import (
+    AnswersRecord,
+    CalledRecord,
+    DeltaRecord,
+    ErredRecord,
+    FailedRecord,
+    FateRecord,
+    FiredRecord,
+    JournalRecord,
+    ReceivedRecord,
+    StartedRecord,
+    StoppedRecord,
+    spell,
+)
+from worldline.trace.journal.segments import (
+    JournalHeader,
+    folder_of,
+    frame_block,
+    opening,
+)
+from worldline.worlds.simulation import Simulation
+
+WALL = 1_700_000_000 * 10**9
+"""Nanoseconds: when all of these runs began."""
+
+
+_LASTING = frozenset({Role.DURABLE, Role.GHOST})
+
+
+@dataclass
+class Life:
+    """What one incarnation has written down so far."""
+
+    number: int
+    blocks: list[bytes] = field(default_factory=list)
+    is_stopped: bool = False
+
+
+class Scribe:
+    """Writes down a simulation as the hosts of its nodes would."""
+
+    def __init__(self, simulation: Simulation, system: wl.System) -> None:
+        self.simulation, self.system = simulation, system
+        self.codec = Codec(system)
+        self.lives: list[list[Life]] = [[] for _ in system.ids]
+        self.lamport = [0] * len(system.ids)
+        self.under_way: dict[Any, deque[tuple[bytes, int]]] = defaultdict(deque)
+        self.names = [
+            [name for name, role in kind.roles.items() if role in _LASTING]
+            for kind in system.types
+        ]
+        self.durable: list[dict[str, Any]] = [{} for _ in system.ids]
+        self.counters = [0] * len(system.ids)
+
+    def after(self) -> None:
+        """Write down the last event."""
+        event, outcome = self.simulation.event, self.simulation.outcome()
+        if event.node is None or event.kind is Kind.CRASH:
+            return
+        index, kind = self.system.index[event.node], event.kind
+        under_way = self.under_way[event.peer, index, id(event.payload)]
+        if kind is Kind.DUPLICATE:
+            under_way.appendleft(under_way[0])
+            return
+        if kind in (Kind.DROP, Kind.REFUSE):
+            under_way.popleft()
+            return
+        packet = b""
+        if kind is Kind.DELIVER:
+            packet, sent = under_way.popleft()
+            self.lamport[index] = max(self.lamport[index], sent)
+        records = [self.event(event, index, packet), *self.notes(outcome, index)]
+        self.lamport[index] += 1
+        self.block(index, records)
+        for place, one in enumerate(outcome.sends):
+            if one.taken:
+                to, now = self.system.index[one.dst], self.lamport[index]
+                name = index, len(self.lives[index]), now, place
+                made = self.codec.packet(*name, one.part, one.message)
+                self.under_way[one.src, to, id(one.message)].append((made, now))
+
+    def event(self, event: Event, index: int, packet: bytes) -> JournalRecord:
+        kind, lives = event.kind, self.lives[index]
+        if kind in (Kind.START, Kind.RESTART, Kind.RESET):
+            lives.append(Life(len(lives) + 1))
+            is_first = len(lives) == 1
+            durable = None if is_first else dict(self.durable[index])
+            counter, lamport = self.counters[index], self.lamport[index]
+            return StartedRecord(len(lives), lamport, counter, durable, 0.0)
+        if kind is Kind.DELIVER:
+            return ReceivedRecord(packet)
+        if kind is Kind.TIMER:
+            return FiredRecord(event.part, event.name, event.payload)
+        if kind is Kind.CALL:
+            return CalledRecord(event.name, event.payload)
+        assert kind is Kind.TRANSPORT_ERROR, kind
+        assert event.peer is not None
+        return ErredRecord(self.system.index[event.peer], event.name, "")
+
+    def notes(self, outcome: Outcome, index: int) -> Iterator[JournalRecord]:
+        world = self.simulation.world
+        refused = tuple(n for n, sent in enumerate(outcome.sends) if not sent.taken)
+        clock = world.door.clock if world.door.clock_read else None
+        if outcome.choices or refused or clock is not None:
+            yield AnswersRecord(0, outcome.choices, clock, refused)
+        if outcome.result is Result.UNHANDLED:
+            yield FateRecord(0, "unhandled", "")
+        failure = outcome.failure
+        if failure is not None:
+            said = failure.kind, failure.name, failure.where, failure.message
+            yield FailedRecord(0, *said)
+            return
+        node, kept = world.nodes[index].__dict__, self.durable[index]
+        self.counters[index] = world.hidden[index].counter
+        changed = [n for n in self.names[index] if n not in kept or kept[n] != node[n]]
+        if changed:
+            kept.update({name: copy.deepcopy(node[name]) for name in changed})
+            now = {name: kept[name] for name in changed}
+            yield DeltaRecord(0, now, self.counters[index])
+
+    def block(self, index: int, records: list[JournalRecord]) -> None:
+        self.block_at(self.simulation.now, index, records)
+
+    def block_at(self, time: float, index: int, records: list[JournalRecord]) -> None:
+        now = int(time * 1e9)
+        values = self.codec.values
+        block = [5_000 * index + now, WALL + now, [spell(r, values) for r in records]]
+        self.lives[index][-1].blocks.append(frame_block(pack(block)))
+
+    def stop(self) -> None:
+        """Let all nodes that are up leave."""
+        for index, hidden in enumerate(self.simulation.world.hidden):
+            if hidden.status is Status.UP and self.simulation.world.failure is None:
+                self.block(index, [StoppedRecord("asked to")])
+
+    def write(self, folder: Path) -> None:
+        """Write all journals."""
+        origin = self.system.origin
+        for node, lives in zip(self.system.ids, self.lives, strict=True):
+            place = folder_of(folder, node.name)
+            place.mkdir(parents=True)
+            for life in lives:
+                header = JournalHeader(
+                    version=1,
+                    worldline=__version__,
+                    system=self.system.name,
+                    target=None if origin is None else origin.target,
+                    parameters={} if origin is None else dict(origin.parameters),
+                    digest=self.codec.digest.lines,
+                    node=node.name,
+                    incarnation=life.number,
+                    segment=0,
+                    run="simulated",
+                    seed=0,
+                )
+                content = opening(header) + b"".join(life.blocks)
+                (place / f"{life.number}-0.wlj").write_bytes(content)
+
+
+def simulation_of(system: wl.System, seed: int, **options: Any) -> Simulation:
+    """Return the simulation that `wl.simulate` would run."""
+    made = _question(system, [], SimulateOptions(**options))
+    return Simulation(made.system, made.conditions, seed)
+
+
+def by_hand(
+    folder: Path, system: wl.System, turns: list[tuple[float, str, JournalRecord]]
+) -> Path:
+    """Write a recording: what happened when, and at which node, all in first lives."""
+    scribe = Scribe(simulation_of(system, 0), system)
+    names = [node.name for node in system.ids]
+    for index in range(len(names)):
+        scribe.lives[index].append(Life(1))
+        scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
+    for time, node, record in turns:
+        scribe.block_at(time, names.index(node), [record])
+    scribe.write(folder)
+    return folder
+
+
+def simulated(system: wl.System, seed: int, **options: Any) -> SeedTally:
+    """Return what a simulation judges of a run; all properties after each event."""
+    question = _question(system, [*system.properties], SimulateOptions(**options))
+    return JudgedRun(question, seed, lambda: None, detailed=True).run()
+
+
+def record(
+    folder: Path,
+    system: wl.System,
+    *,
+    seed: int = 0,
+    seconds: float = 60.0,
+    events: int | None = None,
+    **options: Any,
+) -> Path:
+    """Write the recording of a simulated run; return its folder."""
+    simulation = simulation_of(system, seed, **options)
+    scribe = Scribe(simulation, system)
+    count = 0
+    with listening(), watched():
+        while True:
+            if simulation.next(seconds) is None or count == events:
+                break
+            count += 1
+            scribe.after()
+    scribe.stop()
+    scribe.write(folder)
+    return folder

@@ -1,0 +1,183 @@
+"""What the declared network allows of a recorded run, and what it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.runs.recording import rounds
+from tests.runs.recording.simulated import (
+    Life,
+    Scribe,
+    by_hand,
+    record,
+    simulation_of,
+)
+
+import worldline as wl
+from worldline.trace.format import read
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.records import (
+    AnswersRecord,
+    ErredRecord,
+    FiredRecord,
+    ReceivedRecord,
+    StartedRecord,
+    StoppedRecord,
+)
+from worldline.worlds.direct import DirectWorld
+
+GREET = FiredRecord("", "greet", None)
+STOP = StoppedRecord("asked to")
+
+
+@wl.safety
+def b_hears_little(view: wl.View) -> bool:
+    return bool(view[rounds.B].greeted < 1)
+
+
+def replayed(folder: Path, system: wl.System) -> wl.ReplayedRecording:
+    found = wl.replay(folder, system)
+    assert isinstance(found, wl.ReplayedRecording)
+    return found
+
+
+def on_streams() -> wl.System:
+    return rounds.system(wl.streams(buffer=2), properties=[b_hears_little])
+
+
+def greeting(system: wl.System, lamport: int, number: int = 1) -> ReceivedRecord:
+    """What b receives from a."""
+    packet = Codec(system).packet(0, 1, lamport, 0, "", rounds.Greet(number))
+    return ReceivedRecord(packet)
+
+
+def late(system: wl.System) -> Path:
+    """A connection that breaks at its sender before the last message has arrived."""
+    return by_hand(
+        Path("late"),
+        system,
+        [
+            (1.0, "a", GREET),
+            (1.1, "b", greeting(system, 2)),
+            (2.0, "a", GREET),
+            (2.1, "a", ErredRecord(1, "lost", "reset")),
+            (2.2, "b", greeting(system, 3)),
+            *((3.0, node, STOP) for node in "abc"),
+        ],
+    )
+
+
+def test_a_message_that_arrives_after_the_error_of_its_sender_is_replayed_and_told():
+    system = on_streams()
+    found = replayed(late(system), system)
+    assert found.divergence is None
+    network = found.network
+    assert (network.as_declared, network.declared) == (False, "streams")
+    assert network.step is not None
+    assert "after their connection has broken" in network.reason
+    assert "not as declared: streams does not allow step" in str(found)
+    # The greeting that violates the property came before that.
+    assert found.expect_violated("b_hears_little").steps == 2
+
+
+def test_a_trace_of_it_is_one_of_the_recorded_network_and_is_not_searched_from():
+    system = on_streams().replace(properties=[])
+    folder = late(system)
+    found = replayed(folder, system)
+    assert found.trace is not None
+    trace = read(found.trace)
+    assert trace.header.network["name"] == "recorded"
+    assert trace.header.network["of"] == {"name": "streams", "buffer": 2}
+    again = wl.replay(found.trace, system)
+    assert again.reproduced
+    assert again.notes == ()
+    violated = late_and_violated(system)
+    with pytest.raises(wl.UsageError, match="streams does not allow, in step"):
+        wl.minimize(str(violated.trace), system=violated_by_two())
+    with pytest.raises(wl.UsageError, match="does not allow, in step"):
+        wl.check(system, from_=str(found.trace))
+
+
+@wl.safety
+def b_hears_one(view: wl.View) -> bool:
+    return bool(view[rounds.B].greeted < 2)
+
+
+def violated_by_two() -> wl.System:
+    return on_streams().replace(properties=[b_hears_one])
+
+
+def late_and_violated(system: wl.System) -> wl.ReplayedRecording:
+    found = replayed(Path("late"), violated_by_two())
+    assert found.verdict is wl.Verdict.VIOLATED
+    assert found.trace is not None
+    assert wl.replay(found.trace, violated_by_two()).exit_code == 1
+    return found
+
+
+def test_a_send_that_was_taken_where_the_declared_buffer_is_full_is_told():
+    system = on_streams().replace(properties=[])
+    greets = [(1.0 + k, "a", GREET) for k in range(3)]
+    stops = [(9.0, node, STOP) for node in "abc"]
+    folder = by_hand(Path("run"), system, [*greets, *stops])
+    found = replayed(folder, system)
+    assert found.trace is not None
+    assert "was taken, with 2 under way and room for 2" in found.network.reason
+    assert wl.replay(found.trace, system).reproduced
+
+
+def test_a_send_that_was_refused_is_refused_again_on_either_network():
+    system = on_streams().replace(properties=[])
+    refused = Path("refused")
+
+    scribe = Scribe(simulation_of(system, 0), system)
+    for index in range(3):
+        scribe.lives[index].append(Life(1))
+        scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
+    scribe.block_at(1.0, 0, [GREET, AnswersRecord(0, (), None, (0,))])
+    for index in range(3):
+        scribe.block_at(2.0, index, [STOP])
+    scribe.write(refused)
+    found = replayed(refused, system)
+    assert found.divergence is None
+    assert "was refused, with 0 under way and room for 2" in found.network.reason
+    assert found.trace is not None
+    sends = [step.sends for step in read(found.trace).run]
+    assert [send.taken for one in sends for send in one] == [False]
+    assert wl.replay(found.trace, system).reproduced
+
+
+def test_a_spontaneous_error_is_a_broken_connection_of_the_declared_network():
+    system = on_streams().replace(properties=[])
+    folder = by_hand(
+        Path("run"),
+        system,
+        [
+            (1.0, "a", GREET),
+            (1.1, "b", greeting(system, 2)),
+            (2.1, "a", ErredRecord(1, "lost", "reset")),
+            (2.2, "b", ErredRecord(0, "lost", "reset")),
+            *((3.0, node, STOP) for node in "abc"),
+        ],
+    )
+    found = replayed(folder, system)
+    assert found.network.as_declared
+    assert found.trace is not None
+    kinds = [step.kind for step in read(found.trace).run]
+    assert kinds.count("disconnect") == 1
+    assert kinds.count("transport_error") == 2
+    assert wl.replay(found.trace, system).reproduced
+
+
+def test_a_recorded_network_lets_anything_happen_to_a_message():
+    network = wl.datagrams(loss=False, duplication=False)
+    system = rounds.system(network, properties=[])
+    folder = record(Path("run"), system, seconds=5, rate=0.0)
+    found = replayed(folder, system)
+    assert found.network.as_declared
+    made = system.under_recording()
+    world = DirectWorld(made)
+    for event in world.boot_events():
+        world.step(event)
+    assert {event.kind.value for event in world.enabled()} >= {"timer", "crash"}

@@ -1,0 +1,71 @@
+"""Windows of long runs: traces that begin in a state of the run, with what was known there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.recording import rounds
+from tests.runs.recording.simulated import record
+
+import worldline as wl
+from worldline.runs.recording import kept
+from worldline.runs.recording import replay as replaying
+from worldline.runs.recording.replay import replay_recording
+from worldline.trace.format import read
+
+GAUGED = """\
+import worldline as wl
+from tests.runs.recording.rounds import A
+
+@wl.gauge(initial=0)
+def steps(value, step, view):
+    return value + 1
+
+@wl.safety
+def seldom(view):
+    return view.gauge("steps") < 120
+"""
+
+
+@pytest.mark.parametrize(
+    "network", [wl.datagrams(), wl.datagrams(loss=False), wl.streams(buffer=20)]
+)
+def test_a_window_is_replayed_from_its_state(network: Any):
+    system = rounds.system(network, properties=[])
+    folder = record(Path("run"), system, seconds=30, rate=0.0)
+    found = replay_recording(folder, system, window=(50, 70))
+    assert found.window == (50, 70)
+    assert found.trace is not None
+    trace = read(found.trace)
+    assert (trace.header.begins, len(trace.run)) == ("state", 21)
+    assert wl.replay(found.trace, system).reproduced
+    whole = replay_recording(folder, system, out=Path("whole.wl"))
+    steps = read(whole.trace or "").run[49:70]
+    assert [(s.node, s.kind, s.time, s.changes) for s in steps] == [
+        (s.node, s.kind, s.time, s.changes) for s in trace.run
+    ]
+
+
+def test_of_a_long_run_the_last_steps_before_its_violation_are_kept_with_gauges(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(kept, "WHOLE", 60)
+    monkeypatch.setattr(kept, "_STRETCH", 20)
+    monkeypatch.setattr(replaying, "WHOLE", 60)
+    Path("asked.py").write_text(GAUGED)
+    system = rounds.system(properties=[])
+    folder = record(Path("run"), system, seconds=60, rate=0.0)
+    found = replay_recording(folder, system, predicates=Path("asked.py"))
+    last = found.expect_violated("seldom").steps
+    assert found.window is not None
+    assert found.window[1] == last
+    assert 40 <= found.window[1] - found.window[0] + 1 <= 60
+    assert found.trace is not None
+    again = wl.replay(found.trace, system, predicates="asked.py")
+    assert again.reproduced
+    assert [row.verdict for row in again.properties] == [wl.Verdict.VIOLATED]
+    quiet = replay_recording(folder, system)
+    assert quiet.trace is None
+    assert "ask for some with --window FIRST:LAST" in quiet.no_trace
