@@ -10,9 +10,9 @@ from typing import Any
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.system import System
-from worldline.search.simulating.weather_text import TEXT_REMEDY, entries_of, is_text
 from worldline.worlds.latency import seconds_of
 from worldline.worlds.weather import FAULTS, WeatherEvent, cut_of
+from worldline.worlds.weather_text import TEXT_REMEDY, entries_of, is_text
 
 ANY = "any"
 """Stands for a node that is drawn, each time, of those that a fault can befall."""
