@@ -11,12 +11,13 @@ from typing import Any
 
 import worldline as wl
 from worldline._version import __version__
+from worldline.model.drawn import OneOf
 from worldline.model.events import Event
 from worldline.model.fields import Role
 from worldline.model.kinds import Kind
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import Status
-from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.outcome import Outcome, as_made
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.search.simulating.options import SimulateOptions
@@ -95,15 +96,19 @@ class Scribe:
         if kind is Kind.DELIVER:
             packet, sent = under_way.popleft()
             self.lamport[index] = max(self.lamport[index], sent)
-        records = [self.event(event, index, packet), *self.notes(outcome, index)]
+        made = as_made(event, outcome.choices)  # a host is told what was drawn
+        drawn = 0
+        if made is not event:
+            drawn = sum(type(a) is OneOf and len(a.options) > 1 for a in event.payload)
+        records = [self.event(made, index, packet), *self.notes(outcome, index, drawn)]
         self.lamport[index] += 1
         self.block(index, records)
         for place, one in enumerate(outcome.sends):
             if one.taken:
                 to, now = self.system.index[one.dst], self.lamport[index]
                 name = index, len(self.lives[index]), now, place
-                made = self.codec.packet(*name, one.part, one.message)
-                self.under_way[one.src, to, id(one.message)].append((made, now))
+                packet = self.codec.packet(*name, one.part, one.message)
+                self.under_way[one.src, to, id(one.message)].append((packet, now))
 
     def event(self, event: Event, index: int, packet: bytes) -> JournalRecord:
         kind, lives = event.kind, self.lives[index]
@@ -123,12 +128,15 @@ class Scribe:
         assert event.peer is not None
         return ErredRecord(self.system.index[event.peer], event.name, "")
 
-    def notes(self, outcome: Outcome, index: int) -> Iterator[JournalRecord]:
+    def notes(
+        self, outcome: Outcome, index: int, drawn: int
+    ) -> Iterator[JournalRecord]:
         world = self.simulation.world
         refused = tuple(n for n, sent in enumerate(outcome.sends) if not sent.taken)
         clock = world.door.clock if world.door.clock_read else None
-        if outcome.choices or refused or clock is not None:
-            yield AnswersRecord(0, outcome.choices, clock, refused)
+        choices = outcome.choices[drawn:]
+        if choices or refused or clock is not None:
+            yield AnswersRecord(0, choices, clock, refused)
         if outcome.result is Result.UNHANDLED:
             yield FateRecord(0, "unhandled", "")
         failure = outcome.failure

@@ -107,13 +107,21 @@ class KeptRun:
         self._stretches: deque[KeptStretch] = deque()
         self._is_begun = False
 
-    def begin(self, run: Stepping | None) -> None:
-        """Keep what comes from here on; in a run that begins in a state, with that."""
+    def begin(self) -> None:
+        """Keep what comes from the start of the run on."""
         self._is_begun = True
         if self._first is None or self._first <= 1:
-            self._stretches.append(
-                KeptStretch(None if run is None else kept_state(run))
-            )
+            self._stretches.append(KeptStretch(None))
+
+    def restart(self, run: Stepping) -> None:
+        """Forget what came before a state that no step has led to; go on from there."""
+        if self._last is not None and run.steps >= self._last:
+            return
+        was_begun = bool(self._stretches)
+        self._stretches.clear()
+        self._is_begun = True
+        if was_begun or self._first is None or self._first <= run.steps + 1:
+            self._stretches.append(KeptStretch(kept_state(run)))
 
     def add(self, step: RunStep, run: Stepping) -> None:
         """Keep a step that has happened."""
