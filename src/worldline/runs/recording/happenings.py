@@ -143,12 +143,18 @@ class Lane:
             last = life.number
             self.stopped, time = "", None
             for place, (monotonic, wall, records) in enumerate(life.turns()):
+                if not records:
+                    continue
                 at, skipped = clock.at(monotonic, wall), 0
                 if begin is not None:
                     if number < begin.life or place < begin.turn:
                         continue
                     skipped, begin = begin.record, None
-                time = (at - self._began) * _NS
+                before, time = time, (at - self._began) * _NS
+                if type(records[0]) is GapRecord and before is not None and not skipped:
+                    # It was noted when writing went on, and begins where it failed.
+                    yield self._gap(before, records[0].reason)
+                    skipped = 1
                 yield from self._block(time, records, skipped)
             self.torn += life.torn
             if time is not None:
@@ -171,8 +177,6 @@ class Lane:
         number = 0
         for place, record in enumerate(records):
             kind = type(record)
-            if place == skipped:  # what comes before is numbered all the same
-                said.clear()
             if kind in _ON_EVENTS:
                 notes[record.event] = _ON_EVENTS[kind](
                     notes.get(record.event, NO_NOTES), record
@@ -186,6 +190,8 @@ class Lane:
             else:
                 said.append((number, record))
                 number += 1
+            if place < skipped:  # it is numbered all the same
+                said.clear()
         for event, what in said:
             yield from self._said(time, what, notes.get(event, NO_NOTES), event)
 

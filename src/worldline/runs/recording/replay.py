@@ -154,7 +154,7 @@ class Replaying:
         if self._predicates is not None:
             again += f" --predicates {shlex.quote(str(self._predicates))}"
         if self._since is not None:
-            again += f" --from {self._since:g}s"
+            again += f" --from {self._since:g}"
         return ReplayedRecording(
             system=self._system.name,
             verdict=verdict if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
@@ -205,7 +205,7 @@ class Replaying:
         except WorldlineError as error:
             if isinstance(error, Nondeterminism):
                 raise
-            return replace(report, no_trace=error.what)
+            return replace(report, no_trace=str(error))
         if why := why_unwritten(trace, file):
             return replace(report, no_trace=why)
         debug = command("debug", file, self._target)

@@ -126,6 +126,7 @@ class RecordedRun:
         if unsure or not survey.is_whole:
             self._seen = SeenReader(world, self._rerunning.unknown)
             self._seen.lose(self._gauges)
+            kept.unknown = self._seen.gauges
         self.judge: RunJudge | None = None
         if judged and survey.is_whole:
             self.judge = RunJudge(world, judged, world.series, self._seen)
@@ -201,10 +202,10 @@ class RecordedRun:
     def jumped(self) -> None:
         """Go on in a state to which no step has led; it may be the first of all."""
         world = self.stepping.world
-        if self.violation is None:
-            self._kept.restart(self.stepping)
         if self._seen is not None:
             self._seen.resume(self._gauges)
+        if self.violation is None:
+            self._kept.restart(self.stepping)
         if self.judge is None and self._judged:
             self._instruments.time = self.stepping.now
             self.judge = RunJudge(world, self._judged, world.series, self._reader())
