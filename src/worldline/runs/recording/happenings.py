@@ -133,8 +133,8 @@ class Lane:
         self.gaps: list[str] = []
 
     def __iter__(self) -> Iterator[Happening]:
-        clock, begin, time = TurnClock(), self._begin, None
-        last = 0
+        clock, begin, last = TurnClock(), self._begin, 0
+        time: float | None = None
         for number, life in enumerate(self._lives):
             self.incarnations += 1
             self._waiting.clear()
