@@ -51,7 +51,7 @@ class Inner:
 @wl.node
 class Box:
     peer: wl.NodeId
-    inner: Inner = wl.part(Inner)
+    inner: Inner = wl.part()
     open: bool = False
     puts: int = 0
     ticks: int = 0
@@ -88,7 +88,7 @@ class Box:
 
 def boxes(network: Any = None, **options: Any) -> wl.System:
     return wl.System(
-        nodes={A: Box(B), B: Box(A)},
+        nodes={A: Box(B, Inner()), B: Box(A, Inner())},
         network=network or wl.datagrams(),
         name="boxes",
         **{"unhandled": "wait", "properties": [], **options},
@@ -257,8 +257,8 @@ def test_a_start_is_never_blocked():
     system = boxes()
     scribe = Scribe(simulation_of(system, 0), system)
     scribe.lives[0].append(Life(1))
-    blocked = [StartedRecord(1, 0, 0, None, 0.0), FateRecord(0, "blocked", "")]
-    scribe.block_at(0.0, 0, blocked)
+    start = StartedRecord(1, 0, 0, None, 0.0)
+    scribe.block_at(0.0, 0, [start, FateRecord(0, "blocked", "")])
     scribe.write(Path("run"))
     differs = replay_recording(Path("run"), system).divergence
     assert differs is not None
@@ -308,7 +308,7 @@ def test_a_message_that_was_received_twice_is_doubled():
 @wl.node
 class Holder:
     peer: wl.NodeId
-    inner: Inner = wl.part(Inner)
+    inner: Inner = wl.part()
 
     @wl.call
     def begin(self, ctx: wl.Context) -> None:
@@ -318,7 +318,11 @@ class Holder:
 
 
 def test_what_a_part_does_and_receives_is_its_own():
-    system = wl.System(nodes={A: Holder(B), B: Holder(A)}, properties=[], name="parts")
+    system = wl.System(
+        nodes={A: Holder(B, Inner()), B: Holder(A, Inner())},
+        properties=[],
+        name="parts",
+    )
     packet = Codec(system).packet(0, 1, 2, 0, "inner", Put(7))
     folder = recorded(
         system,

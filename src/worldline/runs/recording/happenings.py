@@ -150,7 +150,8 @@ class Lane:
                     if number < begin.life or place < begin.turn:
                         continue
                     skipped, begin = begin.record, None
-                before, time = time, (at - self._began) * _NS
+                before: float | None = time
+                time = (at - self._began) * _NS
                 if type(records[0]) is GapRecord and before is not None and not skipped:
                     # It was noted when writing went on, and begins where it failed.
                     yield self._gap(before, records[0].reason)
