@@ -1,0 +1,176 @@
+"""The cluster: at which address each node of a system listens, and what protects it."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, final
+
+from worldline.deploy.ports import free_ports
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
+from worldline.model.network import Capability, Network, Networks
+from worldline.model.system import System
+
+Address: TypeAlias = tuple[str, int]
+"""A host, by name or number, and a port."""
+
+LOOPBACK = "127.0.0.1"
+
+LEAST_SECRET = 32
+"""Bytes of a secret, at least."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsFiles:
+    """The files that TLS needs, in PEM.
+
+    Attributes
+    ----------
+    cert, key
+        What a node shows, and proves with.
+    ca
+        Who must have signed what its peers show.
+    """
+
+    cert: Path
+    key: Path
+    ca: Path
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The addresses of all nodes of a system.
+
+    Attributes
+    ----------
+    addresses
+        Of each node.
+    secret
+        What frames are authenticated with; None if they are not.
+    tls
+        For streams; None if they are plain.
+    run
+        The same in all journals of a recording; None if whoever records makes one.
+    insecure
+        Whether addresses that others reach need neither.
+
+    Raises
+    ------
+    UsageError
+        If others reach an address, and nothing protects it; it names the node.
+    """
+
+    addresses: Mapping[NodeId, Address]
+    secret: bytes | None = None
+    tls: TlsFiles | None = None
+    run: str | None = None
+    insecure: bool = False
+
+    @classmethod
+    def on_loopback(cls, system: System, *, run: str | None = None) -> Cluster:
+        """Return a cluster on this machine alone, with ports that nobody uses now."""
+        ports = free_ports(LOOPBACK, len(system.ids))
+        addresses = {
+            node: (LOOPBACK, port) for node, port in zip(system.ids, ports, strict=True)
+        }
+        return cls(addresses=addresses, run=run)
+
+    def refuse_open(self, network: Network) -> None:
+        """Refuse addresses that others reach where nothing protects what is sent.
+
+        Raises
+        ------
+        UsageError
+            If there is one; it names the node.
+        """
+        protected = self.secret is not None or (
+            self.tls is not None and _is_of_streams(network)
+        )
+        if self.insecure or protected:
+            return
+        for node, (host, port) in self.addresses.items():
+            if not is_loopback(host):
+                also = " (tls protects streams alone)" if self.tls is not None else ""
+                raise UsageError(
+                    f"{node} listens at {address_text((host, port))}, where others can "
+                    f"reach it, and nothing protects the cluster{also}",
+                    remedy=f"give it a secret of at least {LEAST_SECRET} bytes, or "
+                    "[tls] for streams; or --insecure, if all who can reach it are "
+                    "trusted",
+                )
+
+
+def address_text(address: Address) -> str:
+    """Return an address as it is written: ``host:port``.
+
+    Examples
+    --------
+    >>> address_text(("::1", 7000))
+    '[::1]:7000'
+    """
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether nobody on another machine reaches a host.
+
+    A name may mean anything, but for ``localhost``.
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() in ("localhost", "localhost.")
+
+
+def _is_of_streams(network: Network) -> bool:
+    members = network.members if isinstance(network, Networks) else (network,)
+    return all(Capability.DISCONNECT in member.capabilities for member in members)
+
+
+def cluster_of(
+    given: Cluster | Path | str | None, system: System, *, insecure: bool = False
+) -> Cluster:
+    """Return the cluster that is given: itself, a file, or one on this machine.
+
+    Raises
+    ------
+    UsageError
+        If it is not of this system, or open to others without protection.
+    InputError
+        If the file is none.
+    """
+    if given is None:
+        return Cluster.on_loopback(system)
+    if isinstance(given, Cluster):
+        cluster = given
+        _refuse_others(cluster, system)
+    elif isinstance(given, str | os.PathLike):
+        from worldline.deploy.cluster_file import read_cluster
+
+        cluster = read_cluster(Path(given), system, insecure=insecure)
+    else:
+        raise UsageError(
+            f"cluster is {given!r}, which is no cluster",
+            remedy="give a Cluster, or the path of a TOML file",
+        )
+    cluster.refuse_open(system.network)
+    return cluster
+
+
+def _refuse_others(cluster: Cluster, system: System) -> None:
+    missing = [str(node) for node in system.ids if node not in cluster.addresses]
+    foreign = [str(node) for node in cluster.addresses if node not in system.index]
+    if missing or foreign:
+        raise UsageError(
+            f"the cluster has no address of {', '.join(missing)}"
+            if missing
+            else f"the cluster has {', '.join(foreign)}, which {system.name} has not",
+            remedy="give each node of the system its address",
+        )
