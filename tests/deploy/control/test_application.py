@@ -159,6 +159,7 @@ def test_what_is_not_there_or_not_so_is_refused(status: int, method: str, path: 
         (b'[{"$is": "Entry", "key": "k"}]', "Entry with the fields key"),
         (b'[{"$enum": "Entry.mro"}]', "names Entry.mro"),
         (b'[{"$set": [[]]}]', "cannot be a value"),
+        (b"[" * 150 + b"]" * 150, "nested"),
         (b"[" * 300 + b"]" * 300, "nested"),
         (b"[" * 100_000, "nested"),
         (b"[" + b"9" * 5_000 + b"]", "not JSON"),

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, final
 
 from worldline.deploy.control.refusal import Refusal
-from worldline.model.errors import InputError, WorldlineError
+from worldline.model.data.values import freeze
+from worldline.model.errors import InputError, ModelError, WorldlineError
 from worldline.model.node import NodeType
 from worldline.model.system import System
 from worldline.trace.assemble import parse
@@ -43,9 +44,13 @@ class Arguments:
                     "the body is no JSON array",
                     remedy='give the arguments in order: [1, {"$node": "a"}]',
                 )
-            return [decode(item, self._classes) for item in value]
+            given = [decode(item, self._classes) for item in value]
+            freeze(given)  # what is nested deeply may be no plain data
+            return given
         except Malformed as error:
             raise Refusal(400, f"the body is no array of plain data: {error}") from None
+        except ModelError as error:
+            raise Refusal(400, f"the body is no plain data: {error.what}") from None
         except InputError as error:
             said = error.what.replace("the trace", "the body", 1)
             raise Refusal(400, said) from None
@@ -67,8 +72,13 @@ def spell(value: Any) -> Json:
         raise Refusal(500, f"the call was made, but its answer: {error.what}") from None
 
 
-def spell_state(kind: NodeType, node: Any) -> tuple[dict[str, Json], list[str]]:
+def spell_state(kind: NodeType, state: Any) -> tuple[dict[str, Json], list[str]]:
     """Return the fields of a node, those of its parts by ``part.field``, as JSON.
+
+    Parameters
+    ----------
+    state
+        What has them as attributes.
 
     Returns
     -------
@@ -77,19 +87,18 @@ def spell_state(kind: NodeType, node: Any) -> tuple[dict[str, Json], list[str]]:
     """
     fields: dict[str, Json] = {}
     opaque: list[str] = []
-    for name, value in _fields(kind, node, ""):
+    for holder, name, path in _fields(kind, state, ""):
         try:
-            fields[name] = encode_value(value)
-        except WorldlineError:  # an ignored field may hold anything
-            opaque.append(name)
+            fields[path] = encode_value(getattr(holder, name))
+        except Exception:  # an ignored field may hold anything, code among it
+            opaque.append(path)
     return fields, opaque
 
 
-def _fields(kind: NodeType, node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    values = vars(node)
+def _fields(kind: NodeType, state: Any, prefix: str) -> Iterator[tuple[Any, str, str]]:
     for name in kind.roles:
         inner = kind.parts.get(name)
         if inner is None:
-            yield prefix + name, values[name]
+            yield state, name, prefix + name
         else:
-            yield from _fields(inner, values[name], f"{prefix}{name}.")
+            yield from _fields(inner, getattr(state, name), f"{prefix}{name}.")
