@@ -73,7 +73,10 @@ class ControlConnection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
+        """Answer what is no HTTP, or is none any more."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None:  # who answers the beginning of it has nobody to answer
+            cycle.disconnected = True
         content = json.dumps({"error": "this is no HTTP request"}).encode()
         headers = [
             (b"content-type", b"application/json"),
