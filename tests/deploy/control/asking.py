@@ -13,6 +13,7 @@ from typing import Any
 import worldline as wl
 from worldline.deploy.control.connections import ClientLimits
 from worldline.deploy.control.server import ControlServer
+from worldline.deploy.counts import NodeCounts
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 
@@ -55,26 +56,8 @@ class Store:
 SYSTEM = wl.System({A: Store(Cache()), ODD: Store(Cache()), DOWN: Store(Cache())})
 
 
-@dataclass
-class Counted:
-    """Those fields of a node's counts that are said of it."""
-
-    node: str
-    events: int = 7
-    sent: int = 0
-    received: int = 0
-    lost: int = 0
-    refused: int = 0
-    malformed: int = 0
-    control_bytes: int = 0
-    journal_bytes: int = 0
-    cpu_seconds: float = 0.25
-    incarnations: int = 1
-    failure: str | None = None
-    journal_failure: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
+def counted(node: str, **counts: Any) -> NodeCounts:
+    return NodeCounts(node=node, events=7, incarnations=1, cpu_seconds=0.25, **counts)
 
 
 class FakeHost:
@@ -113,8 +96,8 @@ class FakeHost:
         self.calls.append(("stop", node))
         self.down.add(node)
 
-    def counts(self, node: NodeId) -> Any:
-        return Counted(node.name)
+    def counts(self, node: NodeId) -> NodeCounts:
+        return counted(node.name)
 
 
 @dataclass

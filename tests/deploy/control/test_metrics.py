@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.deploy.control.asking import Counted
+from tests.deploy.control.asking import counted
 
 from worldline.deploy.control.metrics import metrics
 
@@ -12,7 +12,7 @@ LINE = re.compile(r'worldline_[a-z_]+\{node="(?:[^"\\\n]|\\["\\n])*"\} [0-9.]+')
 
 
 def test_each_count_of_each_node_is_a_line():
-    text = metrics([(Counted("a", sent=3), True), (Counted("b", failure="x"), False)])
+    text = metrics([(counted("a", sent=3), True), (counted("b", failure="x"), False)])
     lines = text.splitlines()
     assert 'worldline_sent_total{node="a"} 3' in lines
     assert 'worldline_sent_total{node="b"} 0' in lines
@@ -28,7 +28,7 @@ def test_each_count_of_each_node_is_a_line():
 
 
 def test_each_metric_is_described_once_before_its_values():
-    lines = metrics([(Counted("a"), True)]).splitlines()
+    lines = metrics([(counted("a"), True)]).splitlines()
     assert len(lines) % 3 == 0
     for said, kind, value in zip(*[iter(lines)] * 3, strict=True):
         name = said.split()[2]
@@ -39,7 +39,7 @@ def test_each_metric_is_described_once_before_its_values():
 
 
 def test_any_name_of_a_node_is_a_label():
-    text = metrics([(Counted('a"\\\nb'), True), (Counted("\ud800é"), True)])
+    text = metrics([(counted('a"\\\nb'), True), (counted("\ud800é"), True)])
     lines = [line for line in text.splitlines() if line[0] != "#"]
     assert all(LINE.fullmatch(line) for line in lines)
     assert r'worldline_up{node="a\"\\\nb"} 1' in lines

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+
+from worldline.deploy.counts import NodeCounts
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -26,18 +27,18 @@ _GAUGES = {
 }
 
 
-def metrics(counts: Iterable[tuple[Any, bool]]) -> str:
+def metrics(counts: Iterable[tuple[NodeCounts, bool]]) -> str:
     """Return the counts in Prometheus' text format.
 
     Parameters
     ----------
     counts
-        The `NodeCounts` of each node, and whether it is up.
+        Of each node, and whether it is up.
     """
     return "".join(f"{line}\n" for line in _lines(list(counts)))
 
 
-def _lines(counts: list[tuple[Any, bool]]) -> Iterator[str]:
+def _lines(counts: list[tuple[NodeCounts, bool]]) -> Iterator[str]:
     labels = [_label(each.node) for each, _ in counts]
     for name, said in _COUNTERS.items():
         yield from _head(f"{name}_total", said, "counter")
@@ -54,7 +55,7 @@ def _head(name: str, said: str, kind: str) -> Iterator[str]:
     yield f"# TYPE worldline_{name} {kind}"
 
 
-def _is_so(name: str, counts: Any, *, is_up: bool) -> bool:
+def _is_so(name: str, counts: NodeCounts, *, is_up: bool) -> bool:
     if name == "up":
         return is_up
     failure = counts.failure if name == "failed" else counts.journal_failure

@@ -24,7 +24,7 @@ class Arguments:
     def __init__(self, system: System) -> None:
         self._classes = ClassTable.of(system)
 
-    def read(self, body: bytes) -> list[Any]:
+    def read(self, body: bytes) -> tuple[Any, ...]:
         """Return the arguments that a body spells, a JSON array; none if it is empty.
 
         No code of a user's class runs.
@@ -35,7 +35,7 @@ class Arguments:
             If it spells none.
         """
         if not body:
-            return []
+            return ()
         try:
             value = check(parse(body))
             if not isinstance(value, list):
@@ -44,7 +44,7 @@ class Arguments:
                     "the body is no JSON array",
                     remedy='give the arguments in order: [1, {"$node": "a"}]',
                 )
-            given = [decode(item, self._classes) for item in value]
+            given = tuple(decode(item, self._classes) for item in value)
             freeze(given)  # what is nested deeply may be no plain data
             return given
         except Malformed as error:
