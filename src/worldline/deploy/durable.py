@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, final
 
 from worldline.model.data.settling import settled
@@ -15,13 +15,18 @@ from worldline.model.node import NodeType
 _TIMES = (Time, Duration)
 
 
-def lasting_paths(kind: NodeType, prefix: str = "") -> Iterator[str]:
+_LASTING = (Role.DURABLE, Role.GHOST)
+
+
+def lasting_paths(
+    kind: NodeType, prefix: str = "", roles: Collection[Role] = _LASTING
+) -> Iterator[str]:
     """Yield the paths of a class's durable and ghost fields: ``name`` or ``part.name``."""
     for name, role in kind.roles.items():
-        if role in (Role.DURABLE, Role.GHOST):
+        if role in roles:
             yield prefix + name
     for name, inner in kind.parts.items():
-        yield from lasting_paths(inner, f"{prefix}{name}.")
+        yield from lasting_paths(inner, f"{prefix}{name}.", roles)
 
 
 def has_durable(kind: NodeType) -> bool:
@@ -41,9 +46,10 @@ class Lasting:
         The object, as it is when this is made.
     """
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_durable", "_fields")
 
     def __init__(self, kind: NodeType, node: Any) -> None:
+        self._durable = frozenset(lasting_paths(kind, roles=(Role.DURABLE,)))
         # Of each: its path, the dict that holds it, its name there, and what it was.
         self._fields: list[list[Any]] = []
         for path in lasting_paths(kind):
@@ -67,6 +73,10 @@ class Lasting:
             field[3] = now
             changed[path] = copy_of(value)
         return changed
+
+    def is_durable(self, paths: Iterable[str]) -> bool:
+        """Say whether a field among some is durable: on ghosts nothing else depends."""
+        return not self._durable.isdisjoint(paths)
 
     def all(self) -> dict[str, Any]:
         """Return copies of all of them, by path."""

@@ -51,7 +51,8 @@ _AGAIN_S = 1.0
 Sync = str
 """``durable``, ``always`` or ``never``."""
 
-_LASTING = (StartedRecord, DeltaRecord)
+LASTING = (StartedRecord, DeltaRecord)
+"""Records of what outlives a life, which are written in any case."""
 
 
 class JournalFailure(WorldlineError):
@@ -124,6 +125,11 @@ class JournalWriter:
         self.records: list[JournalRecord] = []
         self.bytes_written = 0
         self.needs_checkpoint = False
+
+    @property
+    def records_events(self) -> bool:
+        """Whether events are written, or only what outlives a life."""
+        return self._options.events
 
     @classmethod
     def open(
@@ -200,7 +206,7 @@ class JournalWriter:
         """
         records, self.records = self.records, []
         if not self._options.events:
-            records = [each for each in records if type(each) in _LASTING]
+            records = [each for each in records if type(each) in LASTING]
         if not records:
             return self._pending()
         block = self._block(records)

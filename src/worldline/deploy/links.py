@@ -1,0 +1,438 @@
+"""The connections of a node: one with each peer, opened by the first message to it.
+
+If both nodes open one, that of the node declared first stays. A connection that could not
+be made, or broke, is heard of once at each end; what waited for it is lost then, and the
+next message opens another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections import deque
+from collections.abc import Sequence
+from typing import final
+
+from worldline.deploy.connection import Connection
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.outlets import Outlets
+from worldline.model.events import LOST, UNREACHABLE
+from worldline.model.printable import one_line
+from worldline.trace.journal.checkpoints import SavedConnection
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import ControlFrame, MessageFrame
+
+_MOST_STRANGERS = 64
+"""Connections at most of which the other end has not said who it is."""
+
+_RETRY_S = 0.005
+_PING = ""
+"""The companion that control frames are for which say nothing but that somebody lives."""
+
+
+@final
+class Link:
+    """What a node knows of its connection with one peer.
+
+    Attributes
+    ----------
+    connection
+        The one that is open; None if none is.
+    attempt
+        The one that is being made, and what makes it.
+    queue
+        Packets that wait for it.
+    waiting
+        Messages for the peer that have not left this process.
+    sent, received
+        Messages, since the node's start.
+    """
+
+    __slots__ = (
+        "attempt",
+        "connection",
+        "deadline",
+        "held",
+        "making",
+        "not_before",
+        "queue",
+        "received",
+        "sent",
+        "under_way",
+        "waiting",
+    )
+
+    def __init__(self) -> None:
+        self.connection: Connection | None = None
+        self.attempt: Connection | None = None
+        self.making: asyncio.Task[None] | None = None
+        self.deadline: asyncio.TimerHandle | None = None
+        self.queue: deque[bytes] = deque()
+        self.held: deque[tuple[float, bytes]] = deque()
+        self.waiting = self.under_way = self.sent = self.received = 0
+        self.not_before = 0.0
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether it will be open, or fail to be, before long."""
+        return self.deadline is not None
+
+
+@final
+class Links:
+    """The connections of a node in one of its lives."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        codec: Codec,
+        index: int,
+        incarnation: int,
+        counts: NodeCounts,
+        outlets: Outlets,
+    ) -> None:
+        self._loop, self._codec, self._outlets = loop, codec, outlets
+        self._me, self._incarnation, self._counts = index, incarnation, counts
+        self._links = [Link() for _ in codec.vocabulary.nodes]
+        self._strangers: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self._sweep: asyncio.TimerHandle | None = None
+        self._is_over = False
+        if outlets.weather is not None:
+            outlets.weather.on_change(self._release_all)
+
+    async def listen(self, sock: socket.socket) -> None:
+        """Take connections that come to a socket, which is bound."""
+        ssl = None if self._outlets.tls is None else self._outlets.tls.server
+        self._server = await self._loop.create_server(
+            lambda: self._connection(None), sock=sock, ssl=ssl
+        )
+        self._plan_sweep()
+
+    def close(self, *, bye: bool) -> None:
+        """Close all, with or without a word."""
+        self._is_over = True
+        if self._server is not None:
+            self._server.close()
+        if self._sweep is not None:
+            self._sweep.cancel()
+        for link in self._links:
+            self._stop_making(link)
+            if link.connection is None:
+                continue
+            if bye:
+                self._flush(link, by_force=True)
+                link.connection.write([self._codec.bye(self._me, self._incarnation)])
+                link.connection.close()
+            else:
+                link.connection.abort()
+        for stranger in self._strangers:
+            stranger.abort()
+
+    # ----------------------------------------------------------------- what is sent
+
+    def waiting(self, to: int) -> int:
+        """Return how many messages to a peer have not left this process."""
+        return self._links[to].waiting
+
+    def reserve(self, to: int) -> None:
+        """Note a message that will be sent at the end of the turn."""
+        self._links[to].waiting += 1
+
+    def send(self, packets: Sequence[tuple[int, bytes]]) -> None:
+        """Send packets of messages that were reserved, each to the node of an index."""
+        concerned = set()
+        for to, packet in packets:
+            self._links[to].queue.append(packet)
+            concerned.add(to)
+        for to in concerned:
+            link = self._links[to]
+            if link.connection is not None:
+                self._flush(link)
+            elif not link.is_being_made:
+                self._make(to)
+
+    def control(self, to: int, companion: str, body: bytes) -> None:
+        """Send a control frame, if there is a connection."""
+        connection = self._links[to].connection
+        if connection is not None:
+            packet = self._codec.control(self._me, self._incarnation, companion, body)
+            self._counts.control_bytes += len(packet)
+            connection.write([packet])
+
+    def break_(self, peer: int) -> None:
+        """Break the connection with a peer: both ends hear of it."""
+        link = self._links[peer]
+        if link.connection is not None:
+            link.connection.abort()
+            self._lose(peer, LOST, "broken by a companion")
+
+    def saved(self) -> tuple[SavedConnection, ...]:
+        """Return what a checkpoint says of connections."""
+        return tuple(
+            SavedConnection(peer, link.connection is not None, link.sent, link.received)
+            for peer, link in enumerate(self._links)
+            if link.sent or link.received or link.connection is not None
+        )
+
+    # ------------------------------------------------------ what connections tell
+
+    def greeted(self, connection: Connection) -> None:
+        """Take the connection for the one with its peer, unless another is."""
+        self._strangers.discard(connection)
+        peer = connection.peer
+        assert peer is not None
+        link = self._links[peer]
+        if self._is_over:
+            connection.abort()
+            return
+        if link.attempt is connection:
+            link.attempt = None
+            self._adopt(link, connection)
+        elif link.connection is not None:
+            if connection.peer_incarnation < link.connection.peer_incarnation:
+                connection.abort()  # of a life that is over
+                return
+            link.connection.abort()
+            self._lose(peer, LOST, "it connects anew")
+            self._adopt(self._links[peer], connection)
+        elif link.attempt is not None and self._me < peer:
+            connection.write([self._codec.bye(self._me, self._incarnation)])
+            connection.close()  # that of the node declared first stays
+        else:
+            self._adopt(link, connection)
+
+    def took(
+        self, connection: Connection, messages: Sequence[tuple[bytes, MessageFrame]]
+    ) -> None:
+        """Hand on messages."""
+        peer = connection.peer
+        assert peer is not None
+        link = self._links[peer]
+        if link.connection is not connection:
+            return
+        link.received += len(messages)
+        self._outlets.take(messages)
+        if self._outlets.is_clogged():
+            connection.pause_reading()
+            self._loop.call_later(_RETRY_S, self._go_on, connection)
+
+    def told(self, connection: Connection, frame: ControlFrame, size: int) -> None:
+        """Hand on a control frame."""
+        self._counts.control_bytes += size
+        if frame.companion != _PING and connection.peer is not None:
+            self._outlets.heard(connection.peer, frame.companion, frame.body)
+
+    def yielded(self, connection: Connection) -> None:
+        """Wait for the connection that the peer has instead; or it leaves."""
+        peer = connection.peer
+        link = None if peer is None else self._links[peer]
+        if link is not None and link.attempt is connection:
+            link.attempt = None  # until the deadline, the other one may come
+            connection.abort()
+        elif link is not None and peer is not None and link.connection is connection:
+            connection.abort()
+            self._lose(peer, LOST, "it has left")
+
+    def refused(self, connection: Connection, why: str, *, malformed: bool) -> None:
+        """Count what is not as it should be; a connection that is open breaks."""
+        peer, who = connection.peer, "a stranger"
+        if malformed:
+            self._counts.malformed += 1
+        else:
+            self._counts.refused += 1
+        if peer is not None:
+            who = self._codec.vocabulary.nodes[peer].name
+        if not malformed:
+            self._outlets.refuse(who, one_line(why))
+        self._strangers.discard(connection)
+        self._ended(connection, "it says what nobody understands" if malformed else why)
+
+    def drained(self, connection: Connection) -> None:
+        """Go on writing."""
+        for link in self._links:
+            if link.connection is connection:
+                link.waiting -= link.under_way
+                link.under_way = 0
+                self._flush(link)
+
+    def closed(self, connection: Connection, why: str) -> None:
+        """Take note that a connection is no more."""
+        self._strangers.discard(connection)
+        self._ended(connection, why)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _connection(self, peer: int | None) -> Connection:
+        made = Connection(
+            self,
+            self._codec,
+            self._outlets.seal,
+            self._me,
+            self._incarnation,
+            peer,
+        )
+        if peer is None:
+            if len(self._strangers) >= _MOST_STRANGERS:
+                self._strangers.pop().abort()
+            self._strangers.add(made)
+            self._loop.call_later(self._outlets.limits.connect, self._expel, made)
+        return made
+
+    def _expel(self, connection: Connection) -> None:
+        """Close a connection whose other end has not said who it is."""
+        if connection in self._strangers:
+            self._strangers.discard(connection)
+            connection.abort()
+
+    def _make(self, peer: int) -> None:
+        link, limit = self._links[peer], self._outlets.limits.connect
+        link.deadline = self._loop.call_later(limit, self._time_out, peer)
+        link.making = self._loop.create_task(self._connect(peer))
+
+    async def _connect(self, peer: int) -> None:
+        link, tls = self._links[peer], self._outlets.tls
+        host, port = self._outlets.addresses[peer]
+        made = link.attempt = self._connection(peer)
+        name = self._codec.vocabulary.nodes[peer].name
+        try:
+            await self._loop.create_connection(
+                lambda: made,
+                host,
+                port,
+                ssl=None if tls is None else tls.client(name),
+                server_hostname=None if tls is None else "",
+            )
+        except OSError as error:
+            if link.attempt is made:
+                self._lose(peer, UNREACHABLE, (error.strerror or str(error)).lower())
+
+    def _time_out(self, peer: int) -> None:
+        link = self._links[peer]
+        if link.attempt is not None:
+            link.attempt.abort()
+        limit = self._outlets.limits.connect
+        self._lose(peer, UNREACHABLE, f"no hello within {limit:g} s")
+
+    def _stop_making(self, link: Link) -> None:
+        if link.deadline is not None:
+            link.deadline.cancel()
+            link.deadline = None
+        if link.attempt is not None:
+            link.attempt.abort()
+            link.attempt = None
+        if link.making is not None and link.making is not _current_task():
+            link.making.cancel()
+        link.making = None
+
+    def _adopt(self, link: Link, connection: Connection) -> None:
+        """Take a connection for the one with its peer."""
+        self._stop_making(link)
+        link.connection = connection
+        self._flush(link)
+
+    def _ended(self, connection: Connection, why: str) -> None:
+        peer = connection.peer
+        if peer is None or self._is_over:
+            return
+        link = self._links[peer]
+        if link.connection is connection:
+            self._lose(peer, LOST, why)
+        elif link.attempt is connection:
+            self._lose(peer, UNREACHABLE, why)
+
+    def _lose(self, peer: int, kind: str, why: str) -> None:
+        """Forget the connection with a peer, and what waits for it; let the node hear."""
+        link = self._links[peer]
+        self._stop_making(link)
+        self._counts.lost += len(link.queue) + len(link.held)
+        # What the present turn has reserved is sent at its end, and connects anew.
+        link.waiting -= len(link.queue) + len(link.held) + link.under_way
+        link.queue.clear()
+        link.held.clear()
+        link.under_way = 0
+        link.connection = None
+        if not self._is_over:
+            self._outlets.hear(peer, kind, why)
+
+    def _flush(self, link: Link, *, by_force: bool = False) -> None:
+        """Write what waits, unless weather or the other end holds it back."""
+        connection = link.connection
+        if connection is None or not (link.queue or link.held):
+            return
+        if self._outlets.weather is not None and not by_force:
+            self._hold(link)
+            ready = self._ready(link)
+        else:
+            ready = [*(packet for _, packet in link.held), *link.queue]
+            link.held.clear()
+            link.queue.clear()
+        if connection.is_paused and not by_force:
+            link.queue.extendleft(reversed(ready))
+            return
+        if ready:
+            link.sent += len(ready)
+            link.under_way += len(ready)
+            connection.write(ready)
+            if not connection.is_paused:
+                link.waiting -= link.under_way
+                link.under_way = 0
+
+    # ----------------------------------------------------------------- the weather
+
+    def _hold(self, link: Link) -> None:
+        """Let what was sent wait for as long as the weather says, in its order."""
+        weather, now = self._outlets.weather, self._loop.time()
+        peer = self._links.index(link)
+        while link.queue:
+            delay = weather.hold(self._me, peer)
+            if delay is None:  # cut, until something changes
+                return
+            at = link.not_before = max(link.not_before, now + delay)
+            link.held.append((at, link.queue.popleft()))
+            if at > now:
+                self._loop.call_at(at, self._flush, link)
+
+    def _ready(self, link: Link) -> list[bytes]:
+        now, ready = self._loop.time(), []
+        while link.held and link.held[0][0] <= now:
+            ready.append(link.held.popleft()[1])
+        return ready
+
+    def _release_all(self) -> None:
+        if not self._is_over:
+            for link in self._links:
+                self._flush(link)
+
+    def _go_on(self, connection: Connection) -> None:
+        if self._outlets.is_clogged():
+            self._loop.call_later(_RETRY_S, self._go_on, connection)
+        else:
+            connection.resume_reading()
+
+    # --------------------------------------------------------------------- silence
+
+    def _plan_sweep(self) -> None:
+        self._sweep = self._loop.call_later(self._outlets.limits.ping, self._look)
+
+    def _look(self) -> None:
+        """Give a sign of life on all connections, and lose those that give none."""
+        limit = self._outlets.limits.silence
+        now = self._loop.time()
+        for peer, link in enumerate(self._links):
+            connection = link.connection
+            if connection is None:
+                continue
+            if now - connection.heard_at > limit:
+                connection.abort()
+                self._lose(peer, LOST, f"nothing heard for {limit:g} s")
+            else:
+                self.control(peer, _PING, b"")
+        self._plan_sweep()
+
+
+def _current_task() -> asyncio.Task[object] | None:
+    with contextlib.suppress(RuntimeError):
+        return asyncio.current_task()
+    return None
