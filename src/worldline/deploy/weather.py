@@ -66,8 +66,6 @@ class LinkWeather:
         Of each message; None for nothing but what the network takes.
     between
         Another latency in its place, which depends on the nodes as well.
-    life
-        Which life of the sending nodes this is, if they are other processes each time.
 
     Attributes
     ----------
@@ -84,14 +82,13 @@ class LinkWeather:
         duplicate: float = 0.0,
         latency: Latency | None = None,
         between: LatencyBetween | None = None,
-        life: int = 1,
     ) -> None:
         self._ids = tuple(ids)
         self._index = {node: index for index, node in enumerate(self._ids)}
         self._chance = Chance(seed, self._ids)
         self._duplicate = duplicate
         self._latency, self._between = latency, between
-        self._counts = array("Q", [_LIVES * life]) * len(self._ids)
+        self._counts = array("Q", bytes(8 * len(self._ids)))
         self._changed: list[Callable[[], None]] = []
         self._is_slow = latency is not None or between is not None
         self.lost = [0] * len(self._ids)
@@ -110,6 +107,10 @@ class LinkWeather:
         self._side = None if side is None else frozenset(self._index[n] for n in side)
         for callback in self._changed:
             callback()
+
+    def begin_life(self, src: int, life: int) -> None:
+        """Let a node draw what it drew in no other life, be that of another process."""
+        self._counts[src] = max(self._counts[src], _LIVES * life)
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Have something called whenever conditions have changed."""

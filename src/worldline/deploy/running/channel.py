@@ -1,26 +1,18 @@
 """The channel between a process that runs one node and the one that watches over it.
 
-Each line is an object in JSON with one key, which says what it is.
+Each line is an object in JSON with one key, which says what it is. To the node:
 
-======== =========================================================================
-to the node
-----------------------------------------------------------------------------------
-begin    the node's life begins: its number, the conditions of links, and where scripts
-         stand that go on
-drive    the calls of the workload are made from now on
-links    the conditions of links from now on
-======== =========================================================================
+* ``begin``: its life begins, with the conditions of links, and where scripts stand that go
+  on;
+* ``links``: the conditions of links from now on.
 
-======== =========================================================================
-from it
-----------------------------------------------------------------------------------
-loaded   the system is there; ``begin`` is waited for
-ready    the node is up
-counts   of its node, each second and in the end
-position a script that goes on has come so far
-said     a line for whoever watches
-refused  why it cannot begin, or go on
-======== =========================================================================
+From it:
+
+* ``bound``: it has its journal and its sockets, and waits for ``begin``;
+* ``counts``: of its node, each second and in the end;
+* ``position``: a script that goes on has come so far;
+* ``said``: a line for whoever watches;
+* ``refused``: why it cannot begin, or go on.
 
 When the pipe to the node closes, the node ends: so no process outlives the one that
 watches.
@@ -40,7 +32,7 @@ from typing import Any, Self, TypeAlias, final
 from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
 
-Line: TypeAlias = dict[str, Any]
+ChannelLine: TypeAlias = dict[str, Any]
 
 GRACE_S = 10.0
 """For how long a process may take to end by itself."""
@@ -49,12 +41,12 @@ _ALONE = 3
 """The exit code of a process that nobody watches over any more."""
 
 
-def spelt(line: Line) -> bytes:
+def spelt(line: ChannelLine) -> bytes:
     """Return a line as it is sent."""
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def conditions_to_json(conditions: LinkConditions) -> Line:
+def conditions_to_json(conditions: LinkConditions) -> ChannelLine:
     """Return the conditions of links as they are sent."""
     side = conditions.side
     return {
@@ -64,7 +56,7 @@ def conditions_to_json(conditions: LinkConditions) -> Line:
     }
 
 
-def conditions_of(line: Line, ids: Sequence[NodeId]) -> LinkConditions:
+def conditions_of(line: ChannelLine, ids: Sequence[NodeId]) -> LinkConditions:
     """Return the conditions of links that were sent."""
     named, side = {node.name: node for node in ids}, line["side"]
     return LinkConditions(
@@ -84,8 +76,8 @@ class ParentChannel:
     def __init__(self, lines: int, answers: int) -> None:
         self._lines, self._answers = lines, answers
         self._lock = threading.Lock()
-        self._early: list[Line | None] = []
-        self._hand: Callable[[Line | None], None] | None = None
+        self._early: list[ChannelLine | None] = []
+        self._hand: Callable[[ChannelLine | None], None] | None = None
 
     @classmethod
     def take_over(cls) -> Self:
@@ -102,11 +94,11 @@ class ParentChannel:
             while left:
                 left = left[os.write(self._answers, left) :]
 
-    def listen(self, take: Callable[[Line | None], None]) -> None:
+    def listen(self, take: Callable[[ChannelLine | None], None]) -> None:
         """Have each line taken in the running loop; None is taken when there are no more."""
         loop = asyncio.get_running_loop()
 
-        def hand(line: Line | None) -> None:
+        def hand(line: ChannelLine | None) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(take, line)
 
@@ -124,7 +116,7 @@ class ParentChannel:
         time.sleep(GRACE_S)
         os._exit(_ALONE)
 
-    def _take(self, line: Line | None) -> None:
+    def _take(self, line: ChannelLine | None) -> None:
         with self._lock:
             if self._hand is None:
                 self._early.append(line)

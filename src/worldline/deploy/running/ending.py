@@ -1,4 +1,4 @@
-"""The end of a run as somebody asks for it: Ctrl-C and SIGTERM."""
+"""The end of a run: when its work is done, or somebody asks for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator, Sequence
 from types import FrameType
 from typing import Any, final
 
@@ -14,7 +14,7 @@ from worldline import _command
 
 
 @final
-class Ending:
+class RunEnding:
     """The wish that a run end; the second time it is not waited for.
 
     Handlers of a node may keep the loop busy. So a signal is taken where it comes, and
@@ -77,3 +77,36 @@ class Ending:
         if self.reason:
             _command.quit_at_once()
         self.ask("Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name)
+
+
+async def until_over(
+    ending: RunEnding, ends: Sequence[Awaitable[Any]], beside: Sequence[Awaitable[Any]]
+) -> None:
+    """Wait until somebody asks for the end, or one of some works is done.
+
+    Parameters
+    ----------
+    beside
+        What goes on meanwhile; that it is done ends nothing.
+
+    Raises
+    ------
+    Exception
+        What one of them raises, or what `RunEnding.fail` was told.
+    """
+    enders = {*map(asyncio.ensure_future, (ending.asked(), *ends))}
+    others = {*map(asyncio.ensure_future, beside)}
+    waiting = enders | others
+    try:
+        while not any(one.done() for one in enders):
+            done, waiting = await asyncio.wait(
+                waiting, return_when=asyncio.FIRST_COMPLETED
+            )
+            for one in done:
+                one.result()
+    finally:
+        for one in enders | others:
+            one.cancel()
+        await asyncio.gather(*enders, *others, return_exceptions=True)
+    if ending.error is not None:
+        raise ending.error

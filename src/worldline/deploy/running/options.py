@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 from worldline.model.data.identity import NodeId
 from worldline.options.declaring import Group, VerbOptions, option
@@ -122,7 +122,7 @@ class RunOptions(VerbOptions):
         "loss of power",
         Choice("durable", "always", "never"),
     )
-    on_log_failure: str = option(
+    on_log_failure: Literal["go-on", "stop"] = option(
         "go-on",
         "what a node does whose journal cannot be written; a durable change stops it in "
         "any case",
@@ -148,7 +148,7 @@ class RunOptions(VerbOptions):
         "let nodes listen where others can reach them without a secret or TLS",
         Switch(),
     )
-    on_failure: str = option(
+    on_failure: Literal["stop", "restart"] = option(
         "stop",
         "what becomes of a node whose handler fails: it stops, or starts again after a "
         "second, then two, up to a minute",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,8 @@ class RunPlan:
         What befalls them, and when.
     record
         The folder of the recording; None for none.
+    is_new
+        Whether that folder was made for this run alone.
     run
         What all its journals say.
     """
@@ -55,6 +58,7 @@ class RunPlan:
     latency: Latency | None
     between: LatencyBetween | None
     record: Path | None
+    is_new: bool
     run: str | None
 
     @property
@@ -63,53 +67,61 @@ class RunPlan:
         keep = self.options.keep
         return None if keep is None else keep * _MIB
 
-    def conditions(self) -> LinkConditions:
-        """Return the conditions of the links at the beginning."""
-        return LinkConditions(loss=self.options.loss)
+    def clear(self) -> None:
+        """Remove the folder of the recording, if it was made for it, and holds none."""
+        folder = self.record
+        if folder is not None and self.is_new and not is_recording(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def link_weather(
-        self, life: int = 1, conditions: LinkConditions | None = None
-    ) -> LinkWeather | None:
-        """Return the weather at this host; None if there is none at any time."""
+    def link_weather(self) -> LinkWeather | None:
+        """Return the weather of links at this host; None if there is never any."""
         options = self.options
-        calm = not (options.loss or options.duplicate or self.weather)
-        if (
-            calm
-            and self.latency is None
-            and self.between is None
-            and conditions is None
-        ):
+        is_calm = not (options.loss or options.duplicate or self.weather)
+        if is_calm and self.latency is None and self.between is None:
             return None
         return LinkWeather(
             self.system.ids,
             options.seed,
-            conditions=conditions or self.conditions(),
+            conditions=LinkConditions(loss=options.loss),
             duplicate=options.duplicate,
             latency=self.latency,
             between=self.between,
-            life=life,
         )
 
 
-def plan_of(system: System, target: str | None, options: RunOptions) -> RunPlan:
+def plan_of(
+    system: System,
+    target: str | None,
+    options: RunOptions,
+    *,
+    watched: tuple[NodeId, str] | None = None,
+) -> RunPlan:
     """Return what is to be run.
 
     The folder of the recording is made.
+
+    Parameters
+    ----------
+    watched
+        The one node, and what journals say of the run, where another process has decided
+        all of it.
 
     Raises
     ------
     UsageError
         If options contradict each other, or say nothing of this system.
     """
-    _refuse_contradictions(options)
-    nodes = _nodes(system, options)
+    if watched is None:
+        _refuse_contradictions(options)
+    nodes = _nodes(system, options) if watched is None else watched[:1]
     weather = _weather(system, options)
     latency, function = _latency(system, options)
     _refuse_impossible(system, options, weather)
     cluster = cluster_of(options.cluster, system, insecure=options.insecure)
-    run = cluster.run
+    run = cluster.run if watched is None else watched[1]
     if run is None and not options.node:
         run = secrets.token_hex(8)
+    record = options.record if watched is not None else _folder(system, options)
     return RunPlan(
         system=system,
         target=target,
@@ -119,7 +131,8 @@ def plan_of(system: System, target: str | None, options: RunOptions) -> RunPlan:
         weather=weather,
         latency=latency,
         between=function,
-        record=_folder(system, options),
+        record=None if record is None else Path(record),
+        is_new=watched is None and not options.node,
         run=run,
     )
 

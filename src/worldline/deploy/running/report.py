@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
 from worldline.deploy.counts import NodeCounts
+from worldline.worlds.weather import WeatherEvent
+
+TICK_S = 1.0
+"""Seconds between two times that it is told how far a run is."""
 
 _SUMS = (
     "events",
@@ -62,6 +67,44 @@ class RunProgress:
     events: int
     up: int
     nodes: int
+
+
+TellProgress: TypeAlias = Callable[[RunProgress], None]
+
+
+class CountedNodes(Protocol):
+    """Nodes that are running."""
+
+    def counts(self) -> list[NodeCounts]:
+        """Return the counts of each."""
+
+    def up(self) -> int:
+        """Return how many are up."""
+
+
+async def telling(tell: TellProgress, counted: CountedNodes) -> None:
+    """TellProgress each second how far a run is that begins now."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while True:
+        await asyncio.sleep(TICK_S)
+        counts = counted.counts()
+        tell(
+            RunProgress(
+                seconds=loop.time() - began,
+                events=sum(each.events for each in counts),
+                up=counted.up(),
+                nodes=len(counts),
+            )
+        )
+
+
+class RunOutcome(NamedTuple):
+    """What came of a run: its seconds, counts, and what came of each kind of weather."""
+
+    seconds: float
+    counts: list[NodeCounts]
+    befell: Mapping[WeatherEvent, bool]
 
 
 @final
