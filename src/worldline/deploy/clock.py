@@ -1,5 +1,4 @@
-"""The clock of a host: that of the wall when it was made, and from then on one that only
-goes forward.
+"""The clock of a host: begins with the time of the wall, and goes forward only.
 
 Whoever sets the wall clock meanwhile changes nothing: neither timers, nor times, nor the
 order of events.

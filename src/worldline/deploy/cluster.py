@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias, final
 
 from worldline.deploy.ports import free_ports
+from worldline.deploy.tls import TlsFiles
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.network import Capability, Network, Networks
@@ -22,24 +23,6 @@ LOOPBACK = "127.0.0.1"
 
 LEAST_SECRET = 32
 """Bytes of a secret, at least."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TlsFiles:
-    """The files that TLS needs, in PEM.
-
-    Attributes
-    ----------
-    cert, key
-        What a node shows, and proves with.
-    ca
-        Who must have signed what its peers show.
-    """
-
-    cert: Path
-    key: Path
-    ca: Path
 
 
 @final

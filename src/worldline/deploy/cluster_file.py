@@ -25,9 +25,9 @@ from worldline.deploy.cluster import (
     LEAST_SECRET,
     Address,
     Cluster,
-    TlsFiles,
     address_text,
 )
+from worldline.deploy.tls import TlsFiles
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import InputError
 from worldline.model.system import System

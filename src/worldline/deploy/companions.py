@@ -41,8 +41,10 @@ class Effects(Protocol):
         Those that were set, with their delays, or cancelled with None.
     """
 
-    sends: Sequence[tuple[NodeId, str, Any, bool]]
-    timers: Sequence[tuple[PendingTimer, float | None]]
+    @property
+    def sends(self) -> Sequence[tuple[NodeId, str, Any, bool]]: ...
+    @property
+    def timers(self) -> Sequence[tuple[PendingTimer, float | None]]: ...
 
 
 class Beside(Protocol):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, final
 
 from worldline.deploy.seal import NONCE, TAG, Seal, StreamSeal, nonce
+from worldline.deploy.tls import peer_names
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import (
     LARGEST,
@@ -33,6 +34,9 @@ DIGEST = "digest"
 
 class Owner(Protocol):
     """The one that has connections: `Links`."""
+
+    def opened(self, connection: Connection) -> None:
+        """Take note that a connection is there."""
 
     def greeted(self, connection: Connection) -> None:
         """Take note that both ends have said who they are."""
@@ -119,6 +123,7 @@ class Connection(asyncio.Protocol):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.is_ours:
             self._say_hello()
+        self._owner.opened(self)
 
     def data_received(self, data: bytes) -> None:
         self.heard_at = self._loop.time()
@@ -185,7 +190,8 @@ class Connection(asyncio.Protocol):
 
     def _say_hello(self) -> None:
         """Say who is at this end, to the peer that is known by now."""
-        assert self.peer is not None and self._transport is not None
+        assert self.peer is not None
+        assert self._transport is not None
         self._has_said_hello = True
         packet = self._hello()
         if self._seal is not None:
@@ -210,10 +216,10 @@ class Connection(asyncio.Protocol):
                 break
             packet, first = data[at:end], at
             at = end + tail
-            if self._opening is not None:
-                if not self._opening.opens(packet, data[end:at]):
-                    self._refuse_seal()
-                    return
+            opening = self._opening
+            if opening is not None and not opening.opens(packet, data[end:at]):
+                self._refuse_seal()
+                return
             frame = read(data[begin:end])
             if type(frame) is MessageFrame and self.is_greeted:
                 if (frame.sender, frame.incarnation) != (
@@ -269,6 +275,10 @@ class Connection(asyncio.Protocol):
         ):
             self._refuse_seal()
             return
+        if not self._is_certified(hello.sender):
+            self._owner.refused(self, "its certificate names others", malformed=False)
+            self.abort()
+            return
         self.peer, self.peer_incarnation = hello.sender, hello.incarnation
         if not self._has_said_hello:
             self._say_hello()
@@ -284,6 +294,14 @@ class Connection(asyncio.Protocol):
             self.peer, self._me, theirs[0], mine[0], theirs[1], mine[1]
         )
         self.write([self._hello()])
+
+    def _is_certified(self, peer: int) -> bool:
+        """Say whether the certificate of the other end, if it has one, names a node."""
+        assert self._transport is not None
+        connection = self._transport.get_extra_info("ssl_object")
+        if connection is None:
+            return True
+        return self._codec.vocabulary.nodes[peer].name in peer_names(connection)
 
     def _is_present(self) -> None:
         self.is_greeted = True

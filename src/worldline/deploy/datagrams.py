@@ -16,6 +16,7 @@ from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.outlets import Outlets
+from worldline.deploy.seal import TAG
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import LENGTH, ControlFrame, MessageFrame
 from worldline.trace.json_checks import Malformed
@@ -43,33 +44,38 @@ class DatagramSocket:
 
     def __init__(
         self,
-        loop: asyncio.AbstractEventLoop,
         sock: socket.socket,
+        loop: asyncio.AbstractEventLoop,
         codec: Codec,
         index: int,
+        incarnation: int,
         counts: NodeCounts,
         outlets: Outlets,
     ) -> None:
         self._loop, self._sock, self._codec = loop, sock, codec
-        self._index, self._counts, self._outlets = index, counts, outlets
+        self._index, self._incarnation = index, incarnation
+        self._counts, self._outlets = counts, outlets
         self._seal = outlets.seal
         nodes = range(len(codec.vocabulary.nodes))
         self._marks = [_mark(codec, node) for node in nodes]
-        self._tail = _MARK if self._seal is None else self._seal.size
+        self._tail = _MARK if self._seal is None else TAG
         self._fallback: asyncio.DatagramTransport | None = None
         for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
 
-    async def open(self) -> None:
-        """Begin to take datagrams."""
+    def begin(self) -> None:
+        """Take what comes from now on."""
         try:
-            self._loop.add_reader(self._sock.fileno(), self._drain)
+            self._go_on()
         except NotImplementedError:  # a loop without readers, as on Windows
-            transport, _ = await self._loop.create_datagram_endpoint(
-                lambda: _Fallback(self._take), sock=self._sock
-            )
-            self._fallback = transport
+            self._opening = self._loop.create_task(self._fall_back())
+
+    async def _fall_back(self) -> None:
+        transport, _ = await self._loop.create_datagram_endpoint(
+            lambda: _Fallback(self._take), sock=self._sock
+        )
+        self._fallback = transport
 
     def close(self) -> None:
         """Close the socket."""
@@ -96,6 +102,12 @@ class DatagramSocket:
                     self._loop.call_later(delay, self._send, to, packet)
                 else:
                     self._send(to, packet)
+
+    def control(self, to: int, companion: str, body: bytes) -> None:
+        """Send a control frame."""
+        packet = self._codec.control(self._index, self._incarnation, companion, body)
+        self._counts.control_bytes += len(packet)
+        self._send(to, packet)
 
     # ------------------------------------------------------------------------ inside
 
@@ -165,7 +177,9 @@ class DatagramSocket:
 
     def _refuse(self, address: Any) -> None:
         self._counts.refused += 1
-        why = "wrong secret" if self._seal else "other nodes or messages, or another node"
+        why = (
+            "wrong secret" if self._seal else "other nodes or messages, or another node"
+        )
         self._outlets.refuse(f"{address[0]}:{address[1]}", why)
 
 

@@ -16,13 +16,13 @@ from worldline.deploy.companions import Companion, Instead
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.durable import Lasting, put
+from worldline.deploy.following import Following
 from worldline.deploy.keeping import KeptBack, stopped
 from worldline.deploy.recovery import Restored
 from worldline.deploy.saving import checkpoint_of
 from worldline.deploy.turn import Turn
 from worldline.deploy.undoing import Before
 from worldline.deploy.wire import Wire
-from worldline.model.data.settling import settle_fields
 from worldline.model.events import LOST, UNREACHABLE, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import OpenEnvelope
@@ -32,20 +32,19 @@ from worldline.model.semantics.execute import (
     Failure,
     Result,
     make_context,
+    name_at,
     perform,
 )
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.plain import run_plain
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
-from worldline.trace.journal.checkpoints import pack_checkpoint
+from worldline.trace.journal.checkpoints import NodeCheckpoint, pack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame
 from worldline.trace.journal.records import (
-    AnswersRecord,
     CalledRecord,
     CheckpointRecord,
-    DeltaRecord,
     ErredRecord,
     FailedRecord,
     FateRecord,
@@ -118,12 +117,24 @@ class Life:
         self._now, self._say, self._ended = now, say, ended
         self._companions, self.counts = companions, counts
         self._vets = [one for one in companions if one.vets]
-        self._lasting = Lasting(kind, self.node)
-        rng = random.Random(f"{seed} {self.me.name} {self.incarnation}")  # noqa: S311
+        rng = random.Random(f"{seed} {self.me.name} {self.incarnation}")
         self.door = HostDoor(system, rng, wire.is_full)
         self.door.counter = restored.counter
         self._context = make_context(system, index, self.door)
         self._context.move(self.me, self.node)
+        self._following = Following(
+            system,
+            index,
+            self.incarnation,
+            self.door,
+            Lasting(kind, self.node),
+            self.node,
+            codec=codec,
+            wire=wire,
+            turn=turn,
+            fire=self.fire,
+            counts=counts,
+        )
         self._series = Series()
         self._loop = asyncio.get_running_loop()
         self._named: set[str] = set()
@@ -220,7 +231,7 @@ class Life:
         self._turn.beside(CheckpointRecord(state))
         return state
 
-    def saved(self) -> Any:
+    def saved(self) -> NodeCheckpoint:
         """Return the whole state, to be written down."""
         return checkpoint_of(self, self._wire, self._loop.time())
 
@@ -233,6 +244,15 @@ class Life:
         for companion in self._companions:
             if companion.name == name:
                 companion.heard(self, self.system.ids[peer], body)
+
+    def after(self) -> Restored:
+        """Return the state in which the next life would begin, without a journal."""
+        return Restored(
+            incarnation=self.incarnation + 1,
+            lamport=self.lamport,
+            counter=self.door.counter,
+            durable=self._following.durable,
+        )
 
     def stop(self) -> None:
         """Take nothing more."""
@@ -318,9 +338,7 @@ class Life:
                 self._refuse(number, event, "blocked", instead, put_off)
                 return None
         before = Before(self.kind, self.node) if self._vets else None
-        result = perform(
-            self.system, self.index, self.node, self._context, door, event
-        )
+        result = perform(self.system, self.index, self.node, self._context, door, event)
         if type(result) is Failure:
             self._settle(number, result, event.name)
             return None
@@ -338,81 +356,27 @@ class Life:
         return result
 
     def _settle(self, number: int, result: Result | Failure, name: str) -> None:
-        """Let follow what a handler has done."""
+        """Let follow what a handler has done, or end with its failure."""
         if type(result) is Failure:
-            self._fail(number, result)
+            said = result.kind, result.name, result.where, result.message
+            self._turn.note(FailedRecord(number, *said))
+            self._end(result)
             return
-        door, turn, node = self.door, self._turn, self.node
-        if result is not Result.HANDLED:
-            turn.note(FateRecord(number, result.value, ""))
-        settle_fields(node.__dict__)
-        refused = self._send(door.sends) if door.sends else ()
-        if door.timers:
-            self._set_timers(door)
-        if door.choices or door.clock_read or refused:
-            clock = door.clock if door.clock_read else None
-            turn.note(AnswersRecord(number, tuple(door.choices), clock, refused))
-        if self._lasting or door.next_number is not None:
-            self._note_changes(number, door)
-        clock_now = self._now()
+        door = self.door
+        numbers = self._extensions() if self._watching and door.sends else None
+        self._following.settle(number, result, self.lamport, numbers)
         assert door.clock is not None
-        if clock_now - door.clock > SLOW_S and name not in self._named:
+        took = self._now() - door.clock
+        if took > SLOW_S and name not in self._named:
             self._named.add(name)
-            took = clock_now - door.clock
-            what = f"{self.kind.cls.__name__}.{name} at {self.me}"
+            what = f"{name_at(self.kind, name)} at {self.me}"
             self._say(f"{what} took {took:.2f} s; all else of its host waited")
-
-    def _send(self, sends: list[tuple[Any, str, Any, bool]]) -> tuple[int, ...]:
-        """Give what was sent to the turn; return which of the sends were refused."""
-        system, packet = self.system, self._codec.packet
-        index, put, extensions = system.index, self._wire.put, None
-        if self._watching:
-            extensions = self._extensions()
-        refused: tuple[int, ...] = ()
-        for place, (dst, part, message, taken) in enumerate(sends):
-            if not taken:
-                refused = (*refused, place)
-                self.counts.refused += 1
-                continue
-            made = packet(
-                self.index,
-                self.incarnation,
-                self.lamport,
-                place,
-                part,
-                message,
-                extensions,
-            )
-            self.counts.sent += 1
-            put(self._turn.leaving, index[dst], part, message, made)
-        return refused
 
     def _extensions(self) -> dict[int, int] | None:
         numbers: dict[int, int] = {}
         for companion in self._companions:
             numbers |= companion.extensions(self) or {}
         return numbers or None
-
-    def _set_timers(self, door: HostDoor) -> None:
-        pending, call_later = door.pending, self._loop.call_later
-        for timer, after in door.timers:
-            before = pending.pop(timer, None)
-            if before is not None:
-                before[0].cancel()
-            if after is not None:
-                pending[timer] = call_later(after, self.fire, timer), after
-
-    def _note_changes(self, number: int, door: HostDoor) -> None:
-        """Note how durable and ghost fields and the sequence have changed."""
-        changed = self._lasting.changed()
-        if door.next_number is not None:
-            door.counter = door.next_number
-        elif not changed:
-            return
-        turn = self._turn
-        turn.note(DeltaRecord(number, changed, door.counter))
-        if door.next_number is not None or self._lasting.is_durable(changed):
-            turn.is_durable = True
 
     def _refuse(
         self,
@@ -425,27 +389,11 @@ class Life:
         """Let happen instead of an event what a companion wants."""
         self._turn.note(FateRecord(number, fate, instead.value))
         if put_off is not None:
-            timer, after = put_off
-            handle = self._loop.call_later(after, self.fire, timer)
-            self.door.pending[timer] = handle, after
+            self._following.set_timer(*put_off)
         elif instead is Instead.BROKEN and event.peer is not None:
             self._wire.break_connection(self.system.index[event.peer])
-
-    def _fail(self, number: int, failure: Failure) -> None:
-        """End with a handler that failed."""
-        self._turn.note(
-            FailedRecord(
-                number,
-                failure.kind,
-                failure.name,
-                failure.where,
-                failure.message,
-            )
-        )
-        self._end(failure)
 
     def _end(self, why: Failure | BaseException) -> None:
         if self.is_up:
             self.is_up = False
             self._ended(why)
-

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections import deque
 from collections.abc import Sequence
 from typing import final
 
 from worldline.deploy.connection import Connection
 from worldline.deploy.counts import NodeCounts
+from worldline.deploy.link import Link
 from worldline.deploy.outlets import Outlets
 from worldline.model.events import LOST, UNREACHABLE
 from worldline.model.printable import one_line
@@ -29,54 +29,6 @@ _MOST_STRANGERS = 64
 _RETRY_S = 0.005
 _PING = ""
 """The companion that control frames are for which say nothing but that somebody lives."""
-
-
-@final
-class Link:
-    """What a node knows of its connection with one peer.
-
-    Attributes
-    ----------
-    connection
-        The one that is open; None if none is.
-    attempt
-        The one that is being made, and what makes it.
-    queue
-        Packets that wait for it.
-    waiting
-        Messages for the peer that have not left this process.
-    sent, received
-        Messages, since the node's start.
-    """
-
-    __slots__ = (
-        "attempt",
-        "connection",
-        "deadline",
-        "held",
-        "making",
-        "not_before",
-        "queue",
-        "received",
-        "sent",
-        "under_way",
-        "waiting",
-    )
-
-    def __init__(self) -> None:
-        self.connection: Connection | None = None
-        self.attempt: Connection | None = None
-        self.making: asyncio.Task[None] | None = None
-        self.deadline: asyncio.TimerHandle | None = None
-        self.queue: deque[bytes] = deque()
-        self.held: deque[tuple[float, bytes]] = deque()
-        self.waiting = self.under_way = self.sent = self.received = 0
-        self.not_before = 0.0
-
-    @property
-    def is_being_made(self) -> bool:
-        """Whether it will be open, or fail to be, before long."""
-        return self.deadline is not None
 
 
 @final
@@ -94,11 +46,12 @@ class Links:
     ) -> None:
         self._loop, self._codec, self._outlets = loop, codec, outlets
         self._me, self._incarnation, self._counts = index, incarnation, counts
-        self._links = [Link() for _ in codec.vocabulary.nodes]
+        self._links = [Link(peer) for peer in range(len(codec.vocabulary.nodes))]
         self._strangers: set[Connection] = set()
         self._server: asyncio.Server | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._is_over = False
+        self._has_begun = False
         if outlets.weather is not None:
             outlets.weather.on_change(self._release_all)
 
@@ -109,6 +62,12 @@ class Links:
             lambda: self._connection(None), sock=sock, ssl=ssl
         )
         self._plan_sweep()
+
+    def begin(self) -> None:
+        """Take what comes from now on."""
+        self._has_begun = True
+        for stranger in self._strangers:
+            stranger.resume_reading()
 
     def close(self, *, bye: bool) -> None:
         """Close all, with or without a word."""
@@ -177,6 +136,11 @@ class Links:
         )
 
     # ------------------------------------------------------ what connections tell
+
+    def opened(self, connection: Connection) -> None:
+        """Take note that a connection is there; nothing is read before the node begins."""
+        if not self._has_begun:
+            connection.pause_reading()
 
     def greeted(self, connection: Connection) -> None:
         """Take the connection for the one with its peer, unless another is."""
@@ -253,8 +217,7 @@ class Links:
         """Go on writing."""
         for link in self._links:
             if link.connection is connection:
-                link.waiting -= link.under_way
-                link.under_way = 0
+                link.has_written()
                 self._flush(link)
 
     def closed(self, connection: Connection, why: str) -> None:
@@ -295,14 +258,13 @@ class Links:
         link, tls = self._links[peer], self._outlets.tls
         host, port = self._outlets.addresses[peer]
         made = link.attempt = self._connection(peer)
-        name = self._codec.vocabulary.nodes[peer].name
         try:
             await self._loop.create_connection(
                 lambda: made,
                 host,
                 port,
-                ssl=None if tls is None else tls.client(name),
-                server_hostname=None if tls is None else "",
+                ssl=None if tls is None else tls.client,
+                server_hostname=None if tls is None else host,
             )
         except OSError as error:
             if link.attempt is made:
@@ -346,12 +308,7 @@ class Links:
         """Forget the connection with a peer, and what waits for it; let the node hear."""
         link = self._links[peer]
         self._stop_making(link)
-        self._counts.lost += len(link.queue) + len(link.held)
-        # What the present turn has reserved is sent at its end, and connects anew.
-        link.waiting -= len(link.queue) + len(link.held) + link.under_way
-        link.queue.clear()
-        link.held.clear()
-        link.under_way = 0
+        self._counts.lost += link.forget()
         link.connection = None
         if not self._is_over:
             self._outlets.hear(peer, kind, why)
@@ -361,44 +318,23 @@ class Links:
         connection = link.connection
         if connection is None or not (link.queue or link.held):
             return
-        if self._outlets.weather is not None and not by_force:
-            self._hold(link)
-            ready = self._ready(link)
+        weather, now = self._outlets.weather, self._loop.time()
+        if weather is not None and not by_force:
+            for at in link.hold(lambda: weather.hold(self._me, link.peer), now):
+                self._loop.call_at(at, self._flush, link)
+            ready = link.ready(now)
         else:
-            ready = [*(packet for _, packet in link.held), *link.queue]
-            link.held.clear()
-            link.queue.clear()
+            ready = link.all()
         if connection.is_paused and not by_force:
             link.queue.extendleft(reversed(ready))
             return
         if ready:
-            link.sent += len(ready)
-            link.under_way += len(ready)
+            link.writes(len(ready))
             connection.write(ready)
             if not connection.is_paused:
-                link.waiting -= link.under_way
-                link.under_way = 0
+                link.has_written()
 
     # ----------------------------------------------------------------- the weather
-
-    def _hold(self, link: Link) -> None:
-        """Let what was sent wait for as long as the weather says, in its order."""
-        weather, now = self._outlets.weather, self._loop.time()
-        peer = self._links.index(link)
-        while link.queue:
-            delay = weather.hold(self._me, peer)
-            if delay is None:  # cut, until something changes
-                return
-            at = link.not_before = max(link.not_before, now + delay)
-            link.held.append((at, link.queue.popleft()))
-            if at > now:
-                self._loop.call_at(at, self._flush, link)
-
-    def _ready(self, link: Link) -> list[bytes]:
-        now, ready = self._loop.time(), []
-        while link.held and link.held[0][0] <= now:
-            ready.append(link.held.popleft()[1])
-        return ready
 
     def _release_all(self) -> None:
         if not self._is_over:

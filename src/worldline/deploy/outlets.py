@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from ssl import SSLContext
+from typing import NamedTuple, final
 
+from worldline.deploy.seal import Seal
+from worldline.deploy.weather import LinkWeather
 from worldline.trace.journal.frames import MessageFrame
 
 Messages = Sequence[tuple[bytes, MessageFrame]]
 """Messages that came in, each with its packet."""
+
+
+class TlsContexts(NamedTuple):
+    """How connections are protected: those that are accepted, and those that are made."""
+
+    server: SSLContext
+    client: SSLContext
 
 
 @final
@@ -56,7 +66,7 @@ class Outlets:
     seal
         Proves who sent a frame; None where there is no secret.
     tls
-        The contexts for connections that are accepted and made; None for none.
+        How connections are protected; None if they are not.
     """
 
     addresses: list[tuple[str, int]]
@@ -65,9 +75,9 @@ class Outlets:
     heard: Callable[[int, str, bytes], None]
     say: Callable[[str], None]
     is_clogged: Callable[[], bool]
-    weather: Any = None
-    seal: Any = None
-    tls: Any = None
+    weather: LinkWeather | None = None
+    seal: Seal | None = None
+    tls: TlsContexts | None = None
     limits: Limits = Limits()
     refused: dict[str, str] = field(default_factory=dict)
     """Whom a line has been said about, with the reason."""

@@ -1,0 +1,120 @@
+"""What a node knows of its connection with one peer, and what waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import final
+
+from worldline.deploy.connection import Connection
+
+
+@final
+class Link:
+    """What a node knows of its connection with one peer.
+
+    Attributes
+    ----------
+    peer
+        Its index.
+    connection
+        The one that is open; None if none is.
+    attempt
+        The one that is being made, and what makes it.
+    queue
+        Packets that wait for it.
+    waiting
+        Messages for the peer that have not left this process.
+    sent, received
+        Messages, since the node's start.
+    """
+
+    __slots__ = (
+        "attempt",
+        "connection",
+        "deadline",
+        "held",
+        "making",
+        "not_before",
+        "peer",
+        "queue",
+        "received",
+        "sent",
+        "under_way",
+        "waiting",
+    )
+
+    def __init__(self, peer: int) -> None:
+        self.peer = peer
+        self.connection: Connection | None = None
+        self.attempt: Connection | None = None
+        self.making: asyncio.Task[None] | None = None
+        self.deadline: asyncio.TimerHandle | None = None
+        self.queue: deque[bytes] = deque()
+        self.held: deque[tuple[float, bytes]] = deque()
+        self.waiting = self.under_way = self.sent = self.received = 0
+        self.not_before = 0.0
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether it will be open, or fail to be, before long."""
+        return self.deadline is not None
+
+    def hold(self, delay: Callable[[], float | None], now: float) -> list[float]:
+        """Let what is queued wait for as long as the weather says, in its order.
+
+        Parameters
+        ----------
+        delay
+            Returns for how long the next packet is held back; None while nothing goes.
+
+        Returns
+        -------
+        list of float
+            The times at which something is ready, later than now.
+        """
+        times = []
+        while self.queue:
+            seconds = delay()
+            if seconds is None:
+                break
+            at = self.not_before = max(self.not_before, now + seconds)
+            self.held.append((at, self.queue.popleft()))
+            if at > now:
+                times.append(at)
+        return times
+
+    def ready(self, now: float) -> list[bytes]:
+        """Return the packets that have been held back for long enough."""
+        ready = []
+        while self.held and self.held[0][0] <= now:
+            ready.append(self.held.popleft()[1])
+        return ready
+
+    def all(self) -> list[bytes]:
+        """Return all packets that wait."""
+        packets = [*(packet for _, packet in self.held), *self.queue]
+        self.held.clear()
+        self.queue.clear()
+        return packets
+
+    def writes(self, messages: int) -> None:
+        """Note messages that are being written."""
+        self.sent += messages
+        self.under_way += messages
+
+    def has_written(self) -> None:
+        """Note that all that was written has left this process."""
+        self.waiting -= self.under_way
+        self.under_way = 0
+
+    def forget(self) -> int:
+        """Forget what waits; return how many messages did.
+
+        What the present turn has reserved is sent at its end, and connects anew.
+        """
+        lost = len(self.all())
+        self.has_written()
+        self.waiting -= lost
+        return lost
