@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from worldline.deploy.cluster import Cluster, cluster_of
+from worldline.deploy.cluster import Cluster
+from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.loading.loader import function_for, is_function

@@ -113,7 +113,10 @@ def in_loop(
 
 
 async def _apart(
-    plan: RunPlan, ending: RunEnding, say: Callable[[str], None], tell: TellProgress | None
+    plan: RunPlan,
+    ending: RunEnding,
+    say: Callable[[str], None],
+    tell: TellProgress | None,
 ) -> RunOutcome:
     """Run each node in a process of its own."""
     if plan.record is not None:

@@ -19,7 +19,9 @@ from worldline.deploy.running.report import TICK_S
 class WatchedNode:
     """The node of this process: it begins, and goes on, as another process has it."""
 
-    def __init__(self, plan: RunPlan, ending: RunEnding, channel: ParentChannel) -> None:
+    def __init__(
+        self, plan: RunPlan, ending: RunEnding, channel: ParentChannel
+    ) -> None:
         self._plan, self._ending, self._channel = plan, ending, channel
         self._begin: asyncio.Future[ChannelLine | None] = (
             asyncio.get_running_loop().create_future()
