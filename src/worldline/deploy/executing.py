@@ -107,7 +107,7 @@ class Execution:
             index,
             restored.incarnation,
             door,
-            Lasting(self._kind, node),
+            Lasting(self._kind, node, restored.durable or ()),
             node,
             codec=codec,
             wire=wire,

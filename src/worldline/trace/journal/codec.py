@@ -56,6 +56,7 @@ class Codec:
         self.values = Values(vocabulary)
         plans = Plans(vocabulary, self.values, careful=False)
         careful = Plans(vocabulary, self.values, careful=True)
+        self._plans = plans
         self.digest = Digest.of(vocabulary, plans)
         self._nodes, self._parts = len(vocabulary.nodes), frozenset(vocabulary.parts)
         self._spell: dict[type, Callable[[Any], list[Any]]] = {}
@@ -68,6 +69,10 @@ class Codec:
             self._read.append(read)
 
     pack, unpack = staticmethod(pack), staticmethod(unpack)
+
+    def words(self, cls: type) -> dict[str, str]:
+        """Return what each field of a class holds, in words."""
+        return {name: plan.words for name, plan in self._plans.fields(cls)}
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of any plain value."""
