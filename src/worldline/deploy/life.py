@@ -13,7 +13,7 @@ from worldline.deploy.durable import put
 from worldline.deploy.executing import PUT_OFF_S, Execution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
 from worldline.deploy.recovery import Restored
-from worldline.deploy.saving import checkpoint_of
+from worldline.deploy.saving import Saving
 from worldline.deploy.turn import Turn
 from worldline.deploy.wire import Wire
 from worldline.model.data.identity import NodeId
@@ -26,12 +26,10 @@ from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.offers import direct_calls, looking
 from worldline.model.system import System
-from worldline.trace.journal.checkpoints import NodeCheckpoint, pack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame
 from worldline.trace.journal.records import (
     CalledRecord,
-    CheckpointRecord,
     ErredRecord,
     FiredRecord,
     RetriedRecord,
@@ -65,6 +63,8 @@ class Life:
         Runs its events.
     kept
         What waits for guards, and who waits for the node.
+    saving
+        Takes checkpoints of it.
     is_up
         Whether it takes events.
     """
@@ -116,6 +116,7 @@ class Life:
         self._plain_timers = {} if companions else kind.plain_timers
         self._loop = asyncio.get_running_loop()
         self.kept = KeptBack(self)
+        self.saving = Saving(self, codec, wire, turn)
         self.is_up = True
 
     @property
@@ -148,7 +149,7 @@ class Life:
                 for packet, frame in messages:
                     if not self.is_up:
                         return
-                    self._deliver(turn.receive(packet), packet, frame)
+                    self._deliver(packet, frame)
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -205,14 +206,8 @@ class Life:
     # ------------------------------------------------------------ what is asked of it
 
     def checkpoint(self) -> bytes:
-        """Return the whole state, and write it into the journal."""
-        state = pack_checkpoint(self.saved(), self._codec)
-        self._turn.beside(CheckpointRecord(state))
-        return state
-
-    def saved(self) -> NodeCheckpoint:
-        """Return the whole state, to be written down."""
-        return checkpoint_of(self, self._wire, self._loop.time())
+        """Return the whole state; write it into the journal, if that costs little."""
+        return self.saving.take()
 
     def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
         """Send a control frame to the companion of that name beside a peer."""
@@ -242,21 +237,21 @@ class Life:
 
     # ------------------------------------------------------------------------ inside
 
-    def _deliver(self, number: int, packet: bytes, frame: MessageFrame) -> None:
+    def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
         execution = self.execution
+        src, message = self.system.ids[frame.sender], frame.message
+        if frame.extensions:
+            for companion in self._companions:
+                companion.noticed(self, src, frame.extensions)
         if frame.lamport > execution.lamport:
             execution.lamport = frame.lamport
-        src, message = self.system.ids[frame.sender], frame.message
         handler = None if frame.part else self._plain_on.get(type(message))
         if handler is not None:
-            execution.run(number, handler, (src, message))
+            execution.run(self._turn.receive(packet), handler, (src, message))
         else:
-            if frame.extensions:
-                for companion in self._companions:
-                    companion.noticed(self, src, frame.extensions)
             event = delivery(self.me, OpenEnvelope(src, frame.part, message))
-            if execution.happen(self, number, event) is Result.WAITS:
+            if execution.happen(self, packet, event) is Result.WAITS:
                 self.kept.keep(packet, event)
         if self.kept:
             self.kept.look()

@@ -45,6 +45,9 @@ class Setup:
         Where each node listens, by index; filled in where a node has bound a port.
     record
         The folder of the recording; None for none.
+    every
+        Seconds after which a checkpoint is written, once something happens; None for none
+        but at the beginning of a segment.
     returns
         Whether a node whose handler failed comes back.
     stopped
@@ -62,6 +65,7 @@ class Setup:
     tls: TlsContexts | None
     limits: Limits
     companions: Sequence[Companion]
+    every: float | None
     returns: bool
     say: Callable[[str], None]
     stopped: Callable[[NodeId, BaseException | None], None]
@@ -272,8 +276,13 @@ class NodeRunner:
         present = self._present
         if present is None or present.journal is None:
             return
-        if present.journal.needs_checkpoint:
-            present.journal.checkpoint(present.life.saved())
+        journal, saving = present.journal, present.life.saving
+        every = self._setup.every
+        is_due = journal.needs_checkpoint or (
+            every is not None and saving.since >= every
+        )
+        if is_due and (saving.is_cheap or journal.is_overfull):
+            journal.checkpoint(saving.packed())
 
     def _journal_failed(self, error: Exception) -> None:
         self.counts.journal_failure = str(error)
