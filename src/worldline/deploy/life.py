@@ -177,27 +177,18 @@ class Life:
     def call(self, event: Event, answer: asyncio.Future[Any]) -> bool:
         """Take a call, if its guards are true; say whether they are."""
         self.execution.door.answer = None
-        record, result = CalledRecord(event.name, event.payload), None
+        record, arguments = CalledRecord(event.name, event.payload), event.payload
         handler = self._direct.get(event.name)
-        allowed = None if handler is None else self._allows(handler, event.payload)
+        allowed = None if handler is None else self._allows(handler, arguments)
         if allowed is False:
             return False
         if handler is not None and allowed:
-            self._run(record, handler, event.payload)
-            result = Result.HANDLED if self.is_up else None
-        else:
-            result = self._take(record, event)
-        if result is Result.WAITS:
-            return False
-        if result is not None:
-            leaving = self._turn.leaving
-            leaving.answers.append((answer, self.execution.door.answer))
-        elif self.is_up:  # put off
+            self._run(record, handler, arguments, answer)
+            return True
+        result = self._take(record, event, answer=answer)
+        if result is None and self.is_up:  # put off
             self._loop.call_later(PUT_OFF_S, self.kept.make, event, answer)
-        elif not answer.done():
-            answer.set_exception(stopped(self.me))
-            answer.exception()  # perhaps nobody waits any more
-        return True
+        return result is not Result.WAITS
 
     def try_again(self, which: int, event: Event) -> bool:
         """Take a message that waited, by its place; say whether it was its time."""
@@ -256,18 +247,30 @@ class Life:
         if self.kept:
             self.kept.look()
 
-    def _run(self, record: Any, handler: Handler, arguments: tuple[Any, ...]) -> None:
+    def _run(
+        self,
+        record: Any,
+        handler: Handler,
+        arguments: tuple[Any, ...],
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
         """Run a handler of which nothing has to be asked any more."""
         try:
             with self.execution.series:
                 self.execution.run(self._turn.event(record), handler, arguments)
+                if answer is not None:
+                    self._answer(answer)
                 if self.kept:
                     self.kept.look()
         except BaseException as error:
-            self._end(error)
+            self._end(error, answer)
 
     def _take(
-        self, record: Any, event: Event, put_off: PutOff | None = None
+        self,
+        record: Any,
+        event: Event,
+        put_off: PutOff | None = None,
+        answer: asyncio.Future[Any] | None = None,
     ) -> Result | None:
         """Let an event happen that is no new message; return what became of it."""
         if not self.is_up:
@@ -277,10 +280,20 @@ class Life:
             with self.execution.series:
                 result = self.execution.happen(self, record, event, put_off)
                 if result is not Result.WAITS:
+                    if answer is not None and not (result is None and self.is_up):
+                        self._answer(answer)
                     self.kept.look()
         except BaseException as error:
-            self._end(error)
+            self._end(error, answer)
         return result
+
+    def _answer(self, answer: asyncio.Future[Any]) -> None:
+        """Let whoever made a call have its answer at the end of the turn."""
+        if self.is_up:
+            self._turn.leaving.answers.append((answer, self.execution.door.answer))
+        elif not answer.done():
+            answer.set_exception(stopped(self.me))
+            answer.exception()  # perhaps nobody waits any more
 
     def _allows(self, handler: Handler, arguments: tuple[Any, ...]) -> bool | None:
         """Say whether the guard of a call lets it happen; None if that fails."""
@@ -292,7 +305,13 @@ class Life:
         except Exception:
             return None  # and fails again where failures belong
 
-    def _end(self, why: Failure | BaseException) -> None:
+    def _end(
+        self,
+        why: Failure | BaseException,
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
         if self.is_up:
             self.is_up = False
             self._ended(why)
+        if answer is not None:
+            self._answer(answer)

@@ -147,7 +147,7 @@ class NodeRunner:
         self.counts.incarnations = restored.incarnation
         present = self._present = self._make(restored, journal)
         try:
-            await self._open_sockets(present, restored.incarnation)
+            self._open_sockets(present, restored.incarnation)
         except BaseException:
             self._close(None)
             raise
@@ -181,7 +181,7 @@ class NodeRunner:
         present.turn.end()
         await present.turn.settle()
         self._close(reason)
-        await asyncio.sleep(0)  # so that the loop can close what was closed
+        await present.wire.closed()
 
     # ------------------------------------------------------------------------ inside
 
@@ -211,7 +211,7 @@ class NodeRunner:
         )
         return _Present(life, turn, wire, journal)
 
-    async def _open_sockets(self, present: _Present, incarnation: int) -> None:
+    def _open_sockets(self, present: _Present, incarnation: int) -> None:
         setup, index = self._setup, self._index
         life, turn, wire, _ = present
         outlets = Outlets(
@@ -231,7 +231,7 @@ class NodeRunner:
         if any(map(is_of_streams, networks)):
             sock = self._bound(socket.SOCK_STREAM)
             wire.links = Links(*shared)
-            await wire.links.listen(sock)
+            wire.links.listen(sock)
         if not all(map(is_of_streams, networks)):
             sock = self._bound(socket.SOCK_DGRAM)
             wire.socket = DatagramSocket(sock, *shared)
