@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from worldline.model.data.content import Frozen
@@ -12,12 +13,38 @@ from worldline.model.errors import ModelError
 from worldline.model.usercode import activity
 from worldline.model.usercode.user_functions import defined_at, yes_or_no
 
+_SAMPLE = 64
+"""Of so many evaluations of a guard, one is watched where not all are."""
+
+
+@contextlib.contextmanager
+def sampled() -> Iterator[None]:
+    """Watch the first evaluation of each guard, and then few.
+
+    For who makes one run of real time, where each guard is asked once for an event: to
+    look at a node takes longer than most handlers.
+    """
+    before, activity.asked = activity.asked, {}
+    try:
+        yield
+    finally:
+        activity.asked = before
+
+
+def _is_watched(guard: Any) -> bool:
+    asked = activity.asked
+    if asked is None:
+        return True
+    count = asked.get(guard, 0)
+    asked[guard] = count + 1
+    return count % _SAMPLE == 0
+
 
 def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """Return what a guard answers, or no guard, of the handler of this name.
 
     Each evaluation is watched: worlds ask as often as it suits them, so one guard that
-    changes something would be enough for them to disagree.
+    changes something would be enough for them to disagree. See also `sampled`.
 
     Raises
     ------
@@ -26,7 +53,7 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """
     if guard is None:
         return True
-    before = _frozen(service, arguments)
+    before = _frozen(service, arguments) if _is_watched(guard) else None
     activity.guard = name
     try:
         answer = guard(service, *arguments)

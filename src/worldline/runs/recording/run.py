@@ -14,6 +14,7 @@ from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.outcome import as_made
 from worldline.model.system import System
+from worldline.model.usercode.guards import sampled
 from worldline.runs.judging import RunJudge
 from worldline.runs.recording.comparing import RunDivergence, Unlike, shown
 from worldline.runs.recording.happenings import Happening, Lane
@@ -25,6 +26,7 @@ from worldline.runs.recording.rerunning import Rerunning
 from worldline.runs.recording.stepping import RunStep, Stepping
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.worlds.lasting import lasting
 
 
 @final
@@ -141,7 +143,7 @@ class RecordedRun:
         ]
         if survey.is_whole:
             self._kept.begin()
-        with self.stepping.world.series:
+        with lasting(), self.stepping.world.series, sampled():
             self._run(lanes)
         self.seconds += time.perf_counter() - begin
         return [
