@@ -88,13 +88,16 @@ class Series:
 
     What `enter` and `leave` do for each of them is done once where it is the same for
     all: the thread is claimed while the block lasts, and the depth of the stack, where
-    `enter` is called in it, is that of the first time.
+    `enter` is called in it, is that of the first time. Guards are asked along one run,
+    once for an event, so that few of the times are watched.
     """
 
-    __slots__ = ("_claimed", "_depth", "_limit", "_room", "_sampled")
+    __slots__ = ("_asked", "_claimed", "_depth", "_limit", "_outer", "_room")
 
     def __init__(self) -> None:
-        self._claimed = self._sampled = False
+        self._claimed = False
+        self._asked: dict[Any, int] = {}
+        self._outer: dict[Any, int] | None = None
         self._depth = self._limit = self._room = 0
 
     def __enter__(self) -> Series:
@@ -102,7 +105,7 @@ class Series:
         if self._depth > 1:
             return self
         self._claimed = claim()
-        self._sampled, activity.sampling = activity.sampling, True
+        self._outer, activity.asked = activity.asked, self._asked
         self._limit, self._room = sys.getrecursionlimit(), 0
         return self
 
@@ -110,7 +113,7 @@ class Series:
         self._depth -= 1
         if self._depth:
             return
-        activity.sampling = self._sampled
+        activity.asked = self._outer
         if self._claimed:
             release()
 
