@@ -25,6 +25,7 @@ from worldline.trace.journal.records import (
     RetriedRecord,
     StartedRecord,
 )
+from worldline.trace.json_checks import Malformed
 
 _TICKS = (FiredRecord, CalledRecord, ErredRecord, RetriedRecord)
 
@@ -70,7 +71,9 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
     for life in reversed(lives):
         # Each segment begins with a start or a checkpoint, so the last one is enough.
         for file in reversed(life.files):
-            fold, segment = _Fold(codec, lasting), Incarnation(life.number, (file,))
+            is_last = file is life.files[-1] and not file.is_packed
+            segment = Incarnation(life.number, (file,), may_tear=is_last)
+            fold = _Fold(codec, lasting)
             for turn in segment.turns(codec):
                 fold.take(turn)
             torn += segment.torn
@@ -97,7 +100,22 @@ class _Fold:
         self.durable: dict[str, Any] = {}
 
     def take(self, turn: Turn) -> None:
-        """Go on with the next turn."""
+        """Go on with the next turn.
+
+        Raises
+        ------
+        InputError
+            If it holds what is none of the system.
+        """
+        try:
+            self._take(turn)
+        except Malformed as error:
+            raise InputError(
+                f"the journal holds what is none of this system: {error}",
+                remedy="start the node with the source that it ran with",
+            ) from None
+
+    def _take(self, turn: Turn) -> None:
         for record in turn.records:
             kind = type(record)
             if isinstance(record, ReceivedRecord):
@@ -119,7 +137,7 @@ class _Fold:
         for begin, end in split(packets):
             frame = self._codec.frame(packets[begin:end])
             if not isinstance(frame, MessageFrame):
-                raise InputError("a journal holds a packet that is no message")
+                raise Malformed("", "a packet that is no message")
             self.lamport = max(self.lamport, frame.lamport) + 1
 
     def _begin_at(self, record: CheckpointRecord) -> None:

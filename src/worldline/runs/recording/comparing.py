@@ -120,13 +120,39 @@ def compare_fields(kind: NodeType, node: Any, recorded: Mapping[str, Any]) -> No
             raise Unlike(name, shown(value), shown(present))
 
 
-def _field(node: Any, path: str) -> Any:
+def compare_counters(recorded: int | None, present: int) -> None:
+    """Compare where the sequence of a node stands with where it stood.
+
+    Raises
+    ------
+    Unlike
+        If that is elsewhere.
+    """
+    if recorded is not None and recorded != present:
+        raise Unlike("the sequence counter", str(recorded), str(present))
+
+
+def holder_of(node: Any, path: str) -> tuple[dict[str, Any], str]:
+    """Return the fields among which one stands, and its name there.
+
+    Raises
+    ------
+    Unlike
+        If there is no such field.
+    """
+    *parts, name = path.split(".")
     value = node
-    for name in path.split("."):
-        if name not in value.__dict__:
-            raise Unlike(f"the field {path}", "there", "no field of that name")
-        value = value.__dict__[name]
-    return value
+    for part in parts:
+        value = getattr(value, "__dict__", {}).get(part)
+    fields: dict[str, Any] = getattr(value, "__dict__", {})
+    if name not in fields:
+        raise Unlike(f"the field {path}", "there", "no field of that name")
+    return fields, name
+
+
+def _field(node: Any, path: str) -> Any:
+    fields, name = holder_of(node, path)
+    return fields[name]
 
 
 def compare_results(fate: str, failed: Any, result: Result | Failure) -> None:
