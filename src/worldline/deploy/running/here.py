@@ -11,6 +11,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.host import Host, NodeFailed
+from worldline.deploy.running.controlled import controlled
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.plan import RunPlan
 from worldline.deploy.running.report import RunOutcome, TellProgress, telling
@@ -120,10 +121,9 @@ class LocalNodes:
 
     def _is_gone(self, node: NodeId) -> bool:
         """Say whether a node that is down stays so."""
-        counts = self._host.counts(node)
         returns = self._plan.options.on_failure == "restart"
-        has_failed = counts.failure is not None and not returns
-        return node in self._crashed or has_failed or counts.journal_failure is not None
+        journal_failed = self._host.counts(node).journal_failure is not None
+        return not returns or node in self._crashed or journal_failed
 
 
 @contextlib.asynccontextmanager
@@ -154,7 +154,8 @@ async def hosting(
         for node in plan.nodes:
             weather.begin_life(plan.system.index[node], nodes.incarnation(node))
     try:
-        yield host, nodes
+        async with controlled(plan, host, say):
+            yield host, nodes
     finally:
         await host.stop(ending.reason or "stopped")
 

@@ -48,7 +48,6 @@ class Supervisor:
     ) -> None:
         self._plan, self._folder, self._ending = plan, folder, ending
         self._conditions = LinkConditions(loss=plan.options.loss)
-        self._crashed: set[NodeId] = set()
         self._processes = {
             node: NodeProcess(
                 node,
@@ -109,7 +108,6 @@ class Supervisor:
         return self._processes[node].is_up
 
     def crash(self, node: NodeId) -> None:
-        self._crashed.add(node)
         self._processes[node].kill()
 
     async def restart(self, node: NodeId) -> None:
@@ -122,7 +120,6 @@ class Supervisor:
             self._ending.fail(error)
         else:
             process.begin(conditions_to_json(self._conditions))
-            self._crashed.discard(node)
 
     def counts(self) -> list[NodeCounts]:
         """Return the counts of each node."""
@@ -157,7 +154,7 @@ class Supervisor:
 
     async def _over(self, forecast: Forecast) -> None:
         """Wait until every process has ended, and weather will bring none back."""
-        while self.up() or (self._crashed and forecast.may_restart):
+        while self.up() or forecast.may_restart:
             await asyncio.sleep(_LOOK_S)
 
 
@@ -189,4 +186,4 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     if options.insecure:
         yield "--insecure"
     if options.control is not None:
-        yield f"--control={options.control + index}"
+        yield f"--control={options.control and options.control + index}"
