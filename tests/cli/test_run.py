@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -273,3 +274,30 @@ def test_its_help_teaches_and_leaves_out_what_is_its_own():
     assert "at 20s crash a b" in told
     assert "[nodes]" in told
     assert "--watched" not in told
+
+
+def test_a_life_that_cannot_begin_ends_the_run_and_what_was_learned_is_told():
+    port, other = free_ports("127.0.0.1", 2)
+    Path("c.toml").write_text(
+        f'[nodes]\na = "127.0.0.1:{port}"\nb = "127.0.0.1:{other}"\n'
+    )
+    weather = "at 50ms crash a, at 200ms restart a"
+    given = ("--together", "--cluster", "c.toml", "--record", "rec", "--seconds", "20")
+    with socket.socket(type=socket.SOCK_DGRAM) as taken:
+
+        def take() -> None:
+            until_it_records("rec", 2)
+            while True:  # until the crash
+                with contextlib.suppress(OSError):
+                    taken.bind(("127.0.0.1", port))
+                    return
+
+        taking = threading.Thread(target=take)
+        taking.start()
+        result = run("run", "echo.py", *given, "--weather", weather)
+        taking.join()
+    assert result.status == 2
+    said = f"  it ended: a cannot listen at 127.0.0.1:{port}: Address already in use; "
+    assert said in result.out
+    assert "  replay    worldline replay rec echo.py\n" in result.out
+    assert result.out.startswith("loaded\necho: 2 nodes, 0.")

@@ -31,19 +31,36 @@ def test_what_goes_wrong_beside_is_raised():
         raise ValueError("ours")
 
     with pytest.raises(ValueError, match="ours"):
-        run_at_once(_until(lambda _: None, [fail()]))
+        run_at_once(_until([fail()]))
 
 
-async def _until(ask, beside) -> None:
-    ending = RunEnding()
-    asyncio.get_running_loop().call_later(2, ask, ending)
-    await until_over(ending, [asyncio.sleep(9)], beside)
+async def _until(beside) -> None:
+    await until_over(RunEnding(), [asyncio.sleep(9)], beside)
 
 
-def test_what_went_wrong_elsewhere_is_raised():
-    error = wl.UsageError("b cannot start again")
-    with pytest.raises(wl.UsageError, match="b cannot start again"):
-        run_at_once(_until(lambda ending: ending.fail(error), []))
+def test_what_went_wrong_elsewhere_ends_it_and_is_kept():
+    async def go() -> tuple[float, Exception | None]:
+        ending, loop = RunEnding(), asyncio.get_running_loop()
+        loop.call_later(2, ending.fail, wl.UsageError("b cannot start again"))
+        loop.call_later(2, ending.fail, wl.UsageError("it was the first that counts"))
+        await until_over(ending, [asyncio.sleep(9)], [])
+        return loop.time(), ending.error
+
+    time, error = run_at_once(go())
+    assert (time, str(error)) == (2, "b cannot start again")
+
+
+def test_a_misuse_on_the_way_is_kept_and_a_mistake_of_ours_is_raised():
+    async def go(error: Exception) -> Exception | None:
+        ending = RunEnding()
+        with ending.failing():
+            raise error
+        return ending.error
+
+    misuse = wl.ModelError("a field cannot be frozen")
+    assert asyncio.run(go(misuse)) is misuse
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(go(ZeroDivisionError()))
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])

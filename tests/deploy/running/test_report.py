@@ -55,6 +55,9 @@ def test_the_exit_code_tells_failures_from_journals():
     full = replace(FIRST, journal_failure="the disk is full")
     assert report(FIRST, full).exit_code == 2
     assert report(SECOND, full).exit_code == 1
+    ended = replace(report(SECOND), error="b cannot be run: no disk")
+    assert ended.exit_code == 2
+    assert "\n  it ended: b cannot be run: no disk\n" in str(ended)
 
 
 def test_its_text_has_a_line_for_each_node_and_what_to_do_next():
@@ -83,6 +86,7 @@ def test_its_json_has_these_keys():
         "events_per_second",
         "nodes",
         "replay",
+        "error",
         "notes",
     ]
     assert shown["recording"] == "out/idle-run"

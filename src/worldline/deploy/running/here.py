@@ -100,8 +100,9 @@ class LocalNodes:
         try:
             while True:
                 await asyncio.wait([stopped], timeout=_LOOK_S)
-                if stopped.done() and not isinstance(stopped.exception(), NodeFailed):
-                    stopped.result()  # what is wrong with the system as a whole
+                error = stopped.exception() if stopped.done() else None
+                if error is not None and not isinstance(error, NodeFailed):
+                    raise error  # what is wrong with the system as a whole
                 if may_restart() or any(map(self._host.is_up, self._nodes)):
                     if stopped.done():
                         await asyncio.sleep(_LOOK_S)
@@ -181,6 +182,7 @@ async def run_here(
             beside.append(nodes.driver().run())
         if tell is not None:
             beside.append(telling(tell, nodes))
-        await until_over(ending, ends, beside)
+        with ending.failing():
+            await until_over(ending, ends, beside)
         seconds = loop.time() - began
-    return RunOutcome(seconds, nodes.counts(), forecast.befell)
+    return RunOutcome(seconds, nodes.counts(), forecast.befell, ending.error)

@@ -112,7 +112,7 @@ class RunOptions(VerbOptions):
     )
     keep: int | None = option(
         None,
-        "of each journal, the last so many MiB, at least 16 (default: all)",
+        "of each journal the last so many MiB, in pieces of 16 (default: all)",
         Whole(metavar="MB"),
     )
     sync: str = option(

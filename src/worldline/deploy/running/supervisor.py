@@ -8,13 +8,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, final
 
-from worldline.deploy.cluster_file import write_cluster
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.running.channel import conditions_to_json
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.node_process import NodeProcess
-from worldline.deploy.running.plan import RunPlan
+from worldline.deploy.running.plan import CLUSTER, RunPlan
 from worldline.deploy.running.report import RunOutcome, TellProgress, telling
 from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
@@ -68,13 +67,13 @@ class Supervisor:
             If one cannot start.
         """
         plan, loop = self._plan, asyncio.get_running_loop()
-        cluster = self._folder / "cluster.toml"
-        if plan.options.cluster is None:
-            write_cluster(plan.cluster, cluster)
+        plan.write_cluster(self._folder)
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, self)
         began = loop.time()
         try:
             await until_over(self._ending, [self._start()], [])
+            if self._ending.error is not None:
+                raise self._ending.error
             began = loop.time()
             if not self._ending.reason:
                 ends: list[Awaitable[Any]] = [self._over(forecast)]
@@ -83,13 +82,12 @@ class Supervisor:
                 beside: list[Awaitable[Any]] = [forecast.run()]
                 if tell is not None:
                     beside.append(telling(tell, self))
-                await until_over(self._ending, ends, beside)
+                with self._ending.failing():
+                    await until_over(self._ending, ends, beside)
             seconds = loop.time() - began
         finally:
             await asyncio.gather(*(each.end() for each in self._processes.values()))
-        if self._ending.error is not None:
-            raise self._ending.error
-        return RunOutcome(seconds, self.counts(), forecast.befell)
+        return RunOutcome(seconds, self.counts(), forecast.befell, self._ending.error)
 
     # -------------------------------------------------------------- what weather sees
 
@@ -172,7 +170,7 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     yield from ("run", plan.target, WATCHED, f"{index}:{plan.run}")
     for name, text in (options.parameters or {}).items():
         yield from ("-p", f"{name}={text}")
-    cluster = options.cluster or folder / "cluster.toml"
+    cluster = options.cluster or folder / CLUSTER
     yield from ("--cluster", str(cluster))
     yield from ("--record", str(plan.record or folder))
     for name in ("rate", "seed", "loss", "duplicate", "latency", "weather", "keep"):
