@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Sequence
-from typing import Any, Protocol, final
+from typing import Any, Protocol, cast, final
 
 from worldline.deploy.seal import NONCE, TAG, Seal, StreamSeal, nonce
 from worldline.deploy.tls import peer_names
@@ -116,11 +116,11 @@ class Connection(asyncio.Protocol):
     # ------------------------------------------------------------- as asyncio has it
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # The transports of uvloop are none by their class.
+        self._transport = made = cast("asyncio.Transport", transport)
         self.heard_at = self._loop.time()
-        transport.set_write_buffer_limits(high=0)
-        sock = transport.get_extra_info("socket")
+        made.set_write_buffer_limits(high=0)
+        sock = made.get_extra_info("socket")
         if sock is not None:
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
