@@ -48,20 +48,23 @@ class Effects(Protocol):
 
 
 class Beside(Protocol):
-    """The node that a companion stands beside, as the companion sees it.
+    """The node that a companion stands beside, as the companion sees it."""
 
-    Attributes
-    ----------
-    me, incarnation, lamport
-        Which node, which of its lives, and the Lamport time of its last event.
-    node
-        The node object; to be read only.
-    """
+    @property
+    def me(self) -> NodeId:
+        """Which node."""
 
-    me: NodeId
-    incarnation: int
-    lamport: int
-    node: Any
+    @property
+    def incarnation(self) -> int:
+        """Which of its lives."""
+
+    @property
+    def lamport(self) -> int:
+        """The Lamport time of its last event."""
+
+    @property
+    def node(self) -> Any:
+        """The node object; to be read only."""
 
     def checkpoint(self) -> bytes:
         """Return the whole state of the node, and write it into the journal."""

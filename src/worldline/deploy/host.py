@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, Self, final
 
 from worldline.deploy.clock import Clock, anchored
-from worldline.deploy.cluster import LOOPBACK, Cluster, cluster_of
+from worldline.deploy.cluster import LOOPBACK, Cluster
+from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable

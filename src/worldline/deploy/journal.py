@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import final
 
 from worldline._version import __version__
+from worldline.deploy.durable import lasting_words
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later
@@ -178,6 +179,7 @@ class JournalWriter:
             target=None if origin is None else origin.target,
             parameters={} if origin is None else dict(origin.parameters),
             digest=codec.digest.lines,
+            fields=lasting_words(system.types[system.index[node]], codec),
             node=node.name,
             incarnation=restored.incarnation,
             segment=0,

@@ -22,7 +22,7 @@ def checkpoint_of(life: Life, wire: Wire, now: float) -> NodeCheckpoint:
     now
         The time of the event loop, by which timers go.
     """
-    door = life.door
+    door = life.execution.door
     return NodeCheckpoint(
         incarnation=life.incarnation,
         lamport=life.lamport,

@@ -25,6 +25,10 @@ door: Clock | None = None
 guarding: bool = False
 """True while a guard or a property is being evaluated."""
 
+sampling: bool = False
+"""True within a series of executions along one run, where guards are asked so often that
+only some of the times are watched."""
+
 guard: str = ""
 """What the handler is called whose guard is being evaluated."""
 

@@ -91,18 +91,26 @@ class Series:
     `enter` is called in it, is that of the first time.
     """
 
-    __slots__ = ("_claimed", "_limit", "_room")
+    __slots__ = ("_claimed", "_depth", "_limit", "_room", "_sampled")
 
     def __init__(self) -> None:
-        self._claimed = False
-        self._limit = self._room = 0
+        self._claimed = self._sampled = False
+        self._depth = self._limit = self._room = 0
 
     def __enter__(self) -> Series:
+        self._depth += 1
+        if self._depth > 1:
+            return self
         self._claimed = claim()
+        self._sampled, activity.sampling = activity.sampling, True
         self._limit, self._room = sys.getrecursionlimit(), 0
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        activity.sampling = self._sampled
         if self._claimed:
             release()
 

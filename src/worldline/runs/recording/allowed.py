@@ -41,6 +41,8 @@ class Allowed:
     ----------
     reason
         The first thing that the network cannot do; empty if it can do all.
+    unknown
+        Why nobody knows whether it can do what comes; empty if somebody does.
     mail
         The mailboxes of the declared network; None if they are not needed, as on a network
         that can do anything with any message.
@@ -54,7 +56,7 @@ class Allowed:
         self._happen = happen
         self._abilities: dict[tuple[str, type], frozenset[Capability]] = {}
         self._doomed: dict[int, dict[int, Envelope]] = {}
-        self.reason = ""
+        self.reason = self.unknown = ""
         self.mail: list[Mailbox] | None = None
         network = system.network
         able = network.capabilities
@@ -65,6 +67,17 @@ class Allowed:
         ):
             ids = system.ids
             self.mail = [network.mailbox(node, ids) for node in ids]
+
+    def give_up(self, why: str) -> None:
+        """Judge nothing from here on, where it is not known how the network was."""
+        if not self.reason:
+            self.unknown = self.unknown or why
+        self.mail = None
+
+    def begin_amid(self) -> None:
+        """Begin in the midst of a run: how its connections were, nobody knows."""
+        if self.mail is not None:
+            self.give_up("it begins at checkpoints, and not with the first message")
 
     def send(self, me: int, to: int, envelope: Envelope, *, taken: bool) -> None:
         """Take a message that was sent, or refused."""

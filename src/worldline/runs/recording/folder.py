@@ -108,6 +108,10 @@ class _Life:
     partial: bool
 
     @property
+    def number(self) -> int:
+        return self.incarnation.number
+
+    @property
     def torn(self) -> int:
         return self.incarnation.torn
 
