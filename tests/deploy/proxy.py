@@ -14,12 +14,14 @@ import itertools
 import random
 import socket
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import worldline as wl
 from worldline.deploy.cluster import LOOPBACK, Address, Cluster
 from worldline.deploy.ports import free_ports
+from worldline.deploy.tls import TlsFiles
 
 _LINGER_0 = struct.pack("ii", 1, 0)
 _CHUNK = 1 << 16
@@ -68,6 +70,7 @@ class LinkProxy:
         self._cut_after: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._ends: set[asyncio.StreamWriter] = set()
+        self._openers: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
         self._socket: asyncio.DatagramTransport | None = None
 
@@ -104,9 +107,17 @@ class LinkProxy:
     def reset(self) -> int:
         """Reset all connections at both ends; return how many there were."""
         ends, self._ends = self._ends, set()
+        self._openers.clear()
         for end in ends:
             reset(end)
         return len(ends) // 2
+
+    def forsake(self) -> int:
+        """Reset connections at the end that opened them; the other still gets what came."""
+        for end in self._openers:
+            self._ends.discard(end)
+            reset(end)
+        return len(self._openers)
 
     def cut_after(self, count: int) -> None:
         """Reset a connection when so many more bytes have passed, whole frames or not."""
@@ -138,6 +149,7 @@ class LinkProxy:
     ) -> None:
         self.counts["connections"] += 1
         self._ends.add(writer)
+        self._openers.add(writer)
         task = asyncio.create_task(self._join(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -150,14 +162,14 @@ class LinkProxy:
         try:
             there, beyond = await asyncio.open_connection(*self.target)
         except OSError:
-            self._ends.discard(writer)
-            reset(writer)
+            self._finish((writer,), abruptly=True)
             return
         self._ends.add(beyond)
         for end in (writer, beyond):
-            end.get_extra_info("socket").setsockopt(
-                socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
-            )
+            with contextlib.suppress(OSError):  # reset meanwhile
+                end.get_extra_info("socket").setsockopt(
+                    socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+                )
         ends = writer, beyond
         await asyncio.gather(
             self._pump(reader, beyond, ends), self._pump(there, writer, ends)
@@ -179,8 +191,9 @@ class LinkProxy:
                     if self._is_cut(piece, sink):
                         self._finish(ends, abruptly=True)
                         return
-                    sink.write(piece)
-                    await sink.drain()
+                    if not sink.is_closing():  # else nobody is there any more
+                        sink.write(piece)
+                        await sink.drain()
             self._finish(ends, abruptly=False)
         except ConnectionError:  # as it was at one end, so at the other
             self._finish(ends, abruptly=True)
@@ -218,6 +231,7 @@ class LinkProxy:
         self, ends: tuple[asyncio.StreamWriter, ...], *, abruptly: bool
     ) -> None:
         for end in ends:
+            self._openers.discard(end)
             if end in self._ends:
                 self._ends.discard(end)
                 if abruptly:
@@ -248,6 +262,8 @@ class ProxiedCluster:
 
     system: wl.System
     seed: int = 0
+    secret: bytes | None = None
+    tls: Mapping[wl.NodeId, TlsFiles] = field(default_factory=dict)
     addresses: dict[wl.NodeId, Address] = field(default_factory=dict)
     links: dict[tuple[wl.NodeId, wl.NodeId], LinkProxy] = field(default_factory=dict)
 
@@ -273,7 +289,12 @@ class ProxiedCluster:
             for other in self.system.ids
             if other != node
         }
-        return Cluster(addresses={node: self.addresses[node], **addresses}, run="run")
+        return Cluster(
+            addresses={node: self.addresses[node], **addresses},
+            secret=self.secret,
+            tls=self.tls.get(node),
+            run="run",
+        )
 
     def afflict(self, faults: Faults) -> None:
         """Let these happen on all links."""

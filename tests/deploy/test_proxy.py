@@ -188,6 +188,24 @@ def test_a_reset_is_one_at_both_ends():
     assert run(asking)[1].ends == ["reset"]
 
 
+def test_who_was_reset_alone_is_survived_by_what_it_sent():
+    async def asking(proxy: LinkProxy, target: Target) -> None:
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        await until(lambda: target.writers)
+        proxy.silence()
+        writer.write(b"late")
+        await asyncio.sleep(0.01)
+        assert proxy.forsake() == 1
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+        proxy.speak()
+        await until(lambda: target.ends)
+        writer.close()
+
+    _, target = run(asking)
+    assert (target.bytes, target.ends) == (b"late", ["closed"])
+
+
 def test_a_silent_link_says_nothing_and_goes_on_where_it_was():
     async def asking(proxy: LinkProxy, target: Target) -> None:
         _, writer = await asyncio.open_connection(*proxy.address)
