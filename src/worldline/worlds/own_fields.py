@@ -24,6 +24,8 @@ from worldline.worlds.world import Readable
 _AFRESH_EVERY = 1009
 """Of so many times that elements are asked again, one is with nothing read before."""
 
+_UNASKED = object()
+
 
 @final
 class Elsewhere(BaseException):
@@ -56,36 +58,46 @@ class OwnElement(Protocol):
 
 @final
 class OwnReads:
-    """What one element has read of its own node.
+    """What the elements of one node, of all forms, have read of it.
 
     Attributes
     ----------
-    element, function
-        Who has, and what it asks.
     column
         That of the node's fields.
+    node, view
+        The node, and the view of it that all of them look at.
     seen
-        The value of each field that it has read, as it was when last looked at.
+        The value of each field that one of them has read, as it was when last looked at.
+    elements, functions
+        Who has read it, and what each of them asks.
+    is_calm
+        Whether all of them are known and true, so that who says so again changes nothing.
     """
 
-    __slots__ = ("column", "element", "function", "made", "node", "seen")
+    __slots__ = (
+        *("column", "elements", "functions", "is_calm", "node", "seen", "view"),
+    )
 
-    def __init__(
-        self,
-        fields: OwnFields,
-        element: OwnElement,
-        function: Callable[..., Any],
-        index: int,
-    ) -> None:
+    def __init__(self, fields: OwnFields, index: int) -> None:
         system = fields.world.system
-        self.element = element
-        self.function = function
-        self.column = system.layout.first + 3 * index
-        self.node = node = system.ids[index]
-        view = NodeView(system, fields, index, system.types[index])
-        self.made: dict[NodeId, NodeView] = {node: view}
+        self.column = system.layout.local(index)
+        self.node = system.ids[index]
+        self.view = NodeView(system, fields, index, system.types[index])
         # In which the view finds them itself.
-        self.seen: dict[str, Any] = view.__dict__
+        self.seen: dict[str, Any] = self.view.__dict__
+        self.elements: tuple[OwnElement, ...] = ()
+        self.functions: tuple[Callable[..., Any], ...] = ()
+        self.is_calm = False
+
+    def forget(self) -> None:
+        """Forget what was read; all elements have to be asked again."""
+        self.seen.clear()
+        self.spoil()
+
+    def spoil(self) -> None:
+        """Let all elements be asked again in the usual way."""
+        for element in self.elements:
+            element.spoil()
 
 
 @final
@@ -100,16 +112,17 @@ class OwnFields:
     Attributes
     ----------
     pending
-        What may be of another opinion, as fields have changed that it has read.
+        The nodes of which fields have changed that elements have read.
     """
 
     def __init__(self, world: Readable) -> None:
         self.world = world
         self._view = View(world.system, self, world.instruments)
         self._first = world.system.layout.first
-        self._by_column: dict[int, list[OwnReads]] = {}
+        self._by_column: dict[int, OwnReads] = {}
         self._reading: OwnReads
         self._has_left = False
+        self._functions: dict[tuple[Callable[..., Any], ...], Any] = {}
         self.pending: list[OwnReads] = []
         self._settled = 0
 
@@ -117,15 +130,24 @@ class OwnFields:
         self, element: OwnElement, function: Callable[..., Any], index: int
     ) -> OwnReads:
         """Let somebody read the node of an index, and nothing else."""
-        reads = OwnReads(self, element, function, index)
-        self._by_column.setdefault(reads.column, []).append(reads)
+        column = self.world.system.layout.local(index)
+        reads = self._by_column.get(column)
+        if reads is None:
+            reads = self._by_column[column] = OwnReads(self, index)
+        reads.elements += (element,)
+        self._name(reads, (*reads.functions, function))
         return reads
 
-    def leave(self, reads: OwnReads) -> None:
+    def leave(self, reads: OwnReads, element: OwnElement) -> None:
         """Take out who reads other things as well."""
-        self._by_column[reads.column].remove(reads)
+        place = reads.elements.index(element)
+        reads.elements = reads.elements[:place] + reads.elements[place + 1 :]
+        functions = reads.functions
+        self._name(reads, functions[:place] + functions[place + 1 :])
+        if not reads.elements:
+            del self._by_column[reads.column]
 
-    def ask(self, reads: OwnReads) -> Any:
+    def ask(self, reads: OwnReads, function: Callable[..., Any]) -> Any:
         """Return what an element says of its node.
 
         Raises
@@ -135,9 +157,9 @@ class OwnFields:
         """
         self._reading, self._has_left = reads, False
         view = self._view
-        view._made = reads.made
+        view.show(reads.node, reads.view)
         try:
-            said = reads.function(view, reads.node)
+            said = function(view, reads.node)
         except BaseException:
             if self._has_left:
                 raise Elsewhere from None
@@ -146,62 +168,70 @@ class OwnFields:
             raise Elsewhere
         return said
 
-    def look(self, touched: set[int]) -> None:
-        """Note the elements of which a field has changed, in columns that were touched."""
+    def look(self, touched: set[int]) -> bool:
+        """Note the nodes of which a field has changed, in columns that were touched.
+
+        Returns
+        -------
+        bool
+            Whether any has, now or before.
+        """
         # After each event, so that all of it stands here.
         by_column, nodes, first = self._by_column, self.world.nodes, self._first
         for column in touched:
-            if column not in by_column:
+            reads = by_column.get(column)
+            if reads is None:
                 continue
-            live, left = nodes[(column - first) // 3].__dict__, None
-            for reads in by_column[column]:
-                seen, has_changed = reads.seen, False
-                for name, before in seen.items():
-                    value = live[name]
-                    if value is before:
-                        continue
-                    kind = type(value)
-                    if kind not in ITSELF and not is_constant_value(value):
-                        left = [*(left or ()), reads]
+            live, seen = nodes[(column - first) // 3].__dict__, reads.seen
+            has_changed = False
+            for name, before in seen.items():
+                value = live[name]
+                if value is before:
+                    continue
+                kind = type(value)
+                if kind not in ITSELF:
+                    if not is_constant_value(value):
+                        reads.forget()  # whoever reads it still leaves
                         break
-                    seen[name] = value
-                    if not (
-                        kind in ITSELF and kind is type(before) and value == before
-                    ):
-                        has_changed = True
-                else:
-                    if has_changed:
-                        self.pending.append(reads)
-            for reads in left or ():
-                reads.element.leave()
+                    has_changed = True
+                elif kind is not type(before) or value != before:
+                    has_changed = True
+                seen[name] = value
+            else:
+                if has_changed:
+                    self.pending.append(reads)
+        return bool(self.pending)
 
     def settle(self) -> None:
-        """Ask the elements again of which something has changed, in user code.
+        """Ask the elements again of nodes of which something has changed, in user code.
 
-        Most say what they said before, and that is all. The others, and those behind
-        them, are spoilt: their forms ask them.
+        Most say what they said before, and that is all. The others are spoilt: their
+        forms ask them.
         """
         pending, self.pending = self.pending, []
         self._settled = settled = self._settled + 1
         if not settled % _AFRESH_EVERY:
             for reads in pending:
-                reads.seen.clear()
-                reads.element.spoil()
+                reads.forget()
             return
         view, asked = self._view, 0
         try:
             for reads in pending:
-                element = reads.element
-                if not element.is_known:
-                    break
-                clock.execution += 1
                 self._reading, self._has_left = reads, False
-                view._made = reads.made
-                said = reads.function(view, reads.node)
-                if self._has_left:
-                    break
-                if said is not element.held and not element.turn(said):
-                    break
+                # Each node is an execution of its own: many do not make one suspect.
+                clock.execution += 1
+                node, differs = reads.node, None
+                view.show(node, reads.view)
+                if reads.is_calm:
+                    for function in reads.functions:
+                        said = function(view, node)
+                        if said is not True:
+                            differs = reads.functions.index(function), said
+                            break
+                if self._has_left or not reads.is_calm:
+                    self._ask_each(reads)
+                elif differs is not None:
+                    self._ask_each(reads, *differs)
                 asked += 1
         except BaseException as error:
             # What it raises is raised again where somebody needs to know.
@@ -209,7 +239,32 @@ class OwnFields:
                 raise
         finally:
             for reads in pending[0 if activity.stop else asked :]:
-                reads.element.spoil()
+                reads.spoil()
+
+    def _ask_each(self, reads: OwnReads, first: int = 0, said: Any = _UNASKED) -> None:
+        """Ask the elements of a node again, and take what each of them says now.
+
+        Parameters
+        ----------
+        first, said
+            The first that does not say what it said before, and what it says.
+        """
+        view, node = self._view, reads.node
+        asked = zip(reads.elements[first:], reads.functions[first:], strict=True)
+        for element, function in asked:
+            self._has_left = False
+            if said is _UNASKED and element.is_known:
+                clock.execution += 1
+                said = function(view, node)
+            if self._has_left or (said is not element.held and not element.turn(said)):
+                element.spoil()
+            said = _UNASKED
+        reads.is_calm = all(one.is_known and one.held for one in reads.elements)
+
+    def _name(self, reads: OwnReads, functions: tuple[Callable[..., Any], ...]) -> None:
+        """Let a node have functions: most have the same, and one tuple is for all."""
+        reads.functions = self._functions.setdefault(functions, functions)
+        reads.is_calm = False
 
     # -------------------------------------------------------------- as a view's reader
 

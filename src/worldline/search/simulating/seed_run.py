@@ -9,7 +9,6 @@ from typing import final
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.model.gauges import first_instruments, fold
-from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.runs.alarms import Alarms
@@ -211,7 +210,7 @@ class JudgedRun:
                 self._take(count - boots)
             if count >= boots:
                 tally.events = count - boots
-                if self._violates(self._at_once):
+                if self._at_once and self._violates():
                     return
             if tally.events == question.events:
                 tally.bound = None if self._is_due(self._at_once) else "events"
@@ -253,13 +252,13 @@ class JudgedRun:
         self._ticks += 1
         if not self._ticks % _LOOK:
             self._look()
-        if self._violates(self._late) or self._is_due(self._late):
+        if self._violates_late() or self._is_due(self._late):
             return True
         if time < self._question.seconds:
             return False
         # Since the last event nothing has changed but the time.
-        if not self._is_due(self._at_once):
-            self._violates(self._at_once)
+        if not self._is_due(self._at_once) and self._at_once:
+            self._violates()
         return True
 
     def _take(self, step: int) -> None:
@@ -282,7 +281,7 @@ class JudgedRun:
             lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
         if gauges:
-            self._look_again(is_late=False)
+            self._look_again()
             timed, series = simulation.timed_step(lamport), simulation.world.series
             view = self._standing.view
             fold(gauges, self._instruments, timed, view, series, number=step)
@@ -306,16 +305,38 @@ class JudgedRun:
             watch.note()
         return bool(sure)
 
-    def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
-        """Ask what may have changed; say whether a property is violated."""
-        if not asked:
-            return False
-        if asked is self._late:
-            stands = self._look_again(is_late=True).is_as_before()
-        else:
-            stands = self._stands()
+    def _violates(self) -> bool:
+        """Ask, of what is asked after each event, what may have changed with the last.
+
+        Returns
+        -------
+        bool
+            Whether a property is violated.
+        """
+        touched = self.simulation.world.touched
+        stands = self._standing.stands(touched)
+        if self._late:
+            self._touched |= touched
+        touched.clear()
         if stands and not (self._watches and self._is_any_false()):
             return False
+        return self._asks(self._at_once)
+
+    def _violates_late(self) -> bool:
+        """Do the same with what is asked at intervals."""
+        if not self._late:
+            return False
+        late = self._standing_late
+        self._look_again()
+        late.look_again(self._touched)
+        self._touched.clear()
+        stands = late.is_as_before()
+        if stands and not (self._watches and self._is_any_false()):
+            return False
+        return self._asks(self._late)
+
+    def _asks(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
+        """Ask each of them; say whether a property is violated."""
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
             if number in self._watches:
@@ -331,33 +352,13 @@ class JudgedRun:
             self._sort()
         return False
 
-    def _stands(self) -> bool:
-        """Say whether the last event leaves all as it was that is asked after each."""
-        touched, standing = self.simulation.world.touched, self._standing
-        if standing.reads_instruments:
-            touched.add(INSTRUMENTS)
-        stands = standing.stands(touched)
+    def _look_again(self) -> None:
+        """Compare what was read with what is there now, for what is asked at each event."""
+        touched = self.simulation.world.touched
+        self._standing.look_again(touched)
         if self._late:
             self._touched |= touched
         touched.clear()
-        return stands
-
-    def _look_again(self, *, is_late: bool) -> Standing:
-        """Compare what was read with what is there now; return what stands then."""
-        touched, standing = self.simulation.world.touched, self._standing
-        if standing.reads_instruments:
-            touched.add(INSTRUMENTS)  # time has gone on, and gauges may be others
-        standing.look_again(touched)
-        if self._late:
-            self._touched |= touched
-        touched.clear()
-        if not is_late:
-            return standing
-        late = self._standing_late
-        self._touched.add(INSTRUMENTS)
-        late.look_again(self._touched)
-        self._touched.clear()
-        return late
 
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""
