@@ -161,13 +161,15 @@ class JudgedRun:
         ]
         self._late: list[tuple[int, StandingAnswer[bool]]] = []
         self._is_sorted = False
+        self._keep: Callable[[], None] = lambda: None
         self._ticks = 0
         self._is_safety = [p.kind is PropertyKind.SAFETY for p in question.wanted]
 
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        with lasting(), simulation.world.series:
+        with lasting() as keep, simulation.world.series:
+            self._keep = keep
             ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         for number, watch in self._watches.items():
@@ -227,7 +229,7 @@ class JudgedRun:
         """
         simulation, instruments = self.simulation, self._instruments
         while (
-            self._followed
+            self._followed  # so that most runs need no call
             and self._may_be_due()
             and (planned := simulation.planned(until)) is not None
         ):
@@ -239,7 +241,7 @@ class JudgedRun:
                 instruments.time = simulation.now
                 return True
         has_happened = simulation.advance(until)
-        instruments.time = simulation.now
+        instruments.time = simulation.agenda.now
         return has_happened
 
     def _may_be_due(self) -> bool:
@@ -254,6 +256,8 @@ class JudgedRun:
             self._look()
         if self._violates_late() or self._is_due(self._late):
             return True
+        if self._ticks == 1:
+            self._keep()  # all has been asked by now, of all nodes
         if time < self._question.seconds:
             return False
         # Since the last event nothing has changed but the time.
