@@ -94,6 +94,7 @@ class View:
         self._every: Callable[[View, Pure, int], bool] | None
         self._every = getattr(reader, "every", None)
         self._made: dict[NodeId, NodeView] = {}
+        # A reader that looks at one node after the other shows each without a dict.
         self._shown_node: NodeId | None = None
         self._shown: NodeView
         self._of: dict[type, tuple[NodeId, ...]] | None = None
@@ -113,10 +114,6 @@ class View:
             found = tuple(n for n in self._system.ids if isinstance(nodes[n], kind))
             self._of[kind] = found
         return found
-
-    def show(self, node: NodeId, shown: NodeView) -> None:
-        """Show a node, for which its reader has made the view, until it shows another."""
-        self._shown_node, self._shown = node, shown
 
     def __getitem__(self, node: NodeId) -> NodeView:
         if node is self._shown_node:

@@ -62,8 +62,8 @@ class OwnReads:
 
     Attributes
     ----------
-    column
-        That of the node's fields.
+    index, column
+        Those of the node, and of its fields.
     node, view
         The node, and the view of it that all of them look at.
     seen
@@ -75,12 +75,13 @@ class OwnReads:
     """
 
     __slots__ = (
-        *("column", "elements", "functions", "is_calm", "node", "seen", "view"),
+        *("column", "elements", "functions", "index", "is_calm", "node", "seen"),
+        "view",
     )
 
     def __init__(self, fields: OwnFields, index: int) -> None:
         system = fields.world.system
-        self.column = system.layout.local(index)
+        self.index, self.column = index, system.layout.local(index)
         self.node = system.ids[index]
         self.view = NodeView(system, fields, index, system.types[index])
         # In which the view finds them itself.
@@ -119,7 +120,7 @@ class OwnFields:
         self.world = world
         self._view = View(world.system, self, world.instruments)
         self._first = world.system.layout.first
-        self._by_column: dict[int, OwnReads] = {}
+        self._of: dict[int, OwnReads] = {}
         self._reading: OwnReads
         self._has_left = False
         self._functions: dict[tuple[Callable[..., Any], ...], Any] = {}
@@ -130,10 +131,9 @@ class OwnFields:
         self, element: OwnElement, function: Callable[..., Any], index: int
     ) -> OwnReads:
         """Let somebody read the node of an index, and nothing else."""
-        column = self.world.system.layout.local(index)
-        reads = self._by_column.get(column)
+        reads = self._of.get(index)
         if reads is None:
-            reads = self._by_column[column] = OwnReads(self, index)
+            reads = self._of[index] = OwnReads(self, index)
         reads.elements += (element,)
         self._name(reads, (*reads.functions, function))
         return reads
@@ -145,7 +145,7 @@ class OwnFields:
         functions = reads.functions
         self._name(reads, functions[:place] + functions[place + 1 :])
         if not reads.elements:
-            del self._by_column[reads.column]
+            del self._of[reads.index]
 
     def ask(self, reads: OwnReads, function: Callable[..., Any]) -> Any:
         """Return what an element says of its node.
@@ -157,7 +157,7 @@ class OwnFields:
         """
         self._reading, self._has_left = reads, False
         view = self._view
-        view.show(reads.node, reads.view)
+        view._shown_node, view._shown = reads.node, reads.view
         try:
             said = function(view, reads.node)
         except BaseException:
@@ -168,78 +168,81 @@ class OwnFields:
             raise Elsewhere
         return said
 
-    def look(self, touched: set[int]) -> bool:
-        """Note the nodes of which a field has changed, in columns that were touched.
+    def look(self, touched: set[int]) -> None:
+        """Note the nodes of which a field has changed, in columns that were touched."""
+        first, of = self._first, self._of
+        for column in touched if of else ():
+            index, which = divmod(column - first, 3)
+            if not which and index in of and self._has_changed(of[index]):
+                self.pending.append(of[index])
 
-        Returns
-        -------
-        bool
-            Whether any has, now or before.
-        """
-        # After each event, so that all of it stands here.
-        by_column, nodes, first = self._by_column, self.world.nodes, self._first
-        for column in touched:
-            reads = by_column.get(column)
-            if reads is None:
-                continue
-            live, seen = nodes[(column - first) // 3].__dict__, reads.seen
-            has_changed = False
-            for name, before in seen.items():
-                value = live[name]
-                if value is before:
-                    continue
-                kind = type(value)
-                if kind not in ITSELF:
-                    if not is_constant_value(value):
-                        reads.forget()  # whoever reads it still leaves
-                        break
-                    has_changed = True
-                elif kind is not type(before) or value != before:
-                    has_changed = True
-                seen[name] = value
-            else:
-                if has_changed:
-                    self.pending.append(reads)
-        return bool(self.pending)
+    def has_changed(self, index: int) -> bool:
+        """Say whether a field of a node has changed that elements have read."""
+        reads = self._of.get(index)
+        return reads is not None and self._has_changed(reads)
 
     def settle(self) -> None:
-        """Ask the elements again of nodes of which something has changed, in user code.
+        """Ask the elements again of all nodes that are pending, in user code."""
+        pending = self.pending
+        while pending:
+            # Each is an execution of its own: that there are many makes none suspect.
+            clock.execution += 1
+            self._settle(pending.pop())
+
+    def settle_at(self, index: int) -> None:
+        """Ask the elements of one node again, in user code."""
+        self._settle(self._of[index])
+
+    def _has_changed(self, reads: OwnReads) -> bool:
+        # After each event, so that all of it stands here.
+        live, seen = self.world.nodes[reads.index].__dict__, reads.seen
+        has_changed = False
+        for name, before in seen.items():
+            value = live[name]
+            if value is before:
+                continue
+            kind = type(value)
+            if kind not in ITSELF:
+                if not is_constant_value(value):
+                    reads.forget()  # whoever reads it still leaves
+                    return False
+                has_changed = True
+            elif kind is not type(before) or value != before:
+                has_changed = True
+            seen[name] = value
+        return has_changed
+
+    def _settle(self, reads: OwnReads) -> None:
+        """Ask the elements of a node again, of which something has changed.
 
         Most say what they said before, and that is all. The others are spoilt: their
         forms ask them.
         """
-        pending, self.pending = self.pending, []
         self._settled = settled = self._settled + 1
         if not settled % _AFRESH_EVERY:
-            for reads in pending:
-                reads.forget()
+            reads.forget()
             return
-        view, asked = self._view, 0
+        self._reading, self._has_left = reads, False
+        view, node, differs = self._view, reads.node, None
+        view._shown_node, view._shown = node, reads.view
         try:
-            for reads in pending:
-                self._reading, self._has_left = reads, False
-                # Each node is an execution of its own: many do not make one suspect.
-                clock.execution += 1
-                node, differs = reads.node, None
-                view.show(node, reads.view)
-                if reads.is_calm:
-                    for function in reads.functions:
-                        said = function(view, node)
-                        if said is not True:
-                            differs = reads.functions.index(function), said
-                            break
-                if self._has_left or not reads.is_calm:
-                    self._ask_each(reads)
-                elif differs is not None:
-                    self._ask_each(reads, *differs)
-                asked += 1
+            if reads.is_calm:
+                for function in reads.functions:
+                    said = function(view, node)
+                    if said is not True:
+                        differs = reads.functions.index(function), said
+                        break
+            if self._has_left or not reads.is_calm:
+                self._ask_each(reads)
+            elif differs is not None:
+                self._ask_each(reads, *differs)
         except BaseException as error:
+            reads.spoil()
             # What it raises is raised again where somebody needs to know.
             if is_interrupt(error):
                 raise
-        finally:
-            for reads in pending[0 if activity.stop else asked :]:
-                reads.spoil()
+        if activity.stop is not None:
+            reads.spoil()
 
     def _ask_each(self, reads: OwnReads, first: int = 0, said: Any = _UNASKED) -> None:
         """Ask the elements of a node again, and take what each of them says now.

@@ -71,6 +71,9 @@ class Simulation:
         The state after the last event.
     agenda
         What is to come.
+    alone
+        The index of the node of which the last event touched fields, and of no other;
+        None if it may have touched those of others.
     courier
         The messages that are under way.
     """
@@ -96,6 +99,7 @@ class Simulation:
         self._connects = Capability.DISCONNECT in system.network.capabilities
         self._result: Result | Failure = Result.HANDLED
         self._event: Event | None = None
+        self.alone: int | None = None
         self._entry: AgendaEntry | None = None
         self._types = system.types
         self._hidden = system.layout.hidden(0)
@@ -175,7 +179,7 @@ class Simulation:
         self, entry: AgendaEntry, handler: Handler, arguments: tuple[Any, ...]
     ) -> bool:
         """Run a plain handler, and note what follows from it."""
-        self._event, self._entry = None, entry
+        self._event, self._entry, self.alone = None, entry, entry[2]
         world, index, agenda = self.world, entry[2], self.agenda
         result = self._result = world.run(index, handler, arguments, entry[0])
         if type(result) is Failure:
@@ -193,7 +197,7 @@ class Simulation:
         """Let an event happen, if there is one, and note what follows from it."""
         if event is None:
             return False
-        self._event = event
+        self._event, self.alone = event, None
         world, kind, agenda = self.world, event.kind, self.agenda
         if index < 0 or kind is Kind.TRANSPORT_ERROR:
             # Weather is noted at no node, and an error perhaps at the other end.

@@ -189,13 +189,19 @@ class JudgedRun:
         question, simulation, tally = self._question, self.simulation, self.tally
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
+        agenda, instruments = simulation.agenda, self._instruments
         count, tick = 0, 0.0
         until = question.seconds if interval is None else 0.0
         follows = bool(
             question.system.gauges or self._lamport or self._watches or self._sampler
         )
         while True:
-            if not self._advance(until):
+            if self._followed:
+                has_happened = self._advance(until)
+            else:
+                has_happened = simulation.advance(until)
+                instruments.time = agenda.now
+            if not has_happened:
                 if self._is_over(until):
                     return
                 tick += interval or 0.0
@@ -218,9 +224,13 @@ class JudgedRun:
                 tally.bound = None if self._is_due(self._at_once) else "events"
                 return
             if not count % _LOOK:
-                self._look()
-                if not question.wanted:
-                    simulation.world.touched.clear()
+                self._pause()
+
+    def _pause(self) -> None:
+        """Look at time and memory, and forget what was touched if nobody asks for it."""
+        self._look()
+        if not self._late:
+            self.simulation.world.touched.clear()
 
     def _advance(self, until: float) -> bool:
         """Let the next thing happen; say whether anything did before a time was over.
@@ -228,11 +238,7 @@ class JudgedRun:
         Nothing does, either, where something is due before.
         """
         simulation, instruments = self.simulation, self._instruments
-        while (
-            self._followed  # so that most runs need no call
-            and self._may_be_due()
-            and (planned := simulation.planned(until)) is not None
-        ):
+        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
             if planned > simulation.now:
                 instruments.time = math.nextafter(planned, 0.0)
                 if self._is_due(self._at_once):
@@ -285,7 +291,7 @@ class JudgedRun:
             lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
         if gauges:
-            self._look_again()
+            self._standing.look_again(self._take_touched())
             timed, series = simulation.timed_step(lamport), simulation.world.series
             view = self._standing.view
             fold(gauges, self._instruments, timed, view, series, number=step)
@@ -317,11 +323,11 @@ class JudgedRun:
         bool
             Whether a property is violated.
         """
-        touched = self.simulation.world.touched
-        stands = self._standing.stands(touched)
-        if self._late:
-            self._touched |= touched
-        touched.clear()
+        alone, standing = self.simulation.alone, self._standing
+        if alone is not None and not standing.watches.is_used:
+            stands = standing.stands_at(alone)
+        else:
+            stands = standing.stands(self._take_touched())
         if stands and not (self._watches and self._is_any_false()):
             return False
         return self._asks(self._at_once)
@@ -330,11 +336,9 @@ class JudgedRun:
         """Do the same with what is asked at intervals."""
         if not self._late:
             return False
-        late = self._standing_late
-        self._look_again()
-        late.look_again(self._touched)
+        self._take_touched()
+        stands = self._standing_late.stands(self._touched)
         self._touched.clear()
-        stands = late.is_as_before()
         if stands and not (self._watches and self._is_any_false()):
             return False
         return self._asks(self._late)
@@ -356,13 +360,13 @@ class JudgedRun:
             self._sort()
         return False
 
-    def _look_again(self) -> None:
-        """Compare what was read with what is there now, for what is asked at each event."""
-        touched = self.simulation.world.touched
-        self._standing.look_again(touched)
+    def _take_touched(self) -> set[int]:
+        """Return the columns that were touched since somebody took them last."""
+        world = self.simulation.world
+        touched, world.touched = world.touched, set()
         if self._late:
             self._touched |= touched
-        touched.clear()
+        return touched
 
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""
