@@ -78,6 +78,8 @@ def leave(entered: Entered) -> None:
         activity.inside.clear()
 
 
+_set_limit = sys.setrecursionlimit
+
 _NEARER = 2
 """Frames that a handler is nearer to where a series is entered than to `enter`."""
 
@@ -122,23 +124,25 @@ class Series:
         if not self._room:
             room = max(self._limit, HEADROOM)
             self._room = _Stack.depth(mark) + room - _NEARER
-        sys.setrecursionlimit(self._room)
+        _set_limit(self._room)
         # What `divergence.begin` and `beat.begin` do.
         clock.execution += 1
         clock.repeatable = False
         if not clock.counting:
             counted.number += 1
-        number = counted.number
         words[1] = mark
-        words[0] = number
-        activity.stop = beat.known(number, mark) if counted.given_up else None
+        words[0] = number = counted.number
+        if counted.given_up:
+            activity.stop = beat.known(number, mark)
+        elif activity.stop is not None:  # to look takes less than to store
+            activity.stop = None
         activity.running = True
 
     def leave(self) -> None:
         """Note that the user code which was entered has ended."""
         activity.running = False
         words[0] = 0
-        sys.setrecursionlimit(self._limit)
+        _set_limit(self._limit)
 
     def run(self, run: Callable[[], T], mark: int) -> T:
         """Return what user code returns that cannot be run again."""
