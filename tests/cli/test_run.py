@@ -268,12 +268,11 @@ def test_what_is_not_understood_is_refused(given: list[str], said: str):
     assert said in refusal(Result(result.status, "", result.err))
 
 
-def test_its_help_teaches_and_leaves_out_what_is_its_own():
+def test_its_help_teaches():
     told = run("run", "--help").out
     assert "The question: " in told
     assert "at 20s crash a b" in told
     assert "[nodes]" in told
-    assert "--watched" not in told
 
 
 def test_a_life_that_cannot_begin_ends_the_run_and_what_was_learned_is_told():
