@@ -68,6 +68,7 @@ class Supervisor:
         plan.write_cluster(self._folder)
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, self)
         began = loop.time()
+        forecast.begin()
         try:
             await until_over(self._ending, [self._start()], [])
             if self._ending.error is not None:
