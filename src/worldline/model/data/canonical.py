@@ -41,7 +41,7 @@ def in_order(values: Iterable[T]) -> list[T]:
     items = list(values)
     if len(items) < 2:
         return items
-    if set(map(type, items)) <= ITSELF:
+    if ITSELF.issuperset(map(type, items)):
         return sort(items)
     return sorted(items, key=lambda value: order_key(freeze(value)))
 
