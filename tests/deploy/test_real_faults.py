@@ -23,6 +23,7 @@ from tests.deploy.talkers import A, B, C, datagrams, streamed
 import worldline as wl
 from worldline.deploy.cluster import LOOPBACK, Cluster
 from worldline.deploy.ports import free_ports
+from worldline.deploy.seal import TAG
 from worldline.runs.recording.replay import replay_recording
 from worldline.trace.format import read
 
@@ -187,6 +188,62 @@ def test_nodes_that_connect_to_each_other_at_once_lose_nothing(
 
     for seed in range(4):
         asyncio.run(main(tmp_path / str(seed), seed))
+
+
+async def replayed_to(talking: Hosts, node: wl.NodeId, recorded: bytes) -> bytes:
+    """What a node answers to who says once more what was said to it."""
+    at = talking.proxied.addresses[node]
+    reader, writer = await asyncio.open_connection(*at)
+    writer.write(recorded)
+    answer = await asyncio.wait_for(reader.read(), 2)
+    writer.close()
+    return answer
+
+
+def test_a_recorded_connection_that_is_replayed_changes_nothing(tmp_path: Path):
+    async def main() -> None:
+        async with hosts(streamed(), tmp_path, secret=SECRET) as talking:
+            await connected(talking)
+            recorded = bytes(talking.link(A, B).tap)
+            answer = await replayed_to(talking, B, recorded)
+            assert len(answer) < 40  # another connection stands: goodbye
+            await connected(talking, heard=2)
+            assert errors(talking) == (0, 0)
+            talking.of[B].crash(B)
+            await talking.of[B].restart(B)
+            await until(at_ends(talking, 1, 0))
+            answer = await replayed_to(talking, B, recorded)
+            assert len(answer) > 100  # two hellos, since the first may be new
+            assert talking.said == ["b: refused what a sends: wrong secret"]
+            assert talking.state(B).heard == {}
+            await talking.say(B, A)
+            await until(hears(talking, A, {B: 1}))
+            assert errors(talking) == (1, 0)
+
+    asyncio.run(main())
+
+
+def test_who_only_says_hello_again_does_not_keep_a_node_from_connecting(tmp_path: Path):
+    async def main() -> None:
+        async with hosts(streamed(), tmp_path, secret=SECRET) as talking:
+            await connected(talking)
+            recorded = bytes(talking.link(A, B).tap)
+            hello = recorded[: 4 + int.from_bytes(recorded[:4], "big") + TAG]
+            talking.of[B].crash(B)
+            await talking.of[B].restart(B)
+            await until(at_ends(talking, 1, 0))
+            host, port = talking.proxied.addresses[B]
+            _, writer = await asyncio.open_connection(host, port)
+            writer.write(hello)
+            await asyncio.sleep(0.01)
+            await talking.say(B, A, 3)
+            begin = time.monotonic()
+            await until(hears(talking, A, {B: 3}))
+            assert time.monotonic() - begin < SHORT.connect + 0.1
+            assert errors(talking) == (1, 0)
+            writer.close()
+
+    asyncio.run(main())
 
 
 # ----------------------------------------------------------------------- late delivery

@@ -9,6 +9,8 @@ from typing import final
 
 from worldline.deploy.connection import Connection
 
+_MOST_UNPROVED = 3
+
 
 @final
 class Link:
@@ -26,6 +28,8 @@ class Link:
         How many have been made so far.
     coming
         One that the peer is making, as long as it has not proved who it is.
+    unproved
+        How many came in vain since one was open.
     taken
         The last one of the peer's that was the one: its incarnation, and the number.
     queue
@@ -51,6 +55,7 @@ class Link:
         "sent",
         "taken",
         "under_way",
+        "unproved",
         "waiting",
     )
 
@@ -60,7 +65,7 @@ class Link:
         self.attempt: Connection | None = None
         self.attempts = 0
         self.coming: Connection | None = None
-        self.taken = (0, 0)
+        self.taken, self.unproved = (0, 0), 0
         self.making: asyncio.Task[None] | None = None
         self.deadline: asyncio.TimerHandle | None = None
         self.queue: deque[bytes] = deque()
@@ -71,7 +76,9 @@ class Link:
     @property
     def is_being_made(self) -> bool:
         """Whether it will be open, or fail to be, before long."""
-        return self.deadline is not None or self.coming is not None
+        # Whoever replays hellos of the peer must not keep this node from making one.
+        is_coming = self.coming is not None and self.unproved < _MOST_UNPROVED
+        return self.deadline is not None or is_coming
 
     @property
     def waits(self) -> bool:

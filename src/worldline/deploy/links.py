@@ -150,10 +150,7 @@ class Links:
         if self._is_over or not link.is_wanted(connection, self._me, self._incarnation):
             self._strangers.discard(connection)
             return False
-        self._stop_making(link)
-        if link.coming is not None:
-            self._strangers.discard(link.coming)
-            link.coming.abort()
+        self._drop_coming(link)
         link.coming = connection
         return True
 
@@ -170,6 +167,8 @@ class Links:
             return
         else:
             link.attempt = None
+            self._drop_coming(link)
+        link.unproved = 0
         if link.connection is not None:
             link.connection.abort()
             self._lose(peer, LOST, "it connects anew")
@@ -299,6 +298,14 @@ class Links:
             link.making.cancel()
         link.making = None
 
+    def _drop_coming(self, link: Link) -> None:
+        """Forget a connection that the peer, or somebody in its name, began to make."""
+        if link.coming is not None:
+            self._strangers.discard(link.coming)
+            link.coming.abort()
+            link.coming = None
+            link.unproved += 1
+
     def _adopt(self, link: Link, connection: Connection) -> None:
         """Take a connection for the one with its peer."""
         self._stop_making(link)
@@ -315,8 +322,8 @@ class Links:
         elif link.attempt is connection:
             self._lose(peer, UNREACHABLE, why)
         elif link.coming is connection:
-            link.coming = None
-            if link.waits and link.connection is None:
+            self._drop_coming(link)
+            if link.waits and link.connection is None and not link.is_being_made:
                 self._make(peer)
 
     def _lose(self, peer: int, kind: str, why: str) -> None:
