@@ -11,7 +11,7 @@ import contextlib
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Any, Protocol, final
+from typing import Any, Protocol, cast, final
 
 from worldline.deploy.seal import TAG, Seal, StreamSeal, nonce
 from worldline.deploy.tls import peer_names
@@ -65,7 +65,10 @@ class Owner(Protocol):
         """Take note that all that was written has left this process."""
 
     def closed(self, connection: Connection, why: str) -> None:
-        """Take note that the connection is no more."""
+        """Take note that the connection is no more, and not closed from this end."""
+
+    def ended(self, connection: Connection) -> None:
+        """Take note that nothing is left of it, however it came to its end."""
 
 
 @final
@@ -135,11 +138,11 @@ class Connection(asyncio.Protocol):
     # ------------------------------------------------------------- as asyncio has it
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # The transports of uvloop are none by their class.
+        self._transport = made = cast("asyncio.Transport", transport)
         self.heard_at = self._loop.time()
-        transport.set_write_buffer_limits(high=0)
-        sock = transport.get_extra_info("socket")
+        made.set_write_buffer_limits(high=0)
+        sock = made.get_extra_info("socket")
         if sock is not None:
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -170,6 +173,7 @@ class Connection(asyncio.Protocol):
             self._owner.drained(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._owner.ended(self)
         if not self._is_over:
             self._is_over = True
             why = "closed by its other end" if exc is None else _reason(exc)

@@ -108,6 +108,13 @@ class Link:
         known = incarnation, current.number
         return not current.is_ours or offered.peer_knows == known
 
+    def drop_coming(self) -> None:
+        """Close what the peer, or somebody in its name, began to make."""
+        if self.coming is not None:
+            self.coming.abort()
+            self.coming = None
+            self.unproved += 1
+
     def hold(self, delay: Callable[[], float | None], now: float) -> list[float]:
         """Let what is queued wait for as long as the weather says, in its order.
 

@@ -16,15 +16,14 @@ from typing import final
 from worldline.deploy.connection import Connection
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.link import Link
+from worldline.deploy.listener import Listener
 from worldline.deploy.outlets import Outlets
+from worldline.deploy.strangers import Strangers
 from worldline.model.events import LOST, UNREACHABLE
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import SavedConnection
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import ControlFrame, MessageFrame
-
-_MOST_STRANGERS = 64
-"""Connections at most of which the other end has not said who it is."""
 
 _RETRY_S = 0.005
 _PING = ""
@@ -47,19 +46,20 @@ class Links:
         self._loop, self._codec, self._outlets = loop, codec, outlets
         self._me, self._incarnation, self._counts = index, incarnation, counts
         self._links = [Link(peer) for peer in range(len(codec.vocabulary.nodes))]
-        self._strangers: set[Connection] = set()
-        self._server: asyncio.Server | None = None
+        self._strangers = Strangers(loop, outlets.limits.connect, self._expelled)
+        self._open: set[Connection] = set()
+        self._listener: Listener | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._is_over = False
         self._has_begun = False
         if outlets.weather is not None:
             outlets.weather.on_change(self._release_all)
 
-    async def listen(self, sock: socket.socket) -> None:
+    def listen(self, sock: socket.socket) -> None:
         """Take connections that come to a socket, which is bound."""
         ssl = None if self._outlets.tls is None else self._outlets.tls.server
-        self._server = await self._loop.create_server(
-            lambda: self._connection(None), sock=sock, ssl=ssl
+        self._listener = Listener(
+            self._loop, sock, ssl, lambda: self._connection(None), self.ended
         )
         self._plan_sweep()
 
@@ -72,8 +72,8 @@ class Links:
     def close(self, *, bye: bool) -> None:
         """Close all, with or without a word."""
         self._is_over = True
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            self._listener.close()
         if self._sweep is not None:
             self._sweep.cancel()
         for link in self._links:
@@ -88,6 +88,12 @@ class Links:
                 link.connection.abort()
         for stranger in self._strangers:
             stranger.abort()
+
+    async def closed_all(self) -> None:
+        """Wait until the loop has closed what was closed; a second is enough."""
+        end = self._loop.time() + 1.0
+        while self._open and self._loop.time() < end:
+            await asyncio.sleep(0)
 
     # ----------------------------------------------------------------- what is sent
 
@@ -139,7 +145,9 @@ class Links:
 
     def opened(self, connection: Connection) -> None:
         """Take note that a connection is there; nothing is read before the node begins."""
-        if not self._has_begun:
+        if self._is_over:
+            connection.abort()
+        elif not self._has_begun:
             connection.pause_reading()
 
     def welcomes(self, connection: Connection) -> bool:
@@ -148,9 +156,8 @@ class Links:
         assert peer is not None
         link = self._links[peer]
         if self._is_over or not link.is_wanted(connection, self._me, self._incarnation):
-            self._strangers.discard(connection)
             return False
-        self._drop_coming(link)
+        link.drop_coming()
         link.coming = connection
         return True
 
@@ -167,7 +174,7 @@ class Links:
             return
         else:
             link.attempt = None
-            self._drop_coming(link)
+            link.drop_coming()
         link.unproved = 0
         if link.connection is not None:
             link.connection.abort()
@@ -229,8 +236,12 @@ class Links:
 
     def closed(self, connection: Connection, why: str) -> None:
         """Take note that a connection is no more."""
-        self._strangers.discard(connection)
         self._ended(connection, why)
+
+    def ended(self, connection: Connection) -> None:
+        """Take note that nothing is left of a connection."""
+        self._open.discard(connection)
+        self._strangers.discard(connection)
 
     # ------------------------------------------------------------------------ inside
 
@@ -244,19 +255,13 @@ class Links:
             self._incarnation,
             *(() if link is None else (link.peer, link.attempts, link.taken)),
         )
+        self._open.add(made)
         if link is None:
-            if len(self._strangers) >= _MOST_STRANGERS:
-                self._expel(next(iter(self._strangers)))
             self._strangers.add(made)
-            self._loop.call_later(self._outlets.limits.connect, self._expel, made)
         return made
 
-    def _expel(self, connection: Connection) -> None:
-        """Close a connection whose other end has not said, or proved, who it is."""
-        if connection in self._strangers:
-            self._strangers.discard(connection)
-            connection.abort()
-            self._ended(connection, "it has not proved who it is")
+    def _expelled(self, connection: Connection) -> None:
+        self._ended(connection, "it has not proved who it is")
 
     def _make(self, peer: int) -> None:
         link, limit = self._links[peer], self._outlets.limits.connect
@@ -276,7 +281,11 @@ class Links:
                 ssl=None if tls is None else tls.client,
                 server_hostname=None if tls is None else host,
             )
+        except asyncio.CancelledError:
+            self._open.discard(made)
+            raise
         except OSError as error:
+            self._open.discard(made)
             if link.attempt is made:
                 self._lose(peer, UNREACHABLE, (error.strerror or str(error)).lower())
 
@@ -298,14 +307,6 @@ class Links:
             link.making.cancel()
         link.making = None
 
-    def _drop_coming(self, link: Link) -> None:
-        """Forget a connection that the peer, or somebody in its name, began to make."""
-        if link.coming is not None:
-            self._strangers.discard(link.coming)
-            link.coming.abort()
-            link.coming = None
-            link.unproved += 1
-
     def _adopt(self, link: Link, connection: Connection) -> None:
         """Take a connection for the one with its peer."""
         self._stop_making(link)
@@ -322,7 +323,7 @@ class Links:
         elif link.attempt is connection:
             self._lose(peer, UNREACHABLE, why)
         elif link.coming is connection:
-            self._drop_coming(link)
+            link.drop_coming()
             if link.waits and link.connection is None and not link.is_being_made:
                 self._make(peer)
 

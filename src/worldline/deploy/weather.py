@@ -66,11 +66,6 @@ class LinkWeather:
         Of each message; None for nothing but what the network takes.
     between
         Another latency in its place, which depends on the nodes as well.
-
-    Attributes
-    ----------
-    lost
-        How many datagrams were lost, by the index of the sender.
     """
 
     def __init__(
@@ -91,7 +86,6 @@ class LinkWeather:
         self._counts = array("Q", bytes(8 * len(self._ids)))
         self._changed: list[Callable[[], None]] = []
         self._is_slow = latency is not None or between is not None
-        self.lost = [0] * len(self._ids)
         self.conditions = conditions
 
     @property
@@ -126,13 +120,11 @@ class LinkWeather:
         if src == dst:
             return _AT_ONCE
         if self.is_cut(src, dst):
-            self.lost[src] += 1
             return ()
         if not (self._loss or self._duplicate or self._is_slow):
             return _AT_ONCE
         chance, count = self._chance, self._next(src)
         if self._loss > chance.at(Chance.LOSS, src, count):
-            self.lost[src] += 1
             return ()
         first = self._delayed(src, dst, Chance.LATENCY, count)
         if self._duplicate > chance.at(Chance.DUPLICATE, src, count):

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, final
 
 from worldline import _command
+from worldline.model.errors import WorldlineError
 
 
 @final
@@ -48,6 +49,14 @@ class RunEnding:
         """Ask for the end because something went wrong."""
         self.error = self.error or error
         self.ask("an error")
+
+    @contextlib.contextmanager
+    def failing(self) -> Iterator[None]:
+        """Take what this block raises for what is wrong: the run is told of all the same."""
+        try:
+            yield
+        except (WorldlineError, OSError) as error:
+            self.fail(error)
 
     @contextlib.contextmanager
     def listening(self, *, to_keys: bool = True) -> Iterator[None]:
@@ -92,7 +101,7 @@ async def until_over(
     Raises
     ------
     Exception
-        What one of them raises, or what `RunEnding.fail` was told.
+        What one of them raises.
     """
     enders = {*map(asyncio.ensure_future, (ending.asked(), *ends))}
     others = {*map(asyncio.ensure_future, beside)}
@@ -108,5 +117,3 @@ async def until_over(
         for one in enders | others:
             one.cancel()
         await asyncio.gather(*enders, *others, return_exceptions=True)
-    if ending.error is not None:
-        raise ending.error

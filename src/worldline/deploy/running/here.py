@@ -11,6 +11,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.host import Host, NodeFailed
+from worldline.deploy.running.controlled import controlled
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.plan import RunPlan
 from worldline.deploy.running.report import RunOutcome, TellProgress, telling
@@ -99,8 +100,9 @@ class LocalNodes:
         try:
             while True:
                 await asyncio.wait([stopped], timeout=_LOOK_S)
-                if stopped.done() and not isinstance(stopped.exception(), NodeFailed):
-                    stopped.result()  # what is wrong with the system as a whole
+                error = stopped.exception() if stopped.done() else None
+                if error is not None and not isinstance(error, NodeFailed):
+                    raise error  # what is wrong with the system as a whole
                 if may_restart() or any(map(self._host.is_up, self._nodes)):
                     if stopped.done():
                         await asyncio.sleep(_LOOK_S)
@@ -120,10 +122,9 @@ class LocalNodes:
 
     def _is_gone(self, node: NodeId) -> bool:
         """Say whether a node that is down stays so."""
-        counts = self._host.counts(node)
         returns = self._plan.options.on_failure == "restart"
-        has_failed = counts.failure is not None and not returns
-        return node in self._crashed or has_failed or counts.journal_failure is not None
+        journal_failed = self._host.counts(node).journal_failure is not None
+        return not returns or node in self._crashed or journal_failed
 
 
 @contextlib.asynccontextmanager
@@ -154,7 +155,8 @@ async def hosting(
         for node in plan.nodes:
             weather.begin_life(plan.system.index[node], nodes.incarnation(node))
     try:
-        yield host, nodes
+        async with controlled(plan, host, say):
+            yield host, nodes
     finally:
         await host.stop(ending.reason or "stopped")
 
@@ -180,6 +182,7 @@ async def run_here(
             beside.append(nodes.driver().run())
         if tell is not None:
             beside.append(telling(tell, nodes))
-        await until_over(ending, ends, beside)
+        with ending.failing():
+            await until_over(ending, ends, beside)
         seconds = loop.time() - began
-    return RunOutcome(seconds, nodes.counts(), forecast.befell)
+    return RunOutcome(seconds, nodes.counts(), forecast.befell, ending.error)

@@ -143,7 +143,7 @@ class NodeProcess:
         assert process.stdout is not None
         assert process.stdin is not None
         async for line in process.stdout:
-            self._take(json.loads(line))
+            self._take(_parsed(line))
         code = await process.wait()
         process.stdin.close()
         was_up, self._has_begun = self.is_up, False
@@ -165,6 +165,8 @@ class NodeProcess:
                 self._refuse(remedy, what)
             case {"bound": _} if self._bound is not None and not self._bound.done():
                 self._bound.set_result(None)
+            case _:
+                pass
 
     def _refuse(self, remedy: str, what: str) -> None:
         says_who = what.startswith(f"{self.node} ")
@@ -175,6 +177,17 @@ class NodeProcess:
             self._bound.exception()  # perhaps nobody waits any more
         else:
             self._failed(error)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """Return a line of a process; of what somebody else has printed, that it was said."""
+    try:
+        parsed = json.loads(line)
+    except ValueError:
+        parsed = None
+    if isinstance(parsed, dict):
+        return parsed
+    return {"said": line.decode(errors="replace").rstrip()}
 
 
 def _apart() -> dict[str, Any]:

@@ -112,7 +112,7 @@ class RunOptions(VerbOptions):
     )
     keep: int | None = option(
         None,
-        "of each journal, the last so many MiB, at least 16 (default: all)",
+        "of each journal the last so many MiB, in pieces of 16 (default: all)",
         Whole(metavar="MB"),
     )
     sync: str = option(
@@ -156,10 +156,10 @@ class RunOptions(VerbOptions):
     )
     control: int | None = option(
         None,
-        "answer HTTP on this port, on this machine alone: call, state, metrics, crash, "
-        "stop; with a process for each node on this one and those after it, in order; "
-        "needs the extra serve",
-        Whole(metavar="PORT"),
+        "answer HTTP on this port, 0 for any, to whoever of this machine can read the "
+        "file that says where: call, state, metrics, crash, stop; with a process for each "
+        "node on this port and those after it, in order; needs the extra serve",
+        Whole(least=0, metavar="PORT"),
     )
     loop: str = option(
         "asyncio",

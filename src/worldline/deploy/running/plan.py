@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 import shutil
 from collections.abc import Sequence
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.deploy.cluster import Cluster
-from worldline.deploy.cluster_file import cluster_of
+from worldline.deploy.cluster_file import cluster_of, write_cluster
+from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.loading.loader import function_for, is_function
@@ -27,6 +29,9 @@ from worldline.worlds.weather_file import read_weather, weather_of
 _MOST_NAMES = 10_000
 
 _MIB = 1 << 20
+
+CLUSTER = "cluster.toml"
+"""In the folder of a recording: where the nodes were."""
 
 
 @final
@@ -67,6 +72,12 @@ class RunPlan:
         """Bytes of each journal that are kept."""
         keep = self.options.keep
         return None if keep is None else keep * _MIB
+
+    def write_cluster(self, folder: Path) -> None:
+        """Write where the nodes are, if nobody has said it in a file already."""
+        if self.options.cluster is None:
+            cluster = dataclasses.replace(self.cluster, run=self.run)
+            write_cluster(cluster, folder / CLUSTER)
 
     def clear(self) -> None:
         """Remove the folder of the recording, if it was made for it, and holds none."""
@@ -112,6 +123,7 @@ def plan_of(
     UsageError
         If options contradict each other, or say nothing of this system.
     """
+    refuse_undeployable(system)
     if watched is None:
         _refuse_contradictions(options)
     nodes = _nodes(system, options) if watched is None else watched[:1]

@@ -100,11 +100,20 @@ async def telling(tell: TellProgress, counted: CountedNodes) -> None:
 
 
 class RunOutcome(NamedTuple):
-    """What came of a run: its seconds, counts, and what came of each kind of weather."""
+    """What came of a run.
+
+    Attributes
+    ----------
+    befell
+        Whether anything came of each weather event that was due.
+    error
+        What ended it before its time; None if nothing did.
+    """
 
     seconds: float
     counts: list[NodeCounts]
     befell: Mapping[WeatherEvent, bool]
+    error: Exception | None
 
 
 @final
@@ -122,6 +131,8 @@ class RunReport:
         The counts of each.
     replay
         The command that replays it; None if nothing can.
+    error
+        What ended it before its time; None if nothing did.
     notes
         What else is to be known.
     """
@@ -132,6 +143,7 @@ class RunReport:
     seconds: float
     nodes: tuple[NodeCounts, ...]
     replay: str | None
+    error: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -146,10 +158,11 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """1 if a handler failed or a process ended by itself, 2 if a journal failed."""
-        if any(node.failure is not None for node in self.nodes):
+        """1 if a handler failed or a process ended by itself, 2 if it could not go on."""
+        if self.error is None and any(node.failure for node in self.nodes):
             return 1
-        return 2 if any(node.journal_failure is not None for node in self.nodes) else 0
+        journals = [node.journal_failure for node in self.nodes]
+        return 2 if self.error is not None or any(journals) else 0
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the one object of the command."""
@@ -161,6 +174,7 @@ class RunReport:
             "events_per_second": round(self.events_per_second, 1),
             "nodes": [node.to_json() for node in self.nodes],
             "replay": self.replay,
+            "error": self.error,
             "notes": list(self.notes),
         }
 
@@ -179,6 +193,8 @@ class RunReport:
                 yield f"  {node.node} failed: {node.failure}"
             if node.journal_failure is not None:
                 yield f"  {node.node}: its journal failed: {node.journal_failure}"
+        if self.error is not None:
+            yield f"  it ended: {self.error}"
         for note in self.notes:
             yield f"  note: {note}"
         if self.recording is not None:

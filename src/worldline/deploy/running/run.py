@@ -52,6 +52,8 @@ def run_system(
     plan = plan_of(system, target, options)
     try:
         if options.together or options.node:
+            if plan.record is not None:
+                plan.write_cluster(plan.record)
             outcome = in_loop(
                 options.loop, lambda ending: run_here(plan, ending, say=say, tell=tell)
             )
@@ -74,7 +76,7 @@ def run_watched(
 
     async def run(ending: RunEnding) -> RunOutcome:
         counts = await WatchedNode(plan, ending, channel).run()
-        return RunOutcome(0.0, counts, {})
+        return RunOutcome(0.0, counts, {}, None)
 
     return _report(plan, in_loop(options.loop, run, to_keys=False))
 
@@ -147,5 +149,6 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
         seconds=outcome.seconds,
         nodes=tuple(outcome.counts),
         replay=replay_of(record, target) if is_whole and record is not None else None,
+        error=None if outcome.error is None else str(outcome.error),
         notes=tuple(notes),
     )

@@ -8,13 +8,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, final
 
-from worldline.deploy.cluster_file import write_cluster
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.running.channel import conditions_to_json
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.node_process import NodeProcess
-from worldline.deploy.running.plan import RunPlan
+from worldline.deploy.running.plan import CLUSTER, RunPlan
 from worldline.deploy.running.report import RunOutcome, TellProgress, telling
 from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
@@ -48,7 +47,6 @@ class Supervisor:
     ) -> None:
         self._plan, self._folder, self._ending = plan, folder, ending
         self._conditions = LinkConditions(loss=plan.options.loss)
-        self._crashed: set[NodeId] = set()
         self._processes = {
             node: NodeProcess(
                 node,
@@ -69,13 +67,13 @@ class Supervisor:
             If one cannot start.
         """
         plan, loop = self._plan, asyncio.get_running_loop()
-        cluster = self._folder / "cluster.toml"
-        if plan.options.cluster is None:
-            write_cluster(plan.cluster, cluster)
+        plan.write_cluster(self._folder)
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, self)
         began = loop.time()
         try:
             await until_over(self._ending, [self._start()], [])
+            if self._ending.error is not None:
+                raise self._ending.error
             began = loop.time()
             if not self._ending.reason:
                 ends: list[Awaitable[Any]] = [self._over(forecast)]
@@ -84,13 +82,12 @@ class Supervisor:
                 beside: list[Awaitable[Any]] = [forecast.run()]
                 if tell is not None:
                     beside.append(telling(tell, self))
-                await until_over(self._ending, ends, beside)
+                with self._ending.failing():
+                    await until_over(self._ending, ends, beside)
             seconds = loop.time() - began
         finally:
             await asyncio.gather(*(each.end() for each in self._processes.values()))
-        if self._ending.error is not None:
-            raise self._ending.error
-        return RunOutcome(seconds, self.counts(), forecast.befell)
+        return RunOutcome(seconds, self.counts(), forecast.befell, self._ending.error)
 
     # -------------------------------------------------------------- what weather sees
 
@@ -109,7 +106,6 @@ class Supervisor:
         return self._processes[node].is_up
 
     def crash(self, node: NodeId) -> None:
-        self._crashed.add(node)
         self._processes[node].kill()
 
     async def restart(self, node: NodeId) -> None:
@@ -122,7 +118,6 @@ class Supervisor:
             self._ending.fail(error)
         else:
             process.begin(conditions_to_json(self._conditions))
-            self._crashed.discard(node)
 
     def counts(self) -> list[NodeCounts]:
         """Return the counts of each node."""
@@ -157,7 +152,7 @@ class Supervisor:
 
     async def _over(self, forecast: Forecast) -> None:
         """Wait until every process has ended, and weather will bring none back."""
-        while self.up() or (self._crashed and forecast.may_restart):
+        while self.up() or forecast.may_restart:
             await asyncio.sleep(_LOOK_S)
 
 
@@ -175,7 +170,7 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     yield from ("run", plan.target, WATCHED, f"{index}:{plan.run}")
     for name, text in (options.parameters or {}).items():
         yield from ("-p", f"{name}={text}")
-    cluster = options.cluster or folder / "cluster.toml"
+    cluster = options.cluster or folder / CLUSTER
     yield from ("--cluster", str(cluster))
     yield from ("--record", str(plan.record or folder))
     for name in ("rate", "seed", "loss", "duplicate", "latency", "weather", "keep"):
@@ -189,4 +184,4 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     if options.insecure:
         yield "--insecure"
     if options.control is not None:
-        yield f"--control={options.control + index}"
+        yield f"--control={options.control and options.control + index}"

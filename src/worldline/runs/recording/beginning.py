@@ -12,6 +12,7 @@ from worldline.trace.journal.reading import Turn
 from worldline.trace.journal.records import CheckpointRecord, StartedRecord
 
 _NS = 1e-9
+_BEGIN = frozenset({StartedRecord, CheckpointRecord})
 
 
 @final
@@ -112,14 +113,10 @@ class Beginnings:
                     self.began = turn.wall_ns
                 at = clock.at(turn.monotonic_ns, turn.wall_ns)
                 for number, record in enumerate(turn.records):
-                    if isinstance(record, StartedRecord):
-                        first = record.incarnation == 1
-                    elif isinstance(record, CheckpointRecord):
-                        first = False
-                    else:
-                        continue
-                    begin = Beginning(life, place, number, at, first)
-                    self._of[index].append(begin)
+                    if type(record) in _BEGIN:
+                        first = getattr(record, "incarnation", 0) == 1
+                        begin = Beginning(life, place, number, at, first)
+                        self._of[index].append(begin)
                 yield turn
 
     def last_before(self, since: float | None, count: int) -> list[Beginning | None]:

@@ -88,6 +88,10 @@ class Happening(NamedTuple):
     notes: Notes
 
 
+_new_happening = tuple.__new__
+"""Makes one of a million in half of the time that its class takes."""
+
+
 @final
 class Lane:
     """The happenings of one node, in order, to be iterated over once.
@@ -251,7 +255,8 @@ class Lane:
     def _event(self, time: float, kind: Kind, what: Any, notes: Notes) -> Happening:
         self._lamport += 1
         self.events += 1
-        return Happening(self._lamport, self._index, time, kind, what, notes)
+        fields = self._lamport, self._index, time, kind, what, notes
+        return _new_happening(Happening, fields)
 
     def _beside(self, time: float, kind: Any, what: Any) -> Happening:
         return Happening(self._lamport, self._index, time, kind, what, NO_NOTES)

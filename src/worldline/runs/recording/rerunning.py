@@ -119,17 +119,19 @@ class Rerunning:
 
     def _deliver(self, index: int, frame: Any, notes: Notes) -> None:
         steps, allowed = self._steps, self._steps.allowed
-        name = SendName(frame.sender, frame.incarnation, frame.lamport, frame.place)
-        letter = steps.letters.get(name)
+        name: SendName = frame[:4]
+        letter, me = steps.letters.get(name), self._system.ids[index]
         if letter is None:
             envelope = self._unsent(name, frame)
             allowed.give_up(f"nothing says that {envelope.src} sent what arrives")
+            event = concerning(Kind.DELIVER, me, envelope)
         else:
             envelope = self._sent(letter, name, index, frame)
-            allowed.deliver(index, envelope)
-        event = concerning(Kind.DELIVER, self._system.ids[index], envelope)
+            event = concerning(Kind.DELIVER, me, envelope)
+            allowed.deliver(index, event)
         steps.run(index, event, notes)
-        self._let_die(frame.sender)
+        if self._dying:
+            self._let_die(frame.sender)
 
     def _sent(self, letter: Letter, name: SendName, index: int, frame: Any) -> Envelope:
         """Take a message that was sent off its way."""
@@ -153,10 +155,11 @@ class Rerunning:
 
     def _unsent(self, name: SendName, frame: Any) -> Envelope:
         """Return a message that its sender has not sent, as far as anybody knows."""
-        src = self._system.ids[name.sender]
-        if name.sender not in self.unknown and name.lamport > self._since[name.sender]:
+        sender, lamport = frame.sender, frame.lamport
+        src = self._system.ids[sender]
+        if sender not in self.unknown and lamport > self._since[sender]:
             instead = self._steps.vanished(name)
-            instead = instead or f"{src} has no event of Lamport time {name.lamport}"
+            instead = instead or f"{src} has no event of Lamport time {lamport}"
             then = f"{shown(frame.message)} from {src}"
             raise Unlike("the message", then, instead)
         return OpenEnvelope(src, frame.part, frame.message)
@@ -237,7 +240,7 @@ class Rerunning:
 
     def _lose(self, index: int, frame: Any) -> None:
         steps, me = self._steps, self._system.ids[index]
-        name = SendName(frame.sender, frame.incarnation, frame.lamport, frame.place)
+        name: SendName = frame[:4]
         letter = steps.letters.get(name)
         if letter is None:
             self._unsent(name, frame)

@@ -25,6 +25,7 @@ from worldline.runs.recording.rerunning import Rerunning
 from worldline.runs.recording.stepping import RunStep, Stepping
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.worlds.lasting import lasting
 
 
 @final
@@ -141,7 +142,7 @@ class RecordedRun:
         ]
         if survey.is_whole:
             self._kept.begin()
-        with self.stepping.world.series:
+        with lasting(), self.stepping.world.series:
             self._run(lanes)
         self.seconds += time.perf_counter() - begin
         return [

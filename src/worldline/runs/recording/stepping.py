@@ -60,6 +60,10 @@ class RunStep(NamedTuple):
     answers: tuple[tuple[int, bool], ...]
 
 
+_new_step = tuple.__new__
+"""Makes one of a million in half of the time that its class takes."""
+
+
 class Listener(Protocol):
     """Is told of what happens."""
 
@@ -201,8 +205,9 @@ class Stepping:
 
     def receive_early(self, name: SendName, to: int, frame: MessageFrame) -> None:
         """Take what was under way when its sender began."""
-        times = self._receipts[name.sender, name.incarnation].of(*name[2:])
-        src = self.system.ids[name.sender]
+        sender, incarnation, lamport, place = name
+        times = self._receipts[sender, incarnation].of(lamport, place)
+        src = self.system.ids[sender]
         envelope = OpenEnvelope(src, frame.part, frame.message)
         self.letters.put(name, Letter(to, envelope, times))
 
@@ -214,7 +219,7 @@ class Stepping:
 
     def vanished(self, name: SendName) -> str | None:
         """Return what an event sends now that sent a message; None if nobody knows."""
-        return self._vanished.get((name.sender, name.incarnation, name.lamport))
+        return self._vanished.get(name[:3])
 
     # ------------------------------------------------------------------------ inside
 
@@ -251,7 +256,9 @@ class Stepping:
             self.unallowed = max(1, self.steps)
         door, now, lamport = self._door, self.now, self.lamport
         choices, answers = tuple(door.choices), tuple(door.answers)
-        step = RunStep(self.steps, event, choices, now, lamport, result, answers)
+        step = _new_step(
+            RunStep, (self.steps, event, choices, now, lamport, result, answers)
+        )
         self._listener.stepped(step)
 
     def _put_in(self, event: Event) -> None:
@@ -284,7 +291,7 @@ class Stepping:
                 world.post(to, envelope)
             times = 0 if receipts is None else receipts.of(self.lamport, place)
             if times:
-                name = SendName(index, life, self.lamport, place)
+                name = index, life, self.lamport, place
                 self.letters.put(name, Letter(to, envelope, times))
             else:
                 lost.append((to, envelope))

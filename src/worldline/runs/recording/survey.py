@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.runs.recording.beginning import (
     Beginning,
@@ -23,13 +23,8 @@ _PLACES = 20
 """Bits of the place of a send among those of its event."""
 
 
-class SendName(NamedTuple):
-    """The name of a send: whose, in which incarnation and event, and which of its sends."""
-
-    sender: int
-    incarnation: int
-    lamport: int
-    place: int
+SendName: TypeAlias = tuple[int, int, int, int]
+"""The name of a send: whose, in which incarnation and event, and which of its sends."""
 
 
 class Early(NamedTuple):
@@ -120,26 +115,25 @@ class Survey:
 
     def _take(self, index: int, records: Sequence[Any]) -> None:
         for record in records:
-            kind = type(record)
-            if kind is ReceivedRecord:
+            if type(record) is ReceivedRecord:
                 self._note(index, record.packets)
-            elif kind is GapRecord:
+            elif type(record) is GapRecord:
                 self.gapped.add(index)
 
     def _note(self, index: int, packets: bytes) -> None:
+        since, of = self._since, self._of
         for sender, incarnation, lamport, place in self._journals.names(packets):
-            whose = sender, incarnation
-            keys = self._of.get(whose)
+            keys = of.get((sender, incarnation))
             if keys is None:
-                keys = self._of[whose] = array("Q")
+                keys = of[sender, incarnation] = array("Q")
             keys.append(lamport << _PLACES | place)
-            if lamport <= self._since.get(sender, -1):
+            if since and lamport <= since.get(sender, -1):
                 self._note_early(index, packets)
 
     def _note_early(self, index: int, packets: bytes) -> None:
         for frame in self._journals.frames(packets):
-            name = SendName(frame.sender, frame.incarnation, frame.lamport, frame.place)
-            if name.lamport <= self._since.get(name.sender, -1):
+            if frame.lamport <= self._since.get(frame.sender, -1):
+                name: SendName = frame[:4]
                 self._early[name] = Early(name, index, frame)
 
 

@@ -54,9 +54,9 @@ class Codec:
     def __init__(self, system: System) -> None:
         self.vocabulary = vocabulary = Vocabulary(system)
         self.values = Values(vocabulary)
-        plans = Plans(vocabulary, self.values, careful=False)
-        careful = Plans(vocabulary, self.values, careful=True)
-        self._plans = plans
+        constant = Values(vocabulary, constant=True)
+        self._plans = plans = Plans(vocabulary, constant, careful=False)
+        careful = Plans(vocabulary, constant, careful=True)
         self.digest = Digest.of(vocabulary, plans)
         self._nodes, self._parts = len(vocabulary.nodes), frozenset(vocabulary.parts)
         self._spell: dict[type, Callable[[Any], list[Any]]] = {}

@@ -93,46 +93,40 @@ class Incarnation:
             If a segment is missing or damaged, or holds what the system does not know.
         """
         self.torn = 0
-        said = _Said(self)
+        first: JournalHeader | None = None
+        gap, last = "", None
         for before, each in zip((None, *self.files), self.files, strict=False):
             if before is not None and each.segment != before.segment + 1:
-                yield from said.missing(each, partial=partial)
+                gap = _missing(each, partial=partial)
             blocks = self._blocks(each, partial=partial)
-            first = next(iter(blocks), None)
-            if first is not None:
-                said.check(each, parse_header(each.path, first.content))
+            head = next(iter(blocks), None)
+            if head is not None:
+                header = parse_header(each.path, head.content)
+                first = first or header
+                self._check(each, header, first)
+                if gap and last is not None:
+                    yield _gap_behind(last, gap)
+                    gap = ""
                 for block in blocks:
-                    yield said.turn(_turn(each.path, block, codec))
+                    last = _turn(each.path, block, codec)
+                    if gap:  # before the first of all
+                        last.records.insert(0, GapRecord(0, gap))
+                        gap = ""
+                    yield last
             self.torn += blocks.torn
-            if blocks.damage:
-                yield from said.gap(blocks.damage)
+            gap = blocks.damage or gap
+        if gap and last is not None:
+            yield _gap_behind(last, gap)
 
-    def _blocks(self, each: SegmentFile, *, partial: bool) -> Blocks:
-        is_last = each is self.files[-1] and self.may_tear
-        data, is_whole = _contents(each, partial=partial)
-        return Blocks(
-            each.path, data, is_last=is_last, is_short=not is_whole, partial=partial
-        )
-
-
-@final
-class _Said:
-    """What the segments of a life have said so far: their headers have to agree."""
-
-    def __init__(self, life: Incarnation) -> None:
-        self._life = life
-        self._header: JournalHeader | None = None
-        self._last: Turn | None = None
-        self._gap: list[JournalRecord] = []
-
-    def check(self, each: SegmentFile, header: JournalHeader) -> None:
-        """Look at the header of the next segment."""
-        if (header.segment, header.incarnation) != (each.segment, self._life.number):
+    def _check(
+        self, each: SegmentFile, header: JournalHeader, first: JournalHeader
+    ) -> None:
+        """Look at the header of a segment: all of a life have to agree."""
+        if (header.segment, header.incarnation) != (each.segment, self.number):
             raise InputError(
                 f"{each.path} has the name of another segment",
                 remedy="give it back its name",
             )
-        first = self._header = self._header or header
         for what in ("run", "node", "digest"):
             if getattr(header, what) != getattr(first, what):
                 raise InputError(
@@ -140,30 +134,12 @@ class _Said:
                     remedy="put back what was there",
                 )
 
-    def turn(self, turn: Turn) -> Turn:
-        """Return the next turn; if something is missing before the first, it says so."""
-        if self._gap:
-            turn = turn._replace(records=[*self._gap, *turn.records])
-            self._gap = []
-        self._last = turn
-        return turn
-
-    def missing(self, each: SegmentFile, *, partial: bool) -> Iterator[Turn]:
-        """Take note of a segment that is not there."""
-        what = f"{each.path.parent} lacks the segment before {each.path.name}"
-        if not partial:
-            raise InputError(
-                what, remedy="put it back, or --partial goes on behind what is missing"
-            )
-        return self.gap(what)
-
-    def gap(self, what: str) -> Iterator[Turn]:
-        """Yield what says that something is missing: from the last turn on."""
-        gap = GapRecord(0, what)
-        if self._last is None:
-            self._gap = [gap]
-        else:
-            yield self._last._replace(records=[gap])
+    def _blocks(self, each: SegmentFile, *, partial: bool) -> Blocks:
+        is_last = each is self.files[-1] and self.may_tear
+        data, is_whole = _contents(each, partial=partial)
+        return Blocks(
+            each.path, data, is_last=is_last, is_short=not is_whole, partial=partial
+        )
 
 
 @final
@@ -208,6 +184,21 @@ def is_recording(place: Path) -> bool:
     return place.is_dir() and bool(nodes_of(place))
 
 
+def _missing(each: SegmentFile, *, partial: bool) -> str:
+    """Say that the segment before one is not there."""
+    what = f"{each.path.parent} lacks the segment before {each.path.name}"
+    if not partial:
+        raise InputError(
+            what, remedy="put it back, or --partial goes on behind what is missing"
+        )
+    return what
+
+
+def _gap_behind(last: Turn, what: str) -> Turn:
+    """Return a turn that says that from another one on something is missing."""
+    return last._replace(records=[GapRecord(0, what)])
+
+
 def _turn(path: Path, block: Block, codec: Codec) -> Turn:
     try:
         spelt = unpack(block.content)
@@ -216,7 +207,9 @@ def _turn(path: Path, block: Block, codec: Codec) -> Turn:
         monotonic, wall, records = spelt
         if type(monotonic) is not int or type(wall) is not int:
             raise Malformed("", "a turn without its time")
-        return Turn(monotonic, wall, [read(each, codec.values) for each in records])
+        values = codec.values
+        read_all = [read(each, values) for each in records]
+        return tuple.__new__(Turn, (monotonic, wall, read_all))
     except (Malformed, RecursionError) as error:
         raise InputError(
             f"{path} has at byte {block.offset} what is no turn of this system: {error}",

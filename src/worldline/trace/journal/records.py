@@ -248,6 +248,8 @@ def read(spelt: Any, values: Values) -> JournalRecord:
     """
     if type(spelt) is not list or not spelt or type(spelt[0]) is not int:
         raise Malformed("", "no record")
+    if spelt[0] == 1 and len(spelt) == 2 and type(spelt[1]) is bytes:
+        return tuple.__new__(ReceivedRecord, (spelt[1],))  # most are, so quickly
     number, *content = spelt
     if not 0 <= number < len(_KINDS):
         raise Malformed("", "a record of an unknown kind")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -41,6 +42,7 @@ LARGEST_BLOCK = 64 << 20
 """Bytes of a block: a turn is ended before it has more."""
 
 _HEAD = 8
+_head_at = struct.Struct(">II").unpack_from
 _SCANNED = 256 << 20
 """Bytes that are looked through for a whole block behind a damaged one."""
 
@@ -229,14 +231,15 @@ class Blocks:
 
 def _block(data: bytes, at: int) -> bytes | None:
     """Return the content of the block at an offset; None if there is no whole one."""
-    head = data[at : at + _HEAD]
-    if len(head) < _HEAD:
+    begin = at + _HEAD
+    if begin > len(data):
         return None
-    length = int.from_bytes(head[:4], "big")
-    if length > LARGEST_BLOCK or at + _HEAD + length > len(data) or not length:
+    length, checksum = _head_at(data, at)
+    end = begin + length
+    if length > LARGEST_BLOCK or end > len(data) or not length:
         return None
-    content = data[at + _HEAD : at + _HEAD + length]
-    return content if zlib.crc32(content) == int.from_bytes(head[4:], "big") else None
+    content = data[begin:end]
+    return content if zlib.crc32(content) == checksum else None
 
 
 def _has_block_after(data: bytes, at: int) -> bool:
