@@ -40,6 +40,8 @@ class Case(NamedTuple):
     published: float | None = None
 
 
+_LOG = str(Path(__file__).with_name("replicated_log.py"))
+
 CASES = {
     "paxos": Case(
         "zoo:paxos",
@@ -51,6 +53,8 @@ CASES = {
     "lockserver": Case("zoo:lockserver", {}, {}, 3.8),
     "chord": Case("zoo:chord", {}, {}, 4.2),
     "raft": Case("zoo:raft", {}, {}),
+    "log": Case(_LOG, {}, {"rate": 500.0}),
+    "log-udp": Case(_LOG, {"network": "datagrams"}, {"rate": 500.0}),
 }
 
 

@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from worldline.deploy.journal import JournalFailure
     from worldline.deploy.outlets import Limits
     from worldline.deploy.tls import TlsFiles
-    from worldline.deploy.weather import LinkWeather
+    from worldline.deploy.weather import LinkConditions, LinkWeather
     from worldline.engine.native.library import KernelMissing
     from worldline.engine.profile import Profile
     from worldline.engine.schedulers.protocol import Offer, Scheduler, Traits
@@ -146,7 +146,7 @@ _LAZY = {
     "worldline.deploy.journal": ("JournalFailure",),
     "worldline.deploy.outlets": ("Limits",),
     "worldline.deploy.tls": ("TlsFiles",),
-    "worldline.deploy.weather": ("LinkWeather",),
+    "worldline.deploy.weather": ("LinkConditions", "LinkWeather"),
     "worldline.dedalus.problems": ("ProgramError",),
     "worldline.engine.native.library": ("KernelMissing",),
     "worldline.engine.profile": ("Profile",),
@@ -240,6 +240,7 @@ __all__ = [
     "KernelMissing",
     "Kind",
     "Limits",
+    "LinkConditions",
     "LinkWeather",
     "Loss",
     "MessageSet",

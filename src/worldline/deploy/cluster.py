@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias, final
 
 from worldline.deploy.ports import free_ports
@@ -64,6 +62,24 @@ class Cluster:
         }
         return cls(addresses=addresses, run=run)
 
+    def refuse_others(self, system: System) -> None:
+        """Refuse what is a cluster of another system.
+
+        Raises
+        ------
+        UsageError
+            If nodes of the system have no address, or others have one.
+        """
+        missing = [str(node) for node in system.ids if node not in self.addresses]
+        foreign = [str(node) for node in self.addresses if node not in system.index]
+        if missing or foreign:
+            raise UsageError(
+                f"the cluster has no address of {', '.join(missing)}"
+                if missing
+                else f"the cluster has {', '.join(foreign)}, which {system.name} has not",
+                remedy="give each node of the system its address",
+            )
+
     def refuse_open(self, network: Network) -> None:
         """Refuse addresses that others reach where nothing protects what is sent.
 
@@ -115,45 +131,3 @@ def is_loopback(host: str) -> bool:
 def _is_of_streams(network: Network) -> bool:
     members = network.members if isinstance(network, Networks) else (network,)
     return all(Capability.DISCONNECT in member.capabilities for member in members)
-
-
-def cluster_of(
-    given: Cluster | Path | str | None, system: System, *, insecure: bool = False
-) -> Cluster:
-    """Return the cluster that is given: itself, a file, or one on this machine.
-
-    Raises
-    ------
-    UsageError
-        If it is not of this system, or open to others without protection.
-    InputError
-        If the file is none.
-    """
-    if given is None:
-        return Cluster.on_loopback(system)
-    if isinstance(given, Cluster):
-        cluster = given
-        _refuse_others(cluster, system)
-    elif isinstance(given, str | os.PathLike):
-        from worldline.deploy.cluster_file import read_cluster
-
-        cluster = read_cluster(Path(given), system, insecure=insecure)
-    else:
-        raise UsageError(
-            f"cluster is {given!r}, which is no cluster",
-            remedy="give a Cluster, or the path of a TOML file",
-        )
-    cluster.refuse_open(system.network)
-    return cluster
-
-
-def _refuse_others(cluster: Cluster, system: System) -> None:
-    missing = [str(node) for node in system.ids if node not in cluster.addresses]
-    foreign = [str(node) for node in cluster.addresses if node not in system.index]
-    if missing or foreign:
-        raise UsageError(
-            f"the cluster has no address of {', '.join(missing)}"
-            if missing
-            else f"the cluster has {', '.join(foreign)}, which {system.name} has not",
-            remedy="give each node of the system its address",
-        )

@@ -29,7 +29,7 @@ from worldline.deploy.cluster import (
 )
 from worldline.deploy.tls import TlsFiles
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import InputError
+from worldline.model.errors import InputError, UsageError
 from worldline.model.system import System
 
 _MOST_BYTES = 16 << 20
@@ -39,6 +39,34 @@ _KEYS = ("nodes", "secret", "secret_file", "tls", "run")
 _TLS = ("cert", "key", "ca")
 
 _LIKE = 'write, under [nodes], a line for each node: a = "127.0.0.1:7000"'
+
+
+def cluster_of(
+    given: Cluster | Path | str | None, system: System, *, insecure: bool = False
+) -> Cluster:
+    """Return the cluster that is given: itself, a file, or one on this machine.
+
+    Raises
+    ------
+    UsageError
+        If it is not of this system, or open to others without protection.
+    InputError
+        If the file is none.
+    """
+    if given is None:
+        return Cluster.on_loopback(system)
+    if isinstance(given, Cluster):
+        cluster = given
+        cluster.refuse_others(system)
+    elif isinstance(given, str | os.PathLike):
+        cluster = read_cluster(Path(given), system, insecure=insecure)
+    else:
+        raise UsageError(
+            f"cluster is {given!r}, which is no cluster",
+            remedy="give a Cluster, or the path of a TOML file",
+        )
+    cluster.refuse_open(system.network)
+    return cluster
 
 
 def read_cluster(path: Path, system: System, *, insecure: bool = False) -> Cluster:

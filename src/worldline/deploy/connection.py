@@ -59,7 +59,10 @@ class Owner(Protocol):
         """Take note that all that was written has left this process."""
 
     def closed(self, connection: Connection, why: str) -> None:
-        """Take note that the connection is no more."""
+        """Take note that the connection is no more, and not closed from this end."""
+
+    def ended(self, connection: Connection) -> None:
+        """Take note that nothing is left of it, however it came to its end."""
 
 
 @final
@@ -148,6 +151,7 @@ class Connection(asyncio.Protocol):
             self._owner.drained(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._owner.ended(self)
         if not self._is_over:
             self._is_over = True
             why = "closed by its other end" if exc is None else _reason(exc)

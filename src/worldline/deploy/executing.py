@@ -107,7 +107,7 @@ class Execution:
             index,
             restored.incarnation,
             door,
-            Lasting(self._kind, node),
+            Lasting(self._kind, node, restored.durable or ()),
             node,
             codec=codec,
             wire=wire,
@@ -147,16 +147,16 @@ class Execution:
         Parameters
         ----------
         record
-            What the journal says of it, or its number if it does already. A call or a
-            message that goes on waiting leaves no trace.
+            What the journal says of it: a record, or the packet of a message; or its number
+            if it does already. A call or a message that goes on waiting leaves no trace.
 
         Returns
         -------
         Result or None
             What became of it; None if it was refused, or its handler failed.
         """
-        door, turn = self._begin(), self._turn
         instead = self._gate(life, event) if self.is_watched else None
+        door, turn = self._begin(), self._turn
         if instead is not None:
             self._refuse(_number(turn, record), event, "blocked", instead, put_off)
             return None
@@ -164,7 +164,7 @@ class Execution:
         result = perform(
             self._system, self._index, self._node, self._context, door, event
         )
-        if result is Result.WAITS and type(record) is not int:
+        if result is Result.WAITS and type(record) not in _ARRIVES:
             self.lamport -= 1
             self._counts.events -= 1
             return result
@@ -252,5 +252,11 @@ class Execution:
             self._wire.break_connection(self._system.index[event.peer])
 
 
+_ARRIVES = frozenset({int, bytes})
+"""Of what comes for the first time, the journal says that it came, even if it waits."""
+
+
 def _number(turn: Turn, record: Any) -> int:
+    if type(record) is bytes:
+        return turn.receive(record)
     return record if type(record) is int else turn.event(record)

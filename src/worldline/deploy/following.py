@@ -16,6 +16,7 @@ from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 
 
@@ -33,8 +34,8 @@ class Following:
     Attributes
     ----------
     durable
-        The durable and ghost fields, by path, as the last handler left them that did not
-        fail.
+        Without a journal, the durable and ghost fields, by path, as the last handler left
+        them that did not fail.
     """
 
     def __init__(
@@ -117,12 +118,16 @@ class Following:
 
     def _note_changes(self, number: int) -> None:
         """Note how durable and ghost fields and the sequence have changed."""
-        door, changed = self._door, self._lasting.changed()
+        door, turn = self._door, self._turn
+        changed, patches = self._lasting.changed()
         if door.next_number is not None:
             door.counter = door.next_number
-        elif not changed:
+        elif not (changed or patches):
             return
-        self.durable |= changed
-        self._turn.note(DeltaRecord(number, changed, door.counter))
-        if door.next_number is not None or self._lasting.is_durable(changed):
-            self._turn.is_durable = True
+        if not turn.has_journal:
+            self.durable = patched_all(self.durable, changed, patches)
+            return
+        turn.note(DeltaRecord(number, changed, door.counter, patches))
+        paths = [*changed, *(patch.path for patch in patches)]
+        if door.next_number is not None or self._lasting.is_durable(paths):
+            turn.is_durable = True

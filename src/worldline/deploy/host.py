@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, Self, final
 
 from worldline.deploy.clock import Clock, anchored
-from worldline.deploy.cluster import LOOPBACK, Cluster, cluster_of
+from worldline.deploy.cluster import LOOPBACK, Cluster
+from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
@@ -69,6 +70,9 @@ class Host:
         second, then after two, and so on.
     events
         Whether journals have all events, or only what outlives a life.
+    every
+        Seconds after which a checkpoint of a node is written, from which a replay can
+        begin; besides, each file of a journal begins with one.
     weather
         What befalls what the nodes send.
     run
@@ -101,6 +105,7 @@ class Host:
         on_log_failure: Literal["go-on", "stop"] = "go-on",
         on_failure: Literal["stop", "restart"] = "stop",
         events: bool = True,
+        every: float | None = None,
         weather: LinkWeather | None = None,
         run: str | None = None,
         companions: Sequence[Companion] = (),
@@ -127,7 +132,7 @@ class Host:
             on_log_failure=on_log_failure,
             events=events,
         )
-        self._returns = on_failure == "restart"
+        self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, tuple(companions)
         self._limits, self._clock = limits or Limits(), clock
         self._say = say or _print
@@ -229,11 +234,6 @@ class Host:
     def nodes(self) -> tuple[NodeId, ...]:
         """The nodes that run here."""
         return self._nodes
-
-    @property
-    def system(self) -> System:
-        """The system, as it is declared."""
-        return self._system
 
     def address(self, node: NodeId) -> tuple[str, int]:
         """Return the host and the port at which a node listens."""
@@ -342,6 +342,7 @@ class Host:
             tls=tls,
             limits=self._limits,
             companions=self._companions,
+            every=self._every,
             returns=self._returns,
             say=self._say,
             stopped=self._stopped,

@@ -68,6 +68,8 @@ class KeptBack:
 
     def make(self, event: Event, answer: asyncio.Future[Any]) -> None:
         """Make a call, now or once its guards are true."""
+        if answer.done():
+            return  # nobody waits any more
         if event.name in self._calls or not self._life.call(event, answer):
             self._calls.setdefault(event.name, deque()).append((event, answer))
             self._plan_sweep()

@@ -13,7 +13,7 @@ from worldline.deploy.durable import put
 from worldline.deploy.executing import PUT_OFF_S, Execution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
 from worldline.deploy.recovery import Restored
-from worldline.deploy.saving import checkpoint_of
+from worldline.deploy.saving import Saving
 from worldline.deploy.turn import Turn
 from worldline.deploy.wire import Wire
 from worldline.model.data.identity import NodeId
@@ -26,12 +26,10 @@ from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.offers import direct_calls, looking
 from worldline.model.system import System
-from worldline.trace.journal.checkpoints import NodeCheckpoint, pack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame
 from worldline.trace.journal.records import (
     CalledRecord,
-    CheckpointRecord,
     ErredRecord,
     FiredRecord,
     RetriedRecord,
@@ -65,6 +63,8 @@ class Life:
         Runs its events.
     kept
         What waits for guards, and who waits for the node.
+    saving
+        Takes checkpoints of it.
     is_up
         Whether it takes events.
     """
@@ -116,6 +116,7 @@ class Life:
         self._plain_timers = {} if companions else kind.plain_timers
         self._loop = asyncio.get_running_loop()
         self.kept = KeptBack(self)
+        self.saving = Saving(self, codec, wire, turn)
         self.is_up = True
 
     @property
@@ -148,7 +149,7 @@ class Life:
                 for packet, frame in messages:
                     if not self.is_up:
                         return
-                    self._deliver(turn.receive(packet), packet, frame)
+                    self._deliver(packet, frame)
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -176,27 +177,18 @@ class Life:
     def call(self, event: Event, answer: asyncio.Future[Any]) -> bool:
         """Take a call, if its guards are true; say whether they are."""
         self.execution.door.answer = None
-        record, result = CalledRecord(event.name, event.payload), None
+        record, arguments = CalledRecord(event.name, event.payload), event.payload
         handler = self._direct.get(event.name)
-        allowed = None if handler is None else self._allows(handler, event.payload)
+        allowed = None if handler is None else self._allows(handler, arguments)
         if allowed is False:
             return False
         if handler is not None and allowed:
-            self._run(record, handler, event.payload)
-            result = Result.HANDLED if self.is_up else None
-        else:
-            result = self._take(record, event)
-        if result is Result.WAITS:
-            return False
-        if result is not None:
-            leaving = self._turn.leaving
-            leaving.answers.append((answer, self.execution.door.answer))
-        elif self.is_up:  # put off
+            self._run(record, handler, arguments, answer)
+            return True
+        result = self._take(record, event, answer=answer)
+        if result is None and self.is_up:  # put off
             self._loop.call_later(PUT_OFF_S, self.kept.make, event, answer)
-        elif not answer.done():
-            answer.set_exception(stopped(self.me))
-            answer.exception()  # perhaps nobody waits any more
-        return True
+        return result is not Result.WAITS
 
     def try_again(self, which: int, event: Event) -> bool:
         """Take a message that waited, by its place; say whether it was its time."""
@@ -205,14 +197,8 @@ class Life:
     # ------------------------------------------------------------ what is asked of it
 
     def checkpoint(self) -> bytes:
-        """Return the whole state, and write it into the journal."""
-        state = pack_checkpoint(self.saved(), self._codec)
-        self._turn.beside(CheckpointRecord(state))
-        return state
-
-    def saved(self) -> NodeCheckpoint:
-        """Return the whole state, to be written down."""
-        return checkpoint_of(self, self._wire, self._loop.time())
+        """Return the whole state; write it into the journal, if that costs little."""
+        return self.saving.take()
 
     def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
         """Send a control frame to the companion of that name beside a peer."""
@@ -242,37 +228,49 @@ class Life:
 
     # ------------------------------------------------------------------------ inside
 
-    def _deliver(self, number: int, packet: bytes, frame: MessageFrame) -> None:
+    def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
         execution = self.execution
+        src, message = self.system.ids[frame.sender], frame.message
+        if frame.extensions:
+            for companion in self._companions:
+                companion.noticed(self, src, frame.extensions)
         if frame.lamport > execution.lamport:
             execution.lamport = frame.lamport
-        src, message = self.system.ids[frame.sender], frame.message
         handler = None if frame.part else self._plain_on.get(type(message))
         if handler is not None:
-            execution.run(number, handler, (src, message))
+            execution.run(self._turn.receive(packet), handler, (src, message))
         else:
-            if frame.extensions:
-                for companion in self._companions:
-                    companion.noticed(self, src, frame.extensions)
             event = delivery(self.me, OpenEnvelope(src, frame.part, message))
-            if execution.happen(self, number, event) is Result.WAITS:
+            if execution.happen(self, packet, event) is Result.WAITS:
                 self.kept.keep(packet, event)
         if self.kept:
             self.kept.look()
 
-    def _run(self, record: Any, handler: Handler, arguments: tuple[Any, ...]) -> None:
+    def _run(
+        self,
+        record: Any,
+        handler: Handler,
+        arguments: tuple[Any, ...],
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
         """Run a handler of which nothing has to be asked any more."""
         try:
             with self.execution.series:
                 self.execution.run(self._turn.event(record), handler, arguments)
+                if answer is not None:
+                    self._answer(answer)
                 if self.kept:
                     self.kept.look()
         except BaseException as error:
-            self._end(error)
+            self._end(error, answer)
 
     def _take(
-        self, record: Any, event: Event, put_off: PutOff | None = None
+        self,
+        record: Any,
+        event: Event,
+        put_off: PutOff | None = None,
+        answer: asyncio.Future[Any] | None = None,
     ) -> Result | None:
         """Let an event happen that is no new message; return what became of it."""
         if not self.is_up:
@@ -282,10 +280,20 @@ class Life:
             with self.execution.series:
                 result = self.execution.happen(self, record, event, put_off)
                 if result is not Result.WAITS:
+                    if answer is not None and not (result is None and self.is_up):
+                        self._answer(answer)
                     self.kept.look()
         except BaseException as error:
-            self._end(error)
+            self._end(error, answer)
         return result
+
+    def _answer(self, answer: asyncio.Future[Any]) -> None:
+        """Let whoever made a call have its answer at the end of the turn."""
+        if self.is_up:
+            self._turn.leaving.answers.append((answer, self.execution.door.answer))
+        elif not answer.done():
+            answer.set_exception(stopped(self.me))
+            answer.exception()  # perhaps nobody waits any more
 
     def _allows(self, handler: Handler, arguments: tuple[Any, ...]) -> bool | None:
         """Say whether the guard of a call lets it happen; None if that fails."""
@@ -297,7 +305,13 @@ class Life:
         except Exception:
             return None  # and fails again where failures belong
 
-    def _end(self, why: Failure | BaseException) -> None:
+    def _end(
+        self,
+        why: Failure | BaseException,
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
         if self.is_up:
             self.is_up = False
             self._ended(why)
+        if answer is not None:
+            self._answer(answer)

@@ -16,6 +16,7 @@ from typing import final
 from worldline.deploy.connection import Connection
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.link import Link
+from worldline.deploy.listener import Listener
 from worldline.deploy.outlets import Outlets
 from worldline.model.events import LOST, UNREACHABLE
 from worldline.model.printable import one_line
@@ -48,18 +49,19 @@ class Links:
         self._me, self._incarnation, self._counts = index, incarnation, counts
         self._links = [Link(peer) for peer in range(len(codec.vocabulary.nodes))]
         self._strangers: set[Connection] = set()
-        self._server: asyncio.Server | None = None
+        self._open: set[Connection] = set()
+        self._listener: Listener | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._is_over = False
         self._has_begun = False
         if outlets.weather is not None:
             outlets.weather.on_change(self._release_all)
 
-    async def listen(self, sock: socket.socket) -> None:
+    def listen(self, sock: socket.socket) -> None:
         """Take connections that come to a socket, which is bound."""
         ssl = None if self._outlets.tls is None else self._outlets.tls.server
-        self._server = await self._loop.create_server(
-            lambda: self._connection(None), sock=sock, ssl=ssl
+        self._listener = Listener(
+            self._loop, sock, ssl, lambda: self._connection(None), self.ended
         )
         self._plan_sweep()
 
@@ -72,8 +74,8 @@ class Links:
     def close(self, *, bye: bool) -> None:
         """Close all, with or without a word."""
         self._is_over = True
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            self._listener.close()
         if self._sweep is not None:
             self._sweep.cancel()
         for link in self._links:
@@ -88,6 +90,12 @@ class Links:
                 link.connection.abort()
         for stranger in self._strangers:
             stranger.abort()
+
+    async def closed_all(self) -> None:
+        """Wait until the loop has closed what was closed; a second is enough."""
+        end = self._loop.time() + 1.0
+        while self._open and self._loop.time() < end:
+            await asyncio.sleep(0)
 
     # ----------------------------------------------------------------- what is sent
 
@@ -139,7 +147,9 @@ class Links:
 
     def opened(self, connection: Connection) -> None:
         """Take note that a connection is there; nothing is read before the node begins."""
-        if not self._has_begun:
+        if self._is_over:
+            connection.abort()
+        elif not self._has_begun:
             connection.pause_reading()
 
     def greeted(self, connection: Connection) -> None:
@@ -225,6 +235,11 @@ class Links:
         self._strangers.discard(connection)
         self._ended(connection, why)
 
+    def ended(self, connection: Connection) -> None:
+        """Take note that nothing is left of a connection."""
+        self._open.discard(connection)
+        self._strangers.discard(connection)
+
     # ------------------------------------------------------------------------ inside
 
     def _connection(self, peer: int | None) -> Connection:
@@ -236,6 +251,7 @@ class Links:
             self._incarnation,
             peer,
         )
+        self._open.add(made)
         if peer is None:
             if len(self._strangers) >= _MOST_STRANGERS:
                 self._strangers.pop().abort()
@@ -266,7 +282,11 @@ class Links:
                 ssl=None if tls is None else tls.client,
                 server_hostname=None if tls is None else host,
             )
+        except asyncio.CancelledError:
+            self._open.discard(made)
+            raise
         except OSError as error:
+            self._open.discard(made)
             if link.attempt is made:
                 self._lose(peer, UNREACHABLE, (error.strerror or str(error)).lower())
 

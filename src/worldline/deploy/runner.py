@@ -45,6 +45,9 @@ class Setup:
         Where each node listens, by index; filled in where a node has bound a port.
     record
         The folder of the recording; None for none.
+    every
+        Seconds after which a checkpoint is written, once something happens; None for none
+        but at the beginning of a segment.
     returns
         Whether a node whose handler failed comes back.
     stopped
@@ -62,6 +65,7 @@ class Setup:
     tls: TlsContexts | None
     limits: Limits
     companions: Sequence[Companion]
+    every: float | None
     returns: bool
     say: Callable[[str], None]
     stopped: Callable[[NodeId, BaseException | None], None]
@@ -143,7 +147,7 @@ class NodeRunner:
         self.counts.incarnations = restored.incarnation
         present = self._present = self._make(restored, journal)
         try:
-            await self._open_sockets(present, restored.incarnation)
+            self._open_sockets(present, restored.incarnation)
         except BaseException:
             self._close(None)
             raise
@@ -177,7 +181,7 @@ class NodeRunner:
         present.turn.end()
         await present.turn.settle()
         self._close(reason)
-        await asyncio.sleep(0)  # so that the loop can close what was closed
+        await present.wire.closed()
 
     # ------------------------------------------------------------------------ inside
 
@@ -207,7 +211,7 @@ class NodeRunner:
         )
         return _Present(life, turn, wire, journal)
 
-    async def _open_sockets(self, present: _Present, incarnation: int) -> None:
+    def _open_sockets(self, present: _Present, incarnation: int) -> None:
         setup, index = self._setup, self._index
         life, turn, wire, _ = present
         outlets = Outlets(
@@ -227,7 +231,7 @@ class NodeRunner:
         if any(map(is_of_streams, networks)):
             sock = self._bound(socket.SOCK_STREAM)
             wire.links = Links(*shared)
-            await wire.links.listen(sock)
+            wire.links.listen(sock)
         if not all(map(is_of_streams, networks)):
             sock = self._bound(socket.SOCK_DGRAM)
             wire.socket = DatagramSocket(sock, *shared)
@@ -272,8 +276,13 @@ class NodeRunner:
         present = self._present
         if present is None or present.journal is None:
             return
-        if present.journal.needs_checkpoint:
-            present.journal.checkpoint(present.life.saved())
+        journal, saving = present.journal, present.life.saving
+        every = self._setup.every
+        is_due = journal.needs_checkpoint or (
+            every is not None and saving.since >= every
+        )
+        if is_due and (saving.is_cheap or journal.is_overfull):
+            journal.checkpoint(saving.packed())
 
     def _journal_failed(self, error: Exception) -> None:
         self.counts.journal_failure = str(error)

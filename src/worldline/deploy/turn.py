@@ -96,6 +96,11 @@ class Turn:
         self.is_durable = False
 
     @property
+    def has_journal(self) -> bool:
+        """Whether what outlives a life is written down."""
+        return self._journal is not None
+
+    @property
     def is_clogged(self) -> bool:
         """Whether so much waits for the disk that nothing more is to be read."""
         return len(self._waiting) >= CLOGGED

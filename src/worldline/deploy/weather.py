@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import final
 
 from worldline.model.data.identity import NodeId
@@ -19,6 +20,29 @@ _LIVES = 2**40
 """Draws that are set aside for each life of a node, so that no two draw the same."""
 
 _AT_ONCE = (0.0,)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkConditions:
+    """The conditions of links that change in the course of a run.
+
+    Attributes
+    ----------
+    loss
+        The share of datagrams that is lost.
+    delay
+        By what latencies are multiplied.
+    side
+        The nodes that are cut from all others; None if none are.
+    """
+
+    loss: float = 0.0
+    delay: float = 1.0
+    side: frozenset[NodeId] | None = None
+
+
+_CALM = LinkConditions()
 
 
 @final
@@ -34,19 +58,14 @@ class LinkWeather:
         All nodes of the system.
     seed
         Of the run.
-    loss, duplicate
-        The share of datagrams that is lost, or arrives twice.
+    conditions
+        Those at the beginning.
+    duplicate
+        The share of datagrams that arrives twice.
     latency
         Of each message; None for nothing but what the network takes.
     between
         Another latency in its place, which depends on the nodes as well.
-    life
-        Which life of the sending nodes this is, if they are other processes each time.
-
-    Attributes
-    ----------
-    lost
-        How many datagrams were lost, by the index of the sender.
     """
 
     def __init__(
@@ -54,60 +73,38 @@ class LinkWeather:
         ids: Sequence[NodeId],
         seed: int,
         *,
-        loss: float = 0.0,
+        conditions: LinkConditions = _CALM,
         duplicate: float = 0.0,
         latency: Latency | None = None,
         between: LatencyBetween | None = None,
-        life: int = 1,
     ) -> None:
         self._ids = tuple(ids)
         self._index = {node: index for index, node in enumerate(self._ids)}
         self._chance = Chance(seed, self._ids)
-        self._loss, self._duplicate = loss, duplicate
+        self._duplicate = duplicate
         self._latency, self._between = latency, between
-        self._delay = 1.0
-        self._side: frozenset[int] | None = None
-        self._counts = array("Q", [_LIVES * life]) * len(self._ids)
+        self._counts = array("Q", bytes(8 * len(self._ids)))
         self._changed: list[Callable[[], None]] = []
         self._is_slow = latency is not None or between is not None
-        self.lost = [0] * len(self._ids)
+        self.conditions = conditions
 
     @property
-    def loss(self) -> float:
-        """The share of datagrams that is lost."""
-        return self._loss
+    def conditions(self) -> LinkConditions:
+        """Those of now."""
+        return self._conditions
 
-    @loss.setter
-    def loss(self, share: float) -> None:
-        self._loss = share
-        self._tell()
+    @conditions.setter
+    def conditions(self, now: LinkConditions) -> None:
+        self._conditions = now
+        self._loss, self._delay = now.loss, now.delay
+        side = now.side
+        self._side = None if side is None else frozenset(self._index[n] for n in side)
+        for callback in self._changed:
+            callback()
 
-    @property
-    def delay(self) -> float:
-        """By what latencies are multiplied."""
-        return self._delay
-
-    @delay.setter
-    def delay(self, factor: float) -> None:
-        self._delay = factor
-        self._tell()
-
-    @property
-    def side(self) -> frozenset[NodeId] | None:
-        """The nodes that are cut from the others; None if none are."""
-        return (
-            None if self._side is None else frozenset(self._ids[i] for i in self._side)
-        )
-
-    def cut(self, side: frozenset[NodeId]) -> None:
-        """Cut nodes from the others."""
-        self._side = frozenset(self._index[node] for node in side)
-        self._tell()
-
-    def heal(self) -> None:
-        """Undo the cut, if there is one."""
-        self._side = None
-        self._tell()
+    def begin_life(self, src: int, life: int) -> None:
+        """Let a node draw what it drew in no other life, be that of another process."""
+        self._counts[src] = max(self._counts[src], _LIVES * life)
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Have something called whenever conditions have changed."""
@@ -123,13 +120,11 @@ class LinkWeather:
         if src == dst:
             return _AT_ONCE
         if self.is_cut(src, dst):
-            self.lost[src] += 1
             return ()
         if not (self._loss or self._duplicate or self._is_slow):
             return _AT_ONCE
         chance, count = self._chance, self._next(src)
         if self._loss > chance.at(Chance.LOSS, src, count):
-            self.lost[src] += 1
             return ()
         first = self._delayed(src, dst, Chance.LATENCY, count)
         if self._duplicate > chance.at(Chance.DUPLICATE, src, count):
@@ -162,7 +157,3 @@ class LinkWeather:
             return self._between(self._ids[src], self._ids[dst], drawn) * self._delay
         assert self._latency is not None
         return self._latency(drawn) * self._delay
-
-    def _tell(self) -> None:
-        for callback in self._changed:
-            callback()

@@ -130,6 +130,11 @@ class Wire:
         if self.socket is not None:
             self.socket.close()
 
+    async def closed(self) -> None:
+        """Wait until the loop has closed what was closed."""
+        if self.links is not None:
+            await self.links.closed_all()
+
     def _is_streamed(self, part: str, message: Any) -> bool:
         key = part, type(message)
         streamed = self._streamed.get(key)

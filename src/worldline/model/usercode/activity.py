@@ -8,7 +8,7 @@ because handlers never nest across nodes and never yield.
 from __future__ import annotations
 
 from _thread import get_ident
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -25,12 +25,11 @@ door: Clock | None = None
 guarding: bool = False
 """True while a guard or a property is being evaluated."""
 
-sampling: bool = False
-"""True within a series of executions along one run, where guards are asked so often that
-only some of the times are watched."""
-
 guard: str = ""
 """What the handler is called whose guard is being evaluated."""
+
+asked: dict[Any, int] | None = None
+"""How often each guard was asked, where few evaluations are watched; None: each is."""
 
 running: bool = False
 """True while code of the user's runs: a handler, a guard, a property, an observer."""

@@ -12,13 +12,26 @@ from worldline.model.errors import ModelError
 from worldline.model.usercode import activity
 from worldline.model.usercode.user_functions import defined_at, yes_or_no
 
+_SAMPLE = 64
+"""Of so many evaluations of a guard, one is watched where not all are."""
+
+
+def _is_watched(guard: Any) -> bool:
+    asked = activity.asked
+    if asked is None:
+        return True
+    count = asked.get(guard, 0)
+    asked[guard] = count + 1
+    return count % _SAMPLE == 0
+
 
 def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """Return what a guard answers, or no guard, of the handler of this name.
 
     Each evaluation is watched: worlds ask as often as it suits them, so one guard that
-    changes something would be enough for them to disagree. Along one run, where each
-    asks alike, the first sixteen of each guard are, and then one in a hundred.
+    changes something would be enough for them to disagree. In a series of executions
+    along one run, where to look at a node takes longer than most handlers, the first of
+    each guard is, and then one in so many.
 
     Raises
     ------
@@ -27,8 +40,7 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """
     if guard is None:
         return True
-    is_watched = not activity.sampling or _is_sampled(guard)
-    before = _frozen(service, arguments) if is_watched else None
+    before = _frozen(service, arguments) if _is_watched(guard) else None
     activity.guard = name
     try:
         answer = guard(service, *arguments)
@@ -41,17 +53,6 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     if answer is True or answer is False:
         return answer is True
     return yes_or_no(answer, guard, f"the guard of {name}")
-
-
-_FIRST, _EVERY = 16, 101
-_asked: dict[Any, int] = {}
-"""How often each guard has been asked where not every time is watched."""
-
-
-def _is_sampled(guard: Any) -> bool:
-    """Say whether this time is watched."""
-    times = _asked[guard] = _asked.get(guard, 0) + 1
-    return times <= _FIRST or not times % _EVERY
 
 
 def _frozen(service: Any, arguments: tuple[Any, ...]) -> Sequence[Frozen] | None:

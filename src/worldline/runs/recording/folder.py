@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from worldline.model.errors import InputError
 from worldline.model.printable import one_line
@@ -108,6 +108,10 @@ class _Life:
     partial: bool
 
     @property
+    def number(self) -> int:
+        return self.incarnation.number
+
+    @property
     def torn(self) -> int:
         return self.incarnation.torn
 
@@ -174,14 +178,12 @@ class JournalFolder:
             ) from None
         return found
 
-    def names(self, packets: bytes) -> Iterator[tuple[int, int, int, int]]:
-        """Yield the names of the messages of some packets, and decode no more."""
+    def names(self, packets: bytes) -> Sequence[tuple[int, int, int, int]]:
+        """Return the names of the messages of some packets, and decode no more."""
         try:
-            for begin, end in split(packets):
-                spelt = unpack(packets[begin:end])
-                if type(spelt) is not list or not _is_name(spelt[1:5]):
-                    raise Malformed("", "a frame without the name of a message")
-                yield spelt[1], spelt[2], spelt[3], spelt[4]
+            return [
+                _name_of(unpack(packets[begin:end])) for begin, end in split(packets)
+            ]
         except Malformed as error:
             raise _of_another(
                 f"packets that are none of this system: {error}"
@@ -195,11 +197,21 @@ class JournalFolder:
             raise _of_another(f"a checkpoint that is none: {error}") from None
 
 
-def _is_name(spelt: list[object]) -> bool:
-    return len(spelt) == 4 and all(
-        type(one) is int and 0 <= one < most
-        for one, most in zip(spelt, _MOST_OF_NAME, strict=True)
-    )
+def _name_of(spelt: Any) -> tuple[int, int, int, int]:
+    """Return the name of the message that a frame is, from what was unpacked of it."""
+    if type(spelt) is list and len(spelt) > 4:
+        _, sender, incarnation, lamport, place = spelt[:5]
+        name = sender, incarnation, lamport, place
+        if type(sender) is type(incarnation) is type(lamport) is type(
+            place
+        ) is int and (
+            0 <= sender < _MOST_OF_NAME[0]
+            and 0 <= incarnation < _MOST_OF_NAME[1]
+            and 0 <= lamport < _MOST_OF_NAME[2]
+            and 0 <= place < _MOST_OF_NAME[3]
+        ):
+            return name
+    raise Malformed("", "a frame without the name of a message")
 
 
 _MOST_OF_NAME = (2**31, 2**53, 2**44, 2**20)

@@ -7,6 +7,7 @@ stretch of 10,000 begins with a state, so that the oldest can be forgotten.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import final
 
@@ -56,8 +57,14 @@ class KeptState:
     time: float
 
 
-def kept_state(run: Stepping) -> KeptState:
-    """Return the present state of a run."""
+def kept_state(run: Stepping, unknown: Set[str] = frozenset()) -> KeptState:
+    """Return the present state of a run.
+
+    Parameters
+    ----------
+    unknown
+        The names of the gauges that are not known.
+    """
     world, types = run.world, run.system.types
     pairs = list(zip(types, world.nodes, strict=True))
     mail, instruments = run.allowed.mail, world.instruments
@@ -70,7 +77,13 @@ def kept_state(run: Stepping) -> KeptState:
         ignored=tuple(ignored_fields(kind, node) for kind, node in pairs),
         mail=None if mail is None else tuple(box.freeze() for box in mail),
         letters=(*run.letters.envelopes(), *run.doomed),
-        gauges={} if instruments is None else dict(instruments.gauges),
+        gauges={
+            name: value
+            for name, value in (
+                {} if instruments is None else instruments.gauges
+            ).items()
+            if name not in unknown
+        },
         time=run.now,
     )
 
@@ -100,20 +113,34 @@ class KeptRun:
     ----------
     first, last
         The numbers of the steps to keep; None for the whole run, or its last steps.
+
+    Attributes
+    ----------
+    unknown
+        The names of the gauges that are not known; it changes.
     """
 
     def __init__(self, first: int | None = None, last: int | None = None) -> None:
         self._first, self._last = first, last
         self._stretches: deque[KeptStretch] = deque()
         self._is_begun = False
+        self.unknown: Set[str] = frozenset()
 
-    def begin(self, run: Stepping | None) -> None:
-        """Keep what comes from here on; in a run that begins in a state, with that."""
+    def begin(self) -> None:
+        """Keep what comes from the start of the run on."""
         self._is_begun = True
         if self._first is None or self._first <= 1:
-            self._stretches.append(
-                KeptStretch(None if run is None else kept_state(run))
-            )
+            self._stretches.append(KeptStretch(None))
+
+    def restart(self, run: Stepping) -> None:
+        """Forget what came before a state that no step has led to; go on from there."""
+        if self._last is not None and run.steps >= self._last:
+            return
+        was_begun = bool(self._stretches)
+        self._stretches.clear()
+        self._is_begun = True
+        if was_begun or self._first is None or self._first <= run.steps + 1:
+            self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
 
     def add(self, step: RunStep, run: Stepping) -> None:
         """Keep a step that has happened."""
@@ -123,12 +150,12 @@ class KeptRun:
             return
         if not self._stretches:
             if step.number + 1 == self._first:
-                self._stretches.append(KeptStretch(kept_state(run)))
+                self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
             return
         steps = self._stretches[-1].steps
         steps.append(step)
         if len(steps) >= _STRETCH and self._first is None:
-            self._stretches.append(KeptStretch(kept_state(run)))
+            self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
             if step.number > WHOLE:
                 while len(self._stretches) > _LAST + 1:
                     self._stretches.popleft()

@@ -56,8 +56,9 @@ class Codec:
     def __init__(self, system: System) -> None:
         self.vocabulary = vocabulary = Vocabulary(system)
         self.values = Values(vocabulary)
-        plans = Plans(vocabulary, self.values, careful=False)
-        careful = Plans(vocabulary, self.values, careful=True)
+        constant = Values(vocabulary, constant=True)
+        self._plans = plans = Plans(vocabulary, constant, careful=False)
+        careful = Plans(vocabulary, constant, careful=True)
         self.digest = Digest.of(vocabulary, plans)
         self._nodes, self._parts = len(vocabulary.nodes), frozenset(vocabulary.parts)
         self._classes = len(vocabulary.messages)
@@ -72,6 +73,10 @@ class Codec:
             self._read.append(read)
 
     pack, unpack = staticmethod(pack), staticmethod(unpack)
+
+    def words(self, cls: type) -> dict[str, str]:
+        """Return what each field of a class holds, in words."""
+        return {name: plan.words for name, plan in self._plans.fields(cls)}
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of any plain value."""
