@@ -18,9 +18,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import worldline as wl
 from benchmarks.deploy_turns import Driven, Messages
 from benchmarks.spread import Row, load
+
+import worldline as wl
 from worldline.deploy.executing import Execution
 from worldline.deploy.life import Life
 from worldline.deploy.runner import NodeRunner
@@ -30,8 +31,8 @@ TURN, CHUNK = 64, 64 * 1_600
 HOOKED = ((Life, "_deliver"), (Execution, "happen"), (NodeRunner, "_leave"))
 """The functions that have something to do with companions, on the way of an event."""
 
-NOBODY = {"is_watched": False, "_vets": (), "extensions": None, "seen": ()}
-"""What is asked for companions, by name, and what the answer is where there are none."""
+NOBODY = dict.fromkeys(("is_watched", "_vets", "extensions", "seen"))
+"""What is asked for companions, by name; the answer is None where there are none."""
 
 
 @wl.message
@@ -81,7 +82,7 @@ class _Without(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
-        if isinstance(node.iter, ast.Constant) and node.iter.value == ():
+        if isinstance(node.iter, ast.Constant):
             return ast.copy_location(ast.Pass(), node)
         return node
 
@@ -96,7 +97,8 @@ def bare(function: Callable[..., Any]) -> Callable[..., Any]:
     named = "from __future__ import annotations\n"
     module = ast.parse(named)
     module.body += tree.body
-    exec(compile(module, inspect.getfile(function), "exec"), function.__globals__, made)
+    code = compile(module, inspect.getfile(function), "exec")
+    exec(code, function.__globals__, made)  # noqa: S102 -- our own source
     return made[function.__name__]  # type: ignore[no-any-return]
 
 

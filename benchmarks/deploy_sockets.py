@@ -1,15 +1,14 @@
 """Datagrams there and back: the socket of a host beside asyncio's `DatagramProtocol`.
 
 Two processes of one kind each: one sends so many datagrams and another for each that comes
-back, the other sends back what it gets. Ours makes a packet of a message and a message of a
-packet each time, and looks at the mark of both; asyncio's carries bytes of which nobody
-asks anything.
+back, the other sends back what it gets. asyncio's carries bytes of which nobody asks
+anything. Ours looks at the mark of each; ``coded`` besides makes a packet of a message and a
+message of a packet each time, as hosts do, and ``drained`` does not.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import DatagramSocket
 from worldline.deploy.outlets import Messages, Outlets
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import LENGTH
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.spread import Row, load
@@ -49,20 +49,44 @@ class Echoer:
         ctx.send(src, msg)
 
 
+class Uncoded:
+    """A codec that takes all frames for one."""
+
+    def __init__(self, codec: Codec) -> None:
+        self.vocabulary, self.digest = codec.vocabulary, codec.digest
+        packet = codec.packet(CLIENT, 1, 1, 0, "", Echo(PAYLOAD))
+        frame = codec.frame(packet[LENGTH:])
+        self.frame = lambda data: frame
+
+
 class Drained:
-    """An end with the socket of a host."""
+    """An end with the socket of a host.
+
+    Parameters
+    ----------
+    coded
+        Whether the codec has its share.
+    """
 
     def __init__(
-        self, me: int, sock: socket.socket, peer: tuple[str, int], window: int
+        self,
+        me: int,
+        sock: socket.socket,
+        peer: tuple[str, int],
+        window: int,
+        *,
+        coded: bool,
     ) -> None:
         nodes = wl.ids("client", "server")
         system = wl.System(
             dict.fromkeys(nodes, Echoer()), network=wl.datagrams(), name="echo"
         )
         self._me, self._codec = me, Codec(system)
-        addresses = [peer, peer]
+        self._coded = coded
+        self._packet = self._codec.packet(me, 1, 1, 0, "", Echo(PAYLOAD))
+        codec: Any = self._codec if coded else Uncoded(self._codec)
         outlets = Outlets(
-            addresses=addresses,
+            addresses=[peer, peer],
             take=self._take,
             hear=lambda *told: None,
             heard=lambda *told: None,
@@ -71,16 +95,11 @@ class Drained:
         )
         loop = asyncio.get_running_loop()
         counts = NodeCounts(node="echo")
-        self._socket = DatagramSocket(sock, loop, self._codec, me, 1, counts, outlets)
+        self._socket = DatagramSocket(sock, loop, codec, me, 1, counts, outlets)
         self.came = 0
-        self._addresses = addresses
         self._socket.begin()
         if me == CLIENT:
             self._send([Echo(PAYLOAD)] * window)
-
-    def meet(self, peer: tuple[str, int]) -> None:
-        """Learn where the other end is."""
-        self._addresses[CLIENT] = peer
 
     def _take(self, messages: Messages) -> None:
         self.came += len(messages)
@@ -88,6 +107,9 @@ class Drained:
 
     def _send(self, messages: list[Any]) -> None:
         packet, me, to = self._codec.packet, self._me, 1 - self._me
+        if not self._coded:
+            self._socket.send([(to, self._packet)] * len(messages))
+            return
         self._socket.send([(to, packet(me, 1, 1, 0, "", one)) for one in messages])
 
 
@@ -139,8 +161,8 @@ async def _client(
 async def _end(
     kind: str, me: int, sock: socket.socket, peer: tuple[str, int], window: int
 ) -> Drained | Plain:
-    if kind == "drained":
-        return Drained(me, sock, peer, window)
+    if kind != "plain":
+        return Drained(me, sock, peer, window, coded=kind == "coded")
     given = peer if me == CLIENT else None
     _, end = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: Plain(given, window), sock=sock
@@ -152,7 +174,7 @@ async def _server(kind: str, sock: socket.socket, peer: tuple[str, int]) -> None
     """Send back what comes until the other end has had enough."""
     await _end(kind, SERVER, sock, peer, 0)
     over = asyncio.Event()
-    asyncio.get_running_loop().add_reader(0, lambda: os.read(0, 1) or over.set())
+    asyncio.get_running_loop().add_reader(0, over.set)  # its end
     print(sock.getsockname()[1], flush=True)
     await over.wait()
 

@@ -50,6 +50,7 @@ class Driven:
             codec=codec,
             addresses=[("127.0.0.1", 0) for _ in system.ids],
             record=record,
+            every=None,
             journal=options,
             now=anchored(),
             weather=None,

@@ -7,7 +7,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def measured(script: str, what: str, **given: Any) -> Row:
     return row
 
 
-def here(asked: Sequence[str], measurements: dict[str, Callable[..., Row]]) -> None:
+def here(asked: Sequence[str], measurements: Mapping[str, Callable[..., Row]]) -> None:
     """Make one measurement in this process, and print its row."""
     what, given = asked
     print(json.dumps(measurements[what](**json.loads(given))))
@@ -47,7 +47,7 @@ def in_turns(
 
 def median(rows: Sequence[Row], name: str) -> float:
     """Return the median of what rows have by a name."""
-    return statistics.median(row[name] for row in rows)
+    return float(statistics.median(row[name] for row in rows))
 
 
 def told(values: Sequence[float], form: str = ".1f") -> str:
