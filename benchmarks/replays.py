@@ -53,8 +53,8 @@ CASES = {
     "lockserver": Case("zoo:lockserver", {}, {}, 3.8),
     "chord": Case("zoo:chord", {}, {}, 4.2),
     "raft": Case("zoo:raft", {}, {}),
-    "log": Case(_LOG, {}, {"rate": 500.0}),
-    "log-udp": Case(_LOG, {"network": "datagrams"}, {"rate": 500.0}),
+    "log": Case(_LOG, {}, {"rate": 200.0}),
+    "log-udp": Case(_LOG, {"network": "datagrams"}, {"rate": 200.0}),
 }
 
 
