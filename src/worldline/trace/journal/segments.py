@@ -130,6 +130,14 @@ def segments(folder: Path) -> list[SegmentFile]:
     return [found[key] for key in sorted(found)]
 
 
+def has_journals(place: Path) -> bool:
+    """Say whether a place is a folder with journals in it."""
+    try:
+        return any(each.is_dir() and segments(each) for each in place.iterdir())
+    except OSError:
+        return False
+
+
 def frame_block(content: bytes) -> bytes:
     """Return a block's content with its length and its CRC-32 before it."""
     head = len(content).to_bytes(4, "big") + zlib.crc32(content).to_bytes(4, "big")
