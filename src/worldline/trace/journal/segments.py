@@ -277,14 +277,14 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
     try:
         said: Any = json.loads(content)
         version = said["version"] if isinstance(said, dict) else None
-        if version != VERSION:
-            raise InputError(
-                f"{path} is a journal of version {version!r}; known is {VERSION}",
-                remedy="read it with the worldline that recorded it",
-            )
-        return load(JournalHeader, said)
+        if version == VERSION:
+            return load(JournalHeader, said)
     except (ValueError, KeyError, RecursionError, Malformed) as error:
         raise InputError(
             f"{path} has a header that is none: {error}",
             remedy="name the folder of a recording that worldline run has made",
         ) from None
+    raise InputError(
+        f"{path} is a journal of version {version!r}; known is {VERSION}",
+        remedy="read it with the worldline that recorded it",
+    )
