@@ -172,39 +172,59 @@ def with_checksums(rng: random.Random, data: bytes) -> bytes:
     return MAGIC + b"".join(map(frame_block, blocks))
 
 
-def other_values(rng: random.Random, data: bytes) -> bytes:
-    """Return a segment with a turn that has another value somewhere."""
-    blocks = list(blocks_of(data))
-    at = rng.randrange(1, len(blocks))
-    turn = unpack(blocks[at])
-    place = turn[2]
+WORDS = ("", "tick", "seen", "kept", "data.value", "names", "x", "lost", "blocked")
+FATES = ("undone", "waits", "unhandled", "consumed", "put off")
+INTS = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99, 2**40, 2**62)
+
+
+def another(rng: random.Random, value: Any) -> Any:
+    """Return another value, of the same class as a rule."""
+    if rng.random() < 0.1:
+        return rng.choice((None, True, -1, 1.5, "", b"", [], [2, 1], [10, 0, None]))
+    if type(value) is int:
+        return rng.choice((value + 1, value - 1, *INTS))
+    if type(value) is str:
+        return rng.choice((*WORDS, *FATES))
+    if type(value) is bytes:
+        try:
+            inside = unpack(value)
+        except Malformed:
+            return mutated(rng, value)
+        return pack(changed(rng, inside)) if type(inside) is list else value
+    return rng.choice((None, True, False, 0.0, -1.5))
+
+
+def changed(rng: random.Random, tree: list[Any]) -> list[Any]:
+    """Change something somewhere in lists inside lists; return them."""
+    place = tree
     while place:
         index = rng.randrange(len(place))
-        if type(place[index]) is list and place[index] and rng.random() < 0.8:
+        if type(place[index]) is list and place[index] and rng.random() < 0.85:
             place = place[index]
-            continue
-        place[index] = rng.choice(
-            (
-                None,
-                True,
-                -1,
-                0,
-                1,
-                2,
-                3,
-                7,
-                2**40,
-                2**62,
-                1.5,
-                "",
-                "tick",
-                b"",
-                [],
-                [2, 1],
-            )
-        )
-        break
-    blocks[at] = pack(turn)
+        elif type(place[index]) is list and rng.random() < 0.5:
+            place.insert(index, place[rng.randrange(len(place))])
+            break
+        elif rng.random() < 0.1:
+            del place[index]
+            break
+        else:
+            place[index] = another(rng, place[index])
+            break
+    return tree
+
+
+def other_values(rng: random.Random, data: bytes) -> bytes:
+    """Return a segment with turns that have other values somewhere."""
+    blocks = list(blocks_of(data))
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        at = rng.randrange(1, len(blocks))
+        turn = unpack(blocks[at])
+        if turn[2]:
+            turn[2] = changed(rng, turn[2])
+        if rng.random() < 0.2:
+            note = [rng.randrange(13), 0, rng.choice(FATES), "put off"]
+            turn[2].append(note if rng.random() < 0.5 else [6, 0, [1, 0], None, [0]])
+        blocks[at] = pack(turn)
     return MAGIC + b"".join(map(frame_block, blocks))
 
 
