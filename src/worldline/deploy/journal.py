@@ -45,6 +45,9 @@ from worldline.trace.journal.segments import (
 SEGMENT = 16 << 20
 """Bytes of a segment after which another is begun."""
 
+LARGE = 4 << 10
+"""Bytes of a message that is large."""
+
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
 
@@ -80,6 +83,9 @@ class JournalOptions:
         ``go-on`` or ``stop``, where nothing durable depends on it.
     events
         Whether events are written, or only what outlives a life.
+    contents
+        ``all``, or ``ids``: of messages above `LARGE` bytes their names and digests alone;
+        a replay has their contents from who sent them.
     """
 
     run: str
@@ -88,6 +94,7 @@ class JournalOptions:
     keep: int | None = None
     on_log_failure: str = "go-on"
     events: bool = True
+    contents: str = "all"
 
 
 @final
@@ -220,6 +227,15 @@ class JournalWriter:
         if sync == "always" or (sync == "durable" and durable):
             return self._sync()
         return self._pending()
+
+    @property
+    def names_large(self) -> bool:
+        """Whether large messages are written by their names."""
+        return self._options.contents == "ids"
+
+    def named(self, packet: bytes) -> bytes:
+        """Return what is written for the packet of a large message."""
+        return self._codec.named(packet)
 
     @property
     def is_overfull(self) -> bool:

@@ -37,6 +37,7 @@ from worldline.runs.recording.letters import Letter
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.survey import SendName
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.dry_run import DryRuns, is_noop
 
 
@@ -48,6 +49,8 @@ class Rerunning:
     ----------
     steps
         Lets it happen.
+    digest_of
+        Returns the digest of a message, which a journal has in the place of a large one.
     unknown
         The indices of the nodes of which nobody knows the state; it changes.
     expected
@@ -55,9 +58,14 @@ class Rerunning:
     """
 
     def __init__(
-        self, steps: Stepping, unknown: set[int], expected: Iterable[int] = ()
+        self,
+        steps: Stepping,
+        digest_of: Callable[[str, Any], bytes],
+        unknown: set[int],
+        expected: Iterable[int] = (),
     ) -> None:
         self._steps = steps
+        self._digest_of = digest_of
         self.unknown = unknown
         self._expected = set(expected)
         self._system = steps.system
@@ -132,6 +140,9 @@ class Rerunning:
         letter, me = steps.letters.get(name), self._system.ids[index]
         if letter is None:
             envelope = self._unsent(name, frame)
+            if envelope is None:
+                self._cannot_know(index, frame)
+                return
             allowed.give_up(f"nothing says that {envelope.src} sent what arrives")
             event = concerning(Kind.DELIVER, me, envelope)
         else:
@@ -161,8 +172,12 @@ class Rerunning:
         sent = envelope.message
         if letter.index != index or envelope.part != frame.part:
             to = f"{shown(sent)} to {self._system.ids[letter.index]}"
-            raise Unlike("the message", shown(frame.message), f"its sender sends {to}")
-        if not are_alike(sent, frame.message):
+            raise Unlike("the message", _told(frame), f"its sender sends {to}")
+        if type(frame) is NamedFrame:
+            if self._digest_of(envelope.part, sent) != frame.digest:
+                then = f"one of {frame.size:,} bytes with another content"
+                raise Unlike("the message", then, shown(sent))
+        elif not are_alike(sent, frame.message):
             raise Unlike("the message", shown(frame.message), shown(sent))
 
     def _take_off(self, letter: Letter, name: SendName, index: int) -> None:
@@ -178,15 +193,27 @@ class Rerunning:
         if not letter.left:
             steps.letters.take(name)
 
-    def _unsent(self, name: SendName, frame: Any) -> Envelope:
-        """Return a message that its sender has not sent, as far as anybody knows."""
+    def _cannot_know(self, index: int, frame: NamedFrame) -> None:
+        """Know no more of a node that received what only its sender could tell."""
+        self.unknown.add(index)
+        self._dying.discard(index)
+        src = self._system.ids[frame.sender]
+        self._steps.allowed.give_up(f"nothing says what {src} sent")
+
+    def _unsent(self, name: SendName, frame: Any) -> Envelope | None:
+        """Return a message that its sender has not sent, as far as anybody knows.
+
+        None if nobody knows, either, what it says.
+        """
         sender, lamport = frame.sender, frame.lamport
         src = self._system.ids[sender]
         if sender not in self.unknown and lamport > self._since[sender]:
             instead = self._steps.vanished(name)
             instead = instead or f"{src} has no event of Lamport time {lamport}"
-            then = f"{shown(frame.message)} from {src}"
+            then = f"{_told(frame)} from {src}"
             raise Unlike("the message", then, instead)
+        if type(frame) is NamedFrame:
+            return None
         return OpenEnvelope(src, frame.part, frame.message)
 
     def _timer(self, index: int, what: Any, notes: Notes) -> None:
@@ -345,3 +372,9 @@ _OF: Mapping[Any, Callable[[Rerunning, int, Any, Notes], None]] = {
     Kind.CRASH: Rerunning._crash,
 }
 """What lets happen what a journal says."""
+
+
+def _told(frame: Any) -> str:
+    if type(frame) is NamedFrame:
+        return f"one of {frame.size:,} bytes"
+    return shown(frame.message)

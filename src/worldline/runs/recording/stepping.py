@@ -30,7 +30,7 @@ from worldline.runs.recording.door import RecordedDoor
 from worldline.runs.recording.happenings import NO_NOTES, Notes
 from worldline.runs.recording.letters import Letter, Letters
 from worldline.runs.recording.survey import Receipts, SendName
-from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.clocked import ClockedWorld
 
 
@@ -206,10 +206,12 @@ class Stepping:
         self.is_begun, self.steps, self.drops = True, 0, 0
         self._listener.jumped()
 
-    def receive_early(self, name: SendName, to: int, frame: MessageFrame) -> None:
+    def receive_early(self, name: SendName, to: int, frame: Any) -> None:
         """Take what was under way when its sender began."""
         sender, incarnation, lamport, place = name
         times = self._receipts[sender, incarnation].of(lamport, place)
+        if type(frame) is NamedFrame:
+            return  # only its sender knew what it says
         src = self.system.ids[sender]
         envelope = OpenEnvelope(src, frame.part, frame.message)
         self.letters.put(name, Letter(to, envelope, times))
