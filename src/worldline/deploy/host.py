@@ -314,12 +314,9 @@ class Host:
 
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
-        runner = self._runner(node)
-        return replace(
-            runner.counts,
-            journal_bytes=runner.journal_bytes,
-            cpu_seconds=time.process_time() - self._cpu,
-        )
+        runner, cpu = self._runner(node), time.process_time() - self._cpu
+        counts, written = runner.counts, runner.journal_bytes
+        return replace(counts, journal_bytes=written, cpu_seconds=cpu)
 
     # ------------------------------------------------------------------------ inside
 

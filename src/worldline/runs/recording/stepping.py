@@ -7,7 +7,7 @@ a schedule of the direct one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, final
+from typing import Any, NamedTuple, Protocol, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Event
