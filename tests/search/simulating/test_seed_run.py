@@ -95,7 +95,7 @@ def is_quiet(view: wl.View, node: wl.NodeId) -> bool:
 def is_orderly(view: wl.View, node: wl.NodeId) -> bool:
     """Looks at another node once it has some notes."""
     notes = view[node].notes
-    return len(notes) < 3 or view[view.nodes[0]].heard < 7
+    return bool(len(notes) < 3 or view[view.nodes[0]].heard < 7)
 
 
 @wl.safety
