@@ -111,7 +111,7 @@ def all_are_orderly(view: wl.View) -> bool:
 @wl.safety
 def none_is_far_ahead(view: wl.View) -> bool:
     counts = [view[node].count for node in view]
-    return max(counts) - min(counts) < 9
+    return bool(max(counts) - min(counts) < 9)
 
 
 @wl.gauge(initial=0)
