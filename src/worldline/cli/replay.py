@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_partial, assignments, print_json
+from worldline.cli.recordings import load_of_recording
 from worldline.cli.terminal import reclaim
 from worldline.model.errors import UsageError
 
@@ -40,6 +42,7 @@ examples:
   worldline replay worldline-out/lock-idle.wl lock.py --predicates refined.py
   worldline replay worldline-out/lock-run lock.py
   worldline replay worldline-out/lock-run lock.py --window 2000:3000 --out part.wl
+  worldline replay worldline-out/lock-run lock.py --from 3600
 
 Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
 violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
@@ -75,6 +78,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "last 20,000 before the first violation)",
     )
     recording.add_argument(
+        "--from",
+        dest="since",
+        metavar="SECONDS",
+        type=_time,
+        help="begin so many seconds after the recording did: each node at its last "
+        "checkpoint before that, and properties are judged once all have begun",
+    )
+    recording.add_argument(
         "--out",
         metavar="FILE",
         type=Path,
@@ -97,6 +108,17 @@ def _window(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
+def _time(text: str) -> float:
+    """Return the seconds that an argument names."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return seconds
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
     if arguments.trace.is_dir():
@@ -104,11 +126,11 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.runs.replay import replay_trace
     from worldline.trace.format import read
 
-    for option in ("window", "out", "no_trace"):
-        if getattr(arguments, option):
+    for option in ("--window", "--from", "--out", "--no-trace"):
+        name = "since" if option == "--from" else option[2:].replace("-", "_")
+        if getattr(arguments, name) not in (None, False):
             raise UsageError(
-                f"--{option.replace('_', '-')} is for recordings, and {arguments.trace} "
-                "is a trace",
+                f"{option} is for recordings, and {arguments.trace} is a trace",
                 remedy="leave it out",
             )
     # A run that breaks off has no verdict; taking it for one that violates nothing
@@ -130,12 +152,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _replay_folder(arguments: argparse.Namespace) -> int:
     """Replay a recording; return the exit code of what it showed."""
-    from worldline.runs.recording.folder import as_trace_header, header_of
     from worldline.runs.recording.replay import replay_recording
 
     folder, given = arguments.trace, assignments(arguments.parameters)
-    header = as_trace_header(header_of(folder))
-    system = load_of_trace("replay", arguments.targets, given, folder, header)
+    system = load_of_recording("replay", arguments.targets, given, folder)
     replayed = replay_recording(
         folder,
         system,
@@ -143,6 +163,7 @@ def _replay_folder(arguments: argparse.Namespace) -> int:
         partial=arguments.partial,
         window=arguments.window,
         out=arguments.out,
+        since=arguments.since,
         traces=not arguments.no_trace,
     )
     if arguments.json:

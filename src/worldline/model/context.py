@@ -41,10 +41,13 @@ class Door(Protocol):
         Whether a handler that is suspected not to return can be run again.
     offered
         Whether the event is known to be enabled.
+    answer
+        What the last handler returned that returned anything, for whoever called it.
     """
 
     repeatable: bool
     offered: bool
+    answer: Any
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool: ...
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None: ...

@@ -1,7 +1,9 @@
 """Predicates over a run of which the state of some nodes is not known.
 
 What reads such a node is not judged, unless it is false for others in any case: of a
-``for_each`` form the elements that touch the node are left out.
+``for_each`` form the elements that touch the node are left out. Histories and gauges follow
+the events of all nodes, so they are unknown with the first of them, and messages under
+way as long as one is: it may have sent some.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from worldline.model.gauges import Gauge, TimedStep, fold
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
+from worldline.model.semantics.layout import ColumnKind
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.direct import LiveReader
 from worldline.worlds.world import Readable
@@ -35,6 +38,8 @@ class SeenReader:
         Whether an element of a form was not asked.
     gauges
         The names of the gauges that are not known any more.
+    has_lost
+        Whether events are not known that histories would have.
     """
 
     def __init__(self, world: Readable, unknown: Set[int]) -> None:
@@ -43,17 +48,24 @@ class SeenReader:
         self._inner = LiveReader(world)
         self.left_out = False
         self.gauges: set[str] = set()
+        self.has_lost = False
         self.view = View(world.system, self, world.instruments)
 
     def read(self, read: ColumnRead) -> Any:
-        layout = self._world.system.layout
-        if read.column == INSTRUMENTS:
+        system, column = self._world.system, read.column
+        layout = system.layout
+        if column == INSTRUMENTS:
             if read.what == "gauge" and read.detail[0] in self.gauges:
                 raise NotRecorded(f"the gauge {read.detail[0]}")
-        elif read.column >= layout.first:
-            index = layout.node_of(read.column)
-            if index in self._unknown:
-                raise NotRecorded(f"{self._world.system.ids[index]}")
+        elif column >= layout.first:
+            node = system.ids[layout.node_of(column)]
+            if system.index[node] in self._unknown:
+                raise NotRecorded(f"{node}")
+            if self._unknown and layout.columns[column].kind is ColumnKind.INBOX:
+                raise NotRecorded(f"what is under way to {node}")
+        elif self.has_lost and layout.columns[column].kind is ColumnKind.OBSERVER:
+            name = system.observers[layout.columns[column].index].name
+            raise NotRecorded(f"the history {name}")
         return self._inner.read(read)
 
     def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
@@ -62,6 +74,25 @@ class SeenReader:
         except NotRecorded:
             self.left_out = True
             return True
+
+    def lose(self, gauges: Sequence[Gauge]) -> None:
+        """Take note that events happen of which nothing is known."""
+        if self._unknown:
+            self.has_lost = True
+            self.gauges.update(one.name for one in gauges)
+
+    def resume(self, gauges: Sequence[Gauge]) -> None:
+        """Let gauges go on that can begin in a state, once that is known."""
+        instruments = self._world.instruments
+        if self._unknown or instruments is None:
+            return
+        for one in gauges:
+            if one.name in self.gauges and one.resume is not None:
+                try:
+                    instruments.gauges[one.name] = one.resumed(self.view)
+                except NotRecorded:
+                    continue
+                self.gauges.discard(one.name)
 
     def fold(self, gauges: Sequence[Gauge], step: TimedStep, number: int) -> None:
         """Fold a step into gauges, as far as these are known."""

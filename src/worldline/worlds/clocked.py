@@ -24,7 +24,13 @@ from worldline.model.events import Event
 from worldline.model.instruments import Instruments
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability, Mailbox, Recorded, carrier
+from worldline.model.network import (
+    Capability,
+    Mailbox,
+    Networks,
+    Recorded,
+    carrier,
+)
 from worldline.model.network.datagrams import Datagrams
 from worldline.model.node import Handler, NodeType
 from worldline.model.node_template import NodeTemplate
@@ -74,6 +80,8 @@ class ClockedDoor(CollectingDoor):
 
     def is_buffered(self, part: str, message: Any) -> bool:
         network = self._world.system.network
+        if not isinstance(network, Networks):
+            return self.bounded
         return carrier(network, part, type(message)).buffer is not None
 
     def is_full(self, dst: NodeId, taken: int) -> bool:

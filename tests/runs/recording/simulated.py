@@ -11,22 +11,30 @@ from typing import Any
 
 import worldline as wl
 from worldline._version import __version__
+from worldline.model.drawn import OneOf
 from worldline.model.events import Event
 from worldline.model.fields import Role
 from worldline.model.kinds import Kind
+from worldline.model.node import NodeType
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import Status
-from worldline.model.semantics.outcome import Outcome
+from worldline.model.semantics.outcome import Outcome, as_made
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.seed_run import JudgedRun, SeedTally
 from worldline.search.simulating.simulate import _question
+from worldline.trace.journal.checkpoints import (
+    NodeCheckpoint,
+    SavedTimer,
+    pack_checkpoint,
+)
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
     AnswersRecord,
     CalledRecord,
+    CheckpointRecord,
     DeltaRecord,
     ErredRecord,
     FailedRecord,
@@ -58,15 +66,18 @@ class Life:
     """What one incarnation has written down so far."""
 
     number: int
-    blocks: list[bytes] = field(default_factory=list)
-    is_stopped: bool = False
+    turns: list[tuple[float, list[JournalRecord]]] = field(default_factory=list)
 
 
 class Scribe:
     """Writes down a simulation as the hosts of its nodes would."""
 
-    def __init__(self, simulation: Simulation, system: wl.System) -> None:
+    def __init__(
+        self, simulation: Simulation, system: wl.System, every: float | None = None
+    ) -> None:
         self.simulation, self.system = simulation, system
+        self.every = every
+        self.saved = [0.0] * len(system.ids)
         self.codec = Codec(system)
         self.lives: list[list[Life]] = [[] for _ in system.ids]
         self.lamport = [0] * len(system.ids)
@@ -95,15 +106,23 @@ class Scribe:
         if kind is Kind.DELIVER:
             packet, sent = under_way.popleft()
             self.lamport[index] = max(self.lamport[index], sent)
-        records = [self.event(event, index, packet), *self.notes(outcome, index)]
+        made = as_made(event, outcome.choices)  # a host is told what was drawn
+        drawn = 0
+        if made is not event:
+            drawn = sum(type(a) is OneOf and len(a.options) > 1 for a in event.payload)
+        records = [self.event(made, index, packet), *self.notes(outcome, index, drawn)]
         self.lamport[index] += 1
         self.block(index, records)
+        now = self.simulation.now
+        if self.every is not None and now >= self.saved[index] + self.every:
+            self.saved[index] = now
+            self.block(index, [self.checkpoint(index)])
         for place, one in enumerate(outcome.sends):
             if one.taken:
                 to, now = self.system.index[one.dst], self.lamport[index]
                 name = index, len(self.lives[index]), now, place
-                made = self.codec.packet(*name, one.part, one.message)
-                self.under_way[one.src, to, id(one.message)].append((made, now))
+                packet = self.codec.packet(*name, one.part, one.message)
+                self.under_way[one.src, to, id(one.message)].append((packet, now))
 
     def event(self, event: Event, index: int, packet: bytes) -> JournalRecord:
         kind, lives = event.kind, self.lives[index]
@@ -123,12 +142,15 @@ class Scribe:
         assert event.peer is not None
         return ErredRecord(self.system.index[event.peer], event.name, "")
 
-    def notes(self, outcome: Outcome, index: int) -> Iterator[JournalRecord]:
+    def notes(
+        self, outcome: Outcome, index: int, drawn: int
+    ) -> Iterator[JournalRecord]:
         world = self.simulation.world
         refused = tuple(n for n, sent in enumerate(outcome.sends) if not sent.taken)
         clock = world.door.clock if world.door.clock_read else None
-        if outcome.choices or refused or clock is not None:
-            yield AnswersRecord(0, outcome.choices, clock, refused)
+        choices = outcome.choices[drawn:]
+        if choices or refused or clock is not None:
+            yield AnswersRecord(0, choices, clock, refused)
         if outcome.result is Result.UNHANDLED:
             yield FateRecord(0, "unhandled", "")
         failure = outcome.failure
@@ -144,14 +166,36 @@ class Scribe:
             now = {name: kept[name] for name in changed}
             yield DeltaRecord(0, now, self.counters[index])
 
+    def checkpoint(self, index: int) -> CheckpointRecord:
+        """Return the state of a node, as its host would save it."""
+        world = self.simulation.world
+        hidden, node = world.hidden[index], world.nodes[index]
+        state = NodeCheckpoint(
+            len(self.lives[index]),
+            self.lamport[index],
+            hidden.counter,
+            dict(fields_of(self.system.types[index], node)),
+            tuple(
+                SavedTimer(timer.part, timer.name, timer.payload, float(after))
+                for timer, after in hidden.timers.items()
+            ),
+            (),
+            b"",
+            (),
+        )
+        return CheckpointRecord(pack_checkpoint(state, self.codec))
+
     def block(self, index: int, records: list[JournalRecord]) -> None:
         self.block_at(self.simulation.now, index, records)
 
     def block_at(self, time: float, index: int, records: list[JournalRecord]) -> None:
+        self.lives[index][-1].turns.append((time, records))
+
+    def spelt(self, index: int, time: float, records: list[JournalRecord]) -> bytes:
         now = int(time * 1e9)
         values = self.codec.values
         block = [5_000 * index + now, WALL + now, [spell(r, values) for r in records]]
-        self.lives[index][-1].blocks.append(frame_block(pack(block)))
+        return frame_block(pack(block))
 
     def stop(self) -> None:
         """Let all nodes that are up leave."""
@@ -159,28 +203,55 @@ class Scribe:
             if hidden.status is Status.UP and self.simulation.world.failure is None:
                 self.block(index, [StoppedRecord("asked to")])
 
-    def write(self, folder: Path) -> None:
-        """Write all journals."""
-        origin = self.system.origin
-        for node, lives in zip(self.system.ids, self.lives, strict=True):
-            place = folder_of(folder, node.name)
+    def write(self, folder: Path, *, segmented: bool = False) -> None:
+        """Write all journals.
+
+        Parameters
+        ----------
+        segmented
+            Whether a segment begins with each checkpoint.
+        """
+        for index, lives in enumerate(self.lives):
+            node = self.system.ids[index].name
+            place = folder_of(folder, node)
             place.mkdir(parents=True)
             for life in lives:
-                header = JournalHeader(
-                    version=1,
-                    worldline=__version__,
-                    system=self.system.name,
-                    target=None if origin is None else origin.target,
-                    parameters={} if origin is None else dict(origin.parameters),
-                    digest=self.codec.digest.lines,
-                    node=node.name,
-                    incarnation=life.number,
-                    segment=0,
-                    run="simulated",
-                    seed=0,
-                )
-                content = opening(header) + b"".join(life.blocks)
-                (place / f"{life.number}-0.wlj").write_bytes(content)
+                parts: list[list[bytes]] = [[]]
+                for time, records in life.turns:
+                    if segmented and isinstance(records[-1], CheckpointRecord):
+                        parts.append([])
+                    parts[-1].append(self.spelt(index, time, records))
+                for segment, blocks in enumerate(parts):
+                    head = opening(self.header(node, life.number, segment))
+                    file = place / f"{life.number}-{segment}.wlj"
+                    file.write_bytes(head + b"".join(blocks))
+
+    def header(self, node: str, life: int, segment: int) -> JournalHeader:
+        origin = self.system.origin
+        return JournalHeader(
+            version=1,
+            worldline=__version__,
+            system=self.system.name,
+            target=None if origin is None else origin.target,
+            parameters={} if origin is None else dict(origin.parameters),
+            digest=self.codec.digest.lines,
+            fields={},
+            node=node,
+            incarnation=life,
+            segment=segment,
+            run="simulated",
+            seed=0,
+        )
+
+
+def fields_of(kind: NodeType, node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all fields of a node, by path."""
+    for name in kind.roles:
+        if name in kind.parts:
+            part = node.__dict__[name]
+            yield from fields_of(kind.parts[name], part, f"{path}{name}.")
+        else:
+            yield path + name, copy.deepcopy(node.__dict__[name])
 
 
 def simulation_of(system: wl.System, seed: int, **options: Any) -> Simulation:
@@ -214,14 +285,33 @@ def record(
     folder: Path,
     system: wl.System,
     *,
+    every: float | None = None,
+    segmented: bool = False,
+    **options: Any,
+) -> Path:
+    """Write the recording of a simulated run; return its folder.
+
+    Parameters
+    ----------
+    every
+        Seconds between two checkpoints of a node; None for none.
+    """
+    scribe_of(system, every=every, **options).write(folder, segmented=segmented)
+    return folder
+
+
+def scribe_of(
+    system: wl.System,
+    *,
     seed: int = 0,
     seconds: float = 60.0,
     events: int | None = None,
+    every: float | None = None,
     **options: Any,
-) -> Path:
-    """Write the recording of a simulated run; return its folder."""
+) -> Scribe:
+    """Return what the journals of a simulated run have."""
     simulation = simulation_of(system, seed, **options)
-    scribe = Scribe(simulation, system)
+    scribe = Scribe(simulation, system, every)
     count = 0
     with listening(), watched():
         while True:
@@ -230,5 +320,4 @@ def record(
             count += 1
             scribe.after()
     scribe.stop()
-    scribe.write(folder)
-    return folder
+    return scribe

@@ -189,6 +189,22 @@ def test_a_frame_that_was_changed_is_a_frame_or_malformed(
             freeze(read.message)
 
 
+@pytest.mark.parametrize("value", [[1], {1}, {1: 2}, (1, [2]), Leaf([1])])
+def test_what_can_be_changed_is_in_no_message(value: Any) -> None:
+    with pytest.raises(ModelError, match=r"a message holds a (list|set|dict)"):
+        CODEC.packet(1, 3, 9, 2, "", Leaf(value))
+    spelt = CODEC.values.spell(value)
+    number = CODEC.vocabulary.messages.index(Leaf)
+    with pytest.raises(Malformed):
+        CODEC.frame(pack([1, 0, 1, 1, 0, None, "", number, spelt]))
+
+
+def test_no_node_is_data() -> None:
+    number = CODEC.vocabulary.number[Holder]
+    with pytest.raises(Malformed, match="a class that the system does not have"):
+        CODEC.values.read([RECORD, number, 0])
+
+
 @pytest.mark.parametrize(
     "spelt",
     [

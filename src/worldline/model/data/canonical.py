@@ -15,6 +15,7 @@ from typing import Any, TypeVar, final
 
 from worldline.model.data.content import DICT, FROZENSET, MAP, SET, order_key
 from worldline.model.data.settling import (
+    AS_THEY_ARE,
     all_settled,
     as_it_is,
     register_settler,
@@ -41,7 +42,7 @@ def in_order(values: Iterable[T]) -> list[T]:
     items = list(values)
     if len(items) < 2:
         return items
-    if set(map(type, items)) <= ITSELF:
+    if ITSELF.issuperset(map(type, items)):
         return sort(items)
     return sorted(items, key=lambda value: order_key(freeze(value)))
 
@@ -197,19 +198,38 @@ class CanonicalItems(ItemsView[K, V]):
 
 @final
 class CanonicalDict(dict[K, V]):
-    """A dict that iterates and prints in canonical order of its keys."""
+    """A dict that iterates and prints in canonical order of its keys.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    is_plain
+        Whether it has never held a value that could hold others: then nothing in it has
+        to be settled, however much there is.
+    """
+
+    __slots__ = ("is_plain",)
+
+    is_plain: bool
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> CanonicalDict[K, V]:
+        fresh = super().__new__(cls)
+        fresh.is_plain = True
+        return fresh
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.update(*args, **kwargs)
 
     def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(settled(key), adopt(value))
+        if type(value) not in ITSELF:
+            self.is_plain = False
+            value = adopt(value)
+        super().__setitem__(key if type(key) in ITSELF else settled(key), value)
 
     def setdefault(self, key: K, default: Any = None) -> Any:
-        return super().setdefault(settled(key), adopt(default))
+        if key not in self:
+            self[key] = default
+        return self[key]
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
@@ -321,7 +341,7 @@ def adopt(value: Any) -> Any:
 
 
 def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
-    if ITSELF.issuperset(map(type, set.__iter__(value))):
+    if AS_THEY_ARE.issuperset(map(type, set.__iter__(value))):
         return value
     before = list(set.__iter__(value))
     items = all_settled(before)
@@ -334,7 +354,7 @@ def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
 def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     # Keys are settled when they are put in. This is done after each event, so most
     # collections, which hold nothing that could change, have to be passed in no time.
-    if ITSELF.issuperset(map(type, dict.values(value))):
+    if value.is_plain or AS_THEY_ARE.issuperset(map(type, dict.values(value))):
         return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)
@@ -351,6 +371,7 @@ def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
     # What was thawed just now is shared with nobody, so nothing has to be adopted.
     fresh: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
     dict.update(fresh, _thaw_pairs(frozen))
+    fresh.is_plain = ITSELF.issuperset(map(type, dict.values(fresh)))
     return fresh
 
 

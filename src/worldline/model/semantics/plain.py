@@ -40,6 +40,7 @@ def run_plain(
             kind.check_fields(node, name_at(kind, handler.name))
         if returned is not None:
             check_ran(returned, name_at(kind, handler.name))
+            door.answer = returned
         if activity.stop is not None:
             raise activity.stop
     except BaseException as error:

@@ -8,7 +8,7 @@ because handlers never nest across nodes and never yield.
 from __future__ import annotations
 
 from _thread import get_ident
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -27,6 +27,9 @@ guarding: bool = False
 
 guard: str = ""
 """What the handler is called whose guard is being evaluated."""
+
+asked: dict[Any, int] | None = None
+"""How often each guard was asked, where few evaluations are watched; None: each is."""
 
 running: bool = False
 """True while code of the user's runs: a handler, a guard, a property, an observer."""

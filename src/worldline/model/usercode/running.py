@@ -90,21 +90,32 @@ class Series:
 
     What `enter` and `leave` do for each of them is done once where it is the same for
     all: the thread is claimed while the block lasts, and the depth of the stack, where
-    `enter` is called in it, is that of the first time.
+    `enter` is called in it, is that of the first time. Guards are asked along one run,
+    once for an event, so that few of the times are watched.
     """
 
-    __slots__ = ("_claimed", "_limit", "_room")
+    __slots__ = ("_asked", "_claimed", "_depth", "_limit", "_outer", "_room")
 
     def __init__(self) -> None:
         self._claimed = False
-        self._limit = self._room = 0
+        self._asked: dict[Any, int] = {}
+        self._outer: dict[Any, int] | None = None
+        self._depth = self._limit = self._room = 0
 
     def __enter__(self) -> Series:
+        self._depth += 1
+        if self._depth > 1:
+            return self
         self._claimed = claim()
+        self._outer, activity.asked = activity.asked, self._asked
         self._limit, self._room = sys.getrecursionlimit(), 0
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        activity.asked = self._outer
         if self._claimed:
             release()
 

@@ -13,7 +13,13 @@ from typing import Any, final
 from worldline.model.events import LOST, UNREACHABLE, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability, Mailbox, carrier
+from worldline.model.network import (
+    Capability,
+    Mailbox,
+    Network,
+    Networks,
+    carrier,
+)
 from worldline.model.network.datagrams import Datagrams, concerning
 from worldline.model.semantics.hidden import Hidden, Status
 from worldline.model.system import System
@@ -41,6 +47,8 @@ class Allowed:
     ----------
     reason
         The first thing that the network cannot do; empty if it can do all.
+    unknown
+        Why nobody knows whether it can do what comes; empty if somebody does.
     mail
         The mailboxes of the declared network; None if they are not needed, as on a network
         that can do anything with any message.
@@ -54,9 +62,10 @@ class Allowed:
         self._happen = happen
         self._abilities: dict[tuple[str, type], frozenset[Capability]] = {}
         self._doomed: dict[int, dict[int, Envelope]] = {}
-        self.reason = ""
+        self.reason = self.unknown = ""
         self.mail: list[Mailbox] | None = None
         network = system.network
+        self._is_mixed = isinstance(network, Networks)
         able = network.capabilities
         if not (
             isinstance(network, Datagrams)
@@ -66,12 +75,24 @@ class Allowed:
             ids = system.ids
             self.mail = [network.mailbox(node, ids) for node in ids]
 
+    def give_up(self, why: str) -> None:
+        """Judge nothing from here on, where it is not known how the network was."""
+        if not self.reason:
+            self.unknown = self.unknown or why
+        self.mail = None
+
+    def begin_amid(self) -> None:
+        """Begin in the midst of a run: how its connections were, nobody knows."""
+        if self.mail is not None:
+            self.give_up("it begins at checkpoints, and not with the first message")
+
     def send(self, me: int, to: int, envelope: Envelope, *, taken: bool) -> None:
         """Take a message that was sent, or refused."""
         if self.mail is None or self.reason:
             return
-        network, part = self._system.network, envelope.part
-        buffer = carrier(network, part, type(envelope.message)).buffer
+        buffer = self._system.network.buffer
+        if self._is_mixed:
+            buffer = self._carrier(envelope).buffer
         if buffer is not None:
             under_way = self.mail[to].holds(self._system.ids[me])
             if taken is (under_way >= buffer):
@@ -105,17 +126,18 @@ class Allowed:
         elif self.mail is not None:
             self._apply(concerning(Kind.DUPLICATE, self._system.ids[to], envelope))
 
-    def deliver(self, to: int, envelope: Envelope) -> None:
+    def deliver(self, to: int, delivery: Event) -> None:
         """Let a message arrive, and what it takes for that."""
         if self.mail is None or self.reason:
             return
-        box = self.mail[to]
+        box, envelope = self.mail[to], delivery.envelope
+        assert envelope is not None, "a message arrives in one"
         if not box.is_ready(envelope):
             self._lose_before(to, envelope)
-        if not box.is_ready(envelope):
-            self.reason = self._why_not(to, envelope)
-            return
-        self._apply(concerning(Kind.DELIVER, self._system.ids[to], envelope))
+            if not box.is_ready(envelope):
+                self.reason = self._why_not(to, envelope)
+                return
+        self._apply(delivery)
 
     def error(self, index: int, peer: int, name: str) -> str:
         """Let a node hear of a broken connection; return the name of the error."""
@@ -221,6 +243,8 @@ class Allowed:
         key = envelope.part, type(envelope.message)
         able = self._abilities.get(key)
         if able is None:
-            network = carrier(self._system.network, *key)
-            able = self._abilities[key] = network.capabilities
+            able = self._abilities[key] = self._carrier(envelope).capabilities
         return able
+
+    def _carrier(self, envelope: Envelope) -> Network:
+        return carrier(self._system.network, envelope.part, type(envelope.message))

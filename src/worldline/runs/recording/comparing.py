@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.data.canonical import CanonicalDict
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
@@ -14,6 +15,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.usercode.user_errors import spelt
+from worldline.trace.journal.patches import Patch
 from worldline.trace.json_text import shorten
 
 _WIDEST = 300
@@ -120,13 +122,67 @@ def compare_fields(kind: NodeType, node: Any, recorded: Mapping[str, Any]) -> No
             raise Unlike(name, shown(value), shown(present))
 
 
-def _field(node: Any, path: str) -> Any:
+def compare_patches(kind: NodeType, node: Any, recorded: Sequence[Patch]) -> None:
+    """Compare with what was recorded how large fields of a node have changed.
+
+    Raises
+    ------
+    Unlike
+        If one has changed otherwise.
+    """
+    for patch in recorded:
+        present, name = _field(node, patch.path), f"{kind.cls.__name__}.{patch.path}"
+        for gone in patch.gone:
+            if gone in present:
+                raise Unlike(name, f"without {shown(gone)}", shown(present))
+        if patch.kept is not None:
+            then = list(patch.added)
+            now = present[patch.kept :] if type(present) is list else present
+            if not are_equal(now, then):
+                which = f"{name} from element {patch.kept} on"
+                raise Unlike(which, shown(then), shown(now))
+        elif type(present) is CanonicalDict:
+            for key, then in patch.added:
+                now = present.get(key)
+                if not are_equal(now, then):
+                    raise Unlike(f"{name}[{shown(key)}]", shown(then), shown(now))
+        elif not all(added in present for added in patch.added):
+            raise Unlike(name, f"with {shown(patch.added)}", shown(present))
+
+
+def compare_counters(recorded: int | None, present: int) -> None:
+    """Compare where the sequence of a node stands with where it stood.
+
+    Raises
+    ------
+    Unlike
+        If that is elsewhere.
+    """
+    if recorded is not None and recorded != present:
+        raise Unlike("the sequence counter", str(recorded), str(present))
+
+
+def holder_of(node: Any, path: str) -> tuple[dict[str, Any], str]:
+    """Return the fields among which one stands, and its name there.
+
+    Raises
+    ------
+    Unlike
+        If there is no such field.
+    """
+    *parts, name = path.split(".")
     value = node
-    for name in path.split("."):
-        if name not in value.__dict__:
-            raise Unlike(f"the field {path}", "there", "no field of that name")
-        value = value.__dict__[name]
-    return value
+    for part in parts:
+        value = getattr(value, "__dict__", {}).get(part)
+    fields: dict[str, Any] = getattr(value, "__dict__", {})
+    if name not in fields:
+        raise Unlike(f"the field {path}", "there", "no field of that name")
+    return fields, name
+
+
+def _field(node: Any, path: str) -> Any:
+    fields, name = holder_of(node, path)
+    return fields[name]
 
 
 def compare_results(fate: str, failed: Any, result: Result | Failure) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from worldline.model.errors import InputError
 from worldline.model.printable import one_line
@@ -57,10 +57,7 @@ def header_of(folder: Path) -> JournalHeader:
     """
     first: JournalHeader | None = None
     for name, journal in journals_in(folder).items():
-        for life in journal.incarnations:
-            header = life.header
-            if header is None:  # torn, before anything else was written
-                continue
+        for header in _headers([journal]):
             if header.node != name:
                 raise InputError(
                     f"the journal in {folder} of {one_line(name)} is that of "
@@ -77,6 +74,14 @@ def header_of(folder: Path) -> JournalHeader:
     if first is None:
         raise InputError(f"no journal in {folder} has a header", remedy=_RECORDED)
     return first
+
+
+def _headers(journals: Iterable[NodeJournal]) -> Iterator[JournalHeader]:
+    """Yield the header of each life, but for one that was torn."""
+    for journal in journals:
+        for life in journal.incarnations:
+            if life.header is not None:
+                yield life.header
 
 
 def as_trace_header(header: JournalHeader) -> Header:
@@ -108,6 +113,10 @@ class _Life:
     partial: bool
 
     @property
+    def number(self) -> int:
+        return self.incarnation.number
+
+    @property
     def torn(self) -> int:
         return self.incarnation.torn
 
@@ -131,17 +140,18 @@ class JournalFolder:
     """
 
     def __init__(self, folder: Path, system: System, *, partial: bool = False) -> None:
-        header = header_of(folder)
+        header_of(folder)
         self._codec = codec = Codec(system)
-        difference = codec.digest.difference(header.digest)
-        if difference is not None:
-            raise InputError(
-                f"{folder} was recorded with other nodes or messages: "
-                f"{one_line(difference)}",
-                remedy="replay it with the system and parameters that it was recorded "
-                "with",
-            )
         self._found = journals_in(folder)
+        for header in _headers(self._found.values()):
+            difference = codec.digest.difference(header.digest)
+            if difference is not None:
+                raise InputError(
+                    f"{folder} was recorded with other nodes or messages at "
+                    f"{one_line(header.node)}: {one_line(difference)}",
+                    remedy="replay it with the system and parameters that it was "
+                    "recorded with",
+                )
         self._names = [node.name for node in system.ids]
         self._partial = partial
         for name in self._found.keys() - set(self._names):
@@ -174,14 +184,12 @@ class JournalFolder:
             ) from None
         return found
 
-    def names(self, packets: bytes) -> Iterator[tuple[int, int, int, int]]:
-        """Yield the names of the messages of some packets, and decode no more."""
+    def names(self, packets: bytes) -> Sequence[tuple[int, int, int, int]]:
+        """Return the names of the messages of some packets, and decode no more."""
         try:
-            for begin, end in split(packets):
-                spelt = unpack(packets[begin:end])
-                if type(spelt) is not list or not _is_name(spelt[1:5]):
-                    raise Malformed("", "a frame without the name of a message")
-                yield spelt[1], spelt[2], spelt[3], spelt[4]
+            return [
+                _name_of(unpack(packets[begin:end])) for begin, end in split(packets)
+            ]
         except Malformed as error:
             raise _of_another(
                 f"packets that are none of this system: {error}"
@@ -195,11 +203,21 @@ class JournalFolder:
             raise _of_another(f"a checkpoint that is none: {error}") from None
 
 
-def _is_name(spelt: list[object]) -> bool:
-    return len(spelt) == 4 and all(
-        type(one) is int and 0 <= one < most
-        for one, most in zip(spelt, _MOST_OF_NAME, strict=True)
-    )
+def _name_of(spelt: Any) -> tuple[int, int, int, int]:
+    """Return the name of the message that a frame is, from what was unpacked of it."""
+    if type(spelt) is list and len(spelt) > 4:
+        _, sender, incarnation, lamport, place = spelt[:5]
+        name = sender, incarnation, lamport, place
+        if type(sender) is type(incarnation) is type(lamport) is type(
+            place
+        ) is int and (
+            0 <= sender < _MOST_OF_NAME[0]
+            and 0 <= incarnation < _MOST_OF_NAME[1]
+            and 0 <= lamport < _MOST_OF_NAME[2]
+            and 0 <= place < _MOST_OF_NAME[3]
+        ):
+            return name
+    raise Malformed("", "a frame without the name of a message")
 
 
 _MOST_OF_NAME = (2**31, 2**53, 2**44, 2**20)

@@ -22,6 +22,10 @@ class Life(Protocol):
     """One incarnation of a node, as its journal has it."""
 
     @property
+    def number(self) -> int:
+        """Which: 1, 2, ..."""
+
+    @property
     def torn(self) -> int:
         """Bytes behind the last whole block, once the turns have been read."""
 

@@ -1,12 +1,14 @@
 """The last steps of a run while it is made again, and the states in which they begin.
 
 A run of up to 100,000 steps is kept as a whole, and of a longer one the last 20,000: each
-stretch of 10,000 begins with a state, so that the oldest can be forgotten.
+stretch of 2,000 begins with a state, so that the oldest can be forgotten, and a trace may
+begin with any.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import final
 
@@ -19,8 +21,8 @@ from worldline.worlds.checkpoint import ignored_fields
 WHOLE = 100_000
 """Steps of a run that is kept as a whole."""
 
-_STRETCH = 10_000
-_LAST = 2
+_STRETCH = 2_000
+_LAST = 10
 """Stretches that are kept whole before the last one."""
 
 
@@ -56,8 +58,14 @@ class KeptState:
     time: float
 
 
-def kept_state(run: Stepping) -> KeptState:
-    """Return the present state of a run."""
+def kept_state(run: Stepping, unknown: Set[str] = frozenset()) -> KeptState:
+    """Return the present state of a run.
+
+    Parameters
+    ----------
+    unknown
+        The names of the gauges that are not known.
+    """
     world, types = run.world, run.system.types
     pairs = list(zip(types, world.nodes, strict=True))
     mail, instruments = run.allowed.mail, world.instruments
@@ -70,7 +78,13 @@ def kept_state(run: Stepping) -> KeptState:
         ignored=tuple(ignored_fields(kind, node) for kind, node in pairs),
         mail=None if mail is None else tuple(box.freeze() for box in mail),
         letters=(*run.letters.envelopes(), *run.doomed),
-        gauges={} if instruments is None else dict(instruments.gauges),
+        gauges={
+            name: value
+            for name, value in (
+                {} if instruments is None else instruments.gauges
+            ).items()
+            if name not in unknown
+        },
         time=run.now,
     )
 
@@ -100,20 +114,34 @@ class KeptRun:
     ----------
     first, last
         The numbers of the steps to keep; None for the whole run, or its last steps.
+
+    Attributes
+    ----------
+    unknown
+        The names of the gauges that are not known; it changes.
     """
 
     def __init__(self, first: int | None = None, last: int | None = None) -> None:
         self._first, self._last = first, last
         self._stretches: deque[KeptStretch] = deque()
         self._is_begun = False
+        self.unknown: Set[str] = frozenset()
 
-    def begin(self, run: Stepping | None) -> None:
-        """Keep what comes from here on; in a run that begins in a state, with that."""
+    def begin(self) -> None:
+        """Keep what comes from the start of the run on."""
         self._is_begun = True
         if self._first is None or self._first <= 1:
-            self._stretches.append(
-                KeptStretch(None if run is None else kept_state(run))
-            )
+            self._stretches.append(KeptStretch(None))
+
+    def restart(self, run: Stepping) -> None:
+        """Forget what came before a state that no step has led to; go on from there."""
+        if self._last is not None and run.steps >= self._last:
+            return
+        was_begun = bool(self._stretches)
+        self._stretches.clear()
+        self._is_begun = True
+        if was_begun or self._first is None or self._first <= run.steps + 1:
+            self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
 
     def add(self, step: RunStep, run: Stepping) -> None:
         """Keep a step that has happened."""
@@ -123,12 +151,12 @@ class KeptRun:
             return
         if not self._stretches:
             if step.number + 1 == self._first:
-                self._stretches.append(KeptStretch(kept_state(run)))
+                self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
             return
         steps = self._stretches[-1].steps
         steps.append(step)
         if len(steps) >= _STRETCH and self._first is None:
-            self._stretches.append(KeptStretch(kept_state(run)))
+            self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
             if step.number > WHOLE:
                 while len(self._stretches) > _LAST + 1:
                     self._stretches.popleft()
@@ -141,3 +169,13 @@ class KeptRun:
     def steps(self) -> list[RunStep]:
         """Return them."""
         return [step for stretch in self._stretches for step in stretch.steps]
+
+    def latest(self, least: int) -> KeptRun:
+        """Return what begins with the latest state after which so many steps are kept."""
+        latest, count = KeptRun(), 0
+        for stretch in reversed(self._stretches):
+            if count >= least:
+                break
+            latest._stretches.appendleft(stretch)
+            count += len(stretch.steps)
+        return latest

@@ -52,12 +52,12 @@ class Letters(dict[SendName, Letter]):
     def put(self, name: SendName, letter: Letter) -> None:
         """Add a letter."""
         self[name] = letter
-        self.sent[name.sender] += 1
+        self.sent[name[0]] += 1
 
     def take(self, name: SendName) -> None:
         """Remove a letter that was received for the last time."""
         del self[name]
-        self.sent[name.sender] -= 1
+        self.sent[name[0]] -= 1
 
     def envelopes(self) -> Iterator[tuple[int, Envelope]]:
         """Yield each that is under way, with the index of the node for which it is."""

@@ -20,7 +20,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, final
 
 from worldline.model.kinds import Kind
-from worldline.runs.recording.happenings import Happening
+from worldline.runs.recording.happenings import CHECKPOINT, Happening
 
 _FIRST = -1.0
 """The time of what comes before everything."""
@@ -69,7 +69,7 @@ class Merging:
             if time > self.now:
                 self.now = time
             yield one
-            if one.kind is Kind.START:
+            if one.kind is Kind.START or one.kind is CHECKPOINT:
                 self._come[index] = (one.what.incarnation, one.lamport)
             else:
                 self._come[index] = (self._come[index][0], one.lamport)

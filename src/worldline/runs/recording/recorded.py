@@ -33,6 +33,9 @@ class RecordedNode(NamedTuple):
         Whether there is no journal.
     stopped
         How it ended: the reason it gave, or empty if it was killed.
+    gaps
+        What is missing in it, in words: after each of these its state is not known, until
+        the next checkpoint or start.
     """
 
     node: str
@@ -41,6 +44,7 @@ class RecordedNode(NamedTuple):
     torn: int
     missing: bool
     stopped: str
+    gaps: tuple[str, ...] = ()
 
 
 @final
@@ -53,19 +57,25 @@ class DeclaredNetwork:
     declared
         What it is called.
     as_declared
-        Whether the run is possible on it.
+        Whether the run is possible on it; None if nobody knows.
     step, reason
-        The first step that is not, and why; None and empty if all are.
+        The first step that is not, or that nobody knows of, and why; None and empty if
+        all are.
     """
 
     declared: str
-    as_declared: bool
+    as_declared: bool | None
     step: int | None
     reason: str
 
     def __str__(self) -> str:
         if self.as_declared:
             return f"network: as declared, {self.declared}"
+        if self.as_declared is None:
+            return (
+                f"network: {self.declared}, and not judged from step {self.step or 1:,} "
+                f"on: {self.reason}"
+            )
         return (
             f"network: not as declared: {self.declared} does not allow step "
             f"{self.step:,}: {self.reason}"
@@ -81,6 +91,9 @@ class ReplayedRecording(BaseReport):
     ----------
     recording, target
         The folder, and what loads its system, as it says.
+    begins
+        When all nodes had begun, in seconds since the recording began; None if it was
+        replayed from its start on.
     nodes
         What the journal of each node had.
     events, run_steps, drops
@@ -106,6 +119,7 @@ class ReplayedRecording(BaseReport):
 
     recording: Path
     target: str | None
+    begins: float | None
     nodes: tuple[RecordedNode, ...]
     events: int
     run_steps: int
@@ -162,7 +176,6 @@ class ReplayedRecording(BaseReport):
 
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""
-        torn = "torn"
         return {
             **self.base_json(),
             "trace": None if self.file is None else str(self.file),
@@ -171,9 +184,9 @@ class ReplayedRecording(BaseReport):
             "recording": str(self.recording),
             "system": self.system,
             "target": self.target,
+            "begins": self.begins,
             "nodes": [
-                {**one._asdict(), torn: one.torn, "stopped": one.stopped or None}
-                for one in self.nodes
+                {**one._asdict(), "stopped": one.stopped or None} for one in self.nodes
             ],
             "events": self.events,
             "drops": self.drops,
@@ -196,6 +209,11 @@ class ReplayedRecording(BaseReport):
         for row in self.properties:
             lines += property_lines(row, width)
         lines += [f"  {line}" for line in self._node_lines()]
+        if self.begins is not None:
+            lines.append(
+                f"  begins at {self.begins:,.3f} s, when each node had begun at a "
+                "checkpoint or start"
+            )
         lines.append(
             f"  {self.events:,} events, {self.run_steps:,} steps, {self.drops:,} messages "
             f"lost, {self.seconds:.3f} s ({self.events_per_second:,.0f}/s)"
@@ -223,11 +241,16 @@ class ReplayedRecording(BaseReport):
         for one in self.nodes:
             if one.missing:
                 lines.append(f"{one.node}: no journal, so its state is not known")
-            elif one.torn:
+            if one.torn:
                 lines.append(
                     f"{one.node}: {one.torn:,} bytes at the end of its journal are torn, "
                     "and left out"
                 )
+            lines += [
+                f"{one.node}: something is missing, so its state is not known until its "
+                f"next checkpoint or start: {why}"
+                for why in one.gaps
+            ]
         return lines
 
     def _trace_lines(self) -> list[str]:

@@ -27,9 +27,19 @@ from worldline.runs.recording.recorded import (
     ReplayedRecording,
 )
 from worldline.runs.recording.run import RecordedRun
+from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.tracing import trace_of
 from worldline.runs.report import PropertyReport
+from worldline.trace.format import line_of
 from worldline.trace.records import Trace
+
+LARGEST = 24 << 20
+"""Bytes of the text of a trace that is written unasked: it opens in seconds."""
+
+_SAMPLE = 500
+"""Steps of which it is known how large they are before more are made."""
+
+_ASK = "ask for some with --window FIRST:LAST"
 
 
 def replay_recording(
@@ -40,6 +50,7 @@ def replay_recording(
     partial: bool = False,
     window: tuple[int, int] | None = None,
     out: Path | None = None,
+    since: float | None = None,
     judges: bool = True,
     traces: bool = True,
 ) -> ReplayedRecording:
@@ -56,6 +67,9 @@ def replay_recording(
         with more than 100,000 steps the last 20,000 before its first violation.
     out
         The file of the trace; None for the usual place.
+    since
+        Seconds since the recording began: each node begins at its last checkpoint, or
+        start, before that, and there are steps once all have. None for the whole run.
     judges, traces
         Whether properties are judged, and a trace written.
 
@@ -72,6 +86,7 @@ def replay_recording(
         predicates=predicates,
         window=window,
         out=out,
+        since=since,
         judges=judges,
         traces=traces,
     )
@@ -97,6 +112,8 @@ class Replaying:
         long one the last steps before its first violation.
     out
         The file of the trace; None for the usual place.
+    since
+        Seconds since the recording began, where to begin; None for the start.
     judges, traces
         Whether properties are judged, and a trace written.
     """
@@ -110,13 +127,14 @@ class Replaying:
         predicates: Path | None = None,
         window: tuple[int, int] | None = None,
         out: Path | None = None,
+        since: float | None = None,
         judges: bool = True,
         traces: bool = True,
     ) -> None:
         self._folder, self._declared, self._target = folder, system, target
         self._predicates = predicates
         self._window = window
-        self._out = out
+        self._out, self._since = out, since
         self._judges, self._traces = judges, traces
         self._notes: tuple[str, ...] = ()
         self._system = system
@@ -129,7 +147,7 @@ class Replaying:
         judged: Sequence[Property] = self._system.properties if self._judges else ()
         kept = KeptRun(*(self._window or (None, None)))
         with listening(), watched():
-            run = RecordedRun(self._system, journals, judged, kept)
+            run = RecordedRun(self._system, journals, judged, kept, self._since)
             nodes = run.run()
             report = self._report(run, nodes)
             if not self._traces:
@@ -144,6 +162,8 @@ class Replaying:
         again = command("replay", self._folder, self._target)
         if self._predicates is not None:
             again += f" --predicates {shlex.quote(str(self._predicates))}"
+        if self._since is not None:
+            again += f" --from {self._since:g}"
         return ReplayedRecording(
             system=self._system.name,
             verdict=verdict if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
@@ -153,15 +173,16 @@ class Replaying:
             notes=self._notes,
             recording=self._folder,
             target=self._target,
+            begins=run.begins,
             nodes=tuple(nodes),
             events=run.happenings,
             run_steps=max(0, stepping.steps),
             drops=stepping.drops,
             network=DeclaredNetwork(
                 declared=self._system.network.name,
-                as_declared=stepping.unallowed is None,
+                as_declared=as_declared(stepping),
                 step=stepping.unallowed,
-                reason=stepping.allowed.reason,
+                reason=stepping.allowed.reason or stepping.allowed.unknown,
             ),
             divergence=run.divergence,
             failures=len(run.failures),
@@ -179,26 +200,40 @@ class Replaying:
         """Write the trace of what was kept."""
         is_long = report.run_steps > WHOLE
         if is_long and run.violation is None and self._window is None:
-            why = (
-                f"the run has {report.run_steps:,} steps and violates nothing; ask for "
-                "some with --window FIRST:LAST"
-            )
+            why = f"the run has {report.run_steps:,} steps and violates nothing; {_ASK}"
             return replace(report, no_trace=why)
         steps = kept.steps()
         if not steps:
             return replace(report, no_trace="no step was kept")
         file = self._out or file_of(self._folder.name, "replayed")
         try:
+            if self._window is None:
+                kept = self._fitting(run, kept, report)
+                if len(kept.steps()) < len(steps) and run.violation is None:
+                    return replace(report, no_trace=f"the trace would be large; {_ASK}")
+                steps = kept.steps()
             trace = self._trace(run, kept, report)
         except WorldlineError as error:
             if isinstance(error, Nondeterminism):
                 raise
-            return replace(report, no_trace=error.what)
+            return replace(report, no_trace=str(error))
         if why := why_unwritten(trace, file):
             return replace(report, no_trace=why)
         debug = command("debug", file, self._target)
         window = max(1, steps[0].number), steps[-1].number
         return replace(report, file=file, debug=debug, window=window)
+
+    def _fitting(
+        self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
+    ) -> KeptRun:
+        """Return as many of the last steps as a trace of a size that can be read has."""
+        sample = kept.latest(_SAMPLE)
+        count, all_ = len(sample.steps()), len(kept.steps())
+        if count == all_:
+            return kept
+        steps = self._trace(run, sample, report).steps
+        size = sum(len(line_of(step)) for step in steps) / count
+        return kept if size * all_ <= LARGEST else kept.latest(int(LARGEST / size))
 
     def _trace(
         self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
@@ -218,6 +253,13 @@ class Replaying:
                 ending = Ending(prop.name, kind, Verdict.VIOLATED, span=due)
                 ended = violation.time
         return trace_of(kept, run.stepping, self._system, ending, ended)
+
+
+def as_declared(run: Stepping) -> bool | None:
+    """Say whether the declared network allows a run; None if nobody knows."""
+    if run.allowed.reason:
+        return False
+    return None if run.allowed.unknown else True
 
 
 def _failures(run: RecordedRun) -> list[PropertyReport]:

@@ -6,7 +6,8 @@ only of a node without a journal it comes from the receiver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
 from worldline.model.data.settling import settled
@@ -15,18 +16,28 @@ from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.network import Capability
 from worldline.model.network.datagrams import concerning
+from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.runs.recording.comparing import (
     Unlike,
     are_alike,
+    compare_counters,
     compare_fields,
+    holder_of,
     shown,
 )
-from worldline.runs.recording.happenings import CHECKPOINT, GAP, Happening, Notes
+from worldline.runs.recording.happenings import (
+    CHECKPOINT,
+    GAP,
+    NO_NOTES,
+    Happening,
+    Notes,
+)
 from worldline.runs.recording.letters import Letter
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.survey import SendName
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.worlds.dry_run import DryRuns, is_noop
 
 
 @final
@@ -37,23 +48,26 @@ class Rerunning:
     ----------
     steps
         Lets it happen.
-
-    Attributes
-    ----------
     unknown
-        The indices of the nodes of which nobody knows the state.
+        The indices of the nodes of which nobody knows the state; it changes.
+    expected
+        Those of the nodes that have to begin before there are steps.
     """
 
-    def __init__(self, steps: Stepping) -> None:
+    def __init__(
+        self, steps: Stepping, unknown: set[int], expected: Iterable[int] = ()
+    ) -> None:
         self._steps = steps
+        self.unknown = unknown
+        self._expected = set(expected)
         self._system = steps.system
         self._world = steps.world
-        self.unknown = set(range(len(self._system.ids)))
         network = self._system.network
         self._connects = Capability.DISCONNECT in network.capabilities
         self._dying: set[int] = set()
         self._since = [0] * len(self._system.ids)
         self._timers: dict[tuple[str, str], PendingTimer] = {}
+        self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
 
     def take(self, one: Happening) -> None:
         """Let the next thing happen.
@@ -69,12 +83,20 @@ class Rerunning:
             self._checkpoint(index, one.what)
         elif kind is GAP:
             self.unknown.add(index)
+            self._dying.discard(index)
         elif index in self.unknown and kind is not Kind.START:
             return
         elif one.notes.fate in ("blocked", "undone"):
-            self._blocked(one)
+            self._refused(one)
         else:
             _OF[kind](self, index, one.what, one.notes)
+        if not steps.is_begun and not self._expected:
+            steps.begin()
+
+    def end(self) -> None:
+        """Let stop what did, and of which something was still under way."""
+        for index in sorted(self._dying):
+            self._die(index)
 
     # ------------------------------------------------------------ what the journals say
 
@@ -86,51 +108,66 @@ class Rerunning:
         if hidden.status is Status.DOWN:
             self._steps.allowed.restart(index)
         self._steps.incarnations[index] = what.incarnation
-        if what.durable is not None:
-            self._load(index, what)
-        self._know(index, self._steps.lamport - 1)
+        if index in self.unknown:
+            self._take_over(index, what.durable or {}, what.counter)
+            self._know(index, self._steps.lamport - 1)
+        elif what.durable is not None:
+            node = self._world.nodes[index]
+            compare_fields(self._system.types[index], node, what.durable)
+            compare_counters(what.counter, hidden.counter)
         kind = Kind.START if hidden.status is Status.NEW else Kind.RESTART
         self._steps.run(index, Event(kind, me), notes)
 
-    def _load(self, index: int, what: Any) -> None:
-        """Compare the durable fields with those that were loaded, or take them over."""
-        hidden, node = self._world.hidden[index], self._world.nodes[index]
-        if index in self.unknown:
-            for path, value in what.durable.items():
-                _put(node, path, value)
-            hidden.counter = what.counter
-            return
-        compare_fields(self._system.types[index], node, what.durable)
-        if what.counter != hidden.counter:
-            stood = str(hidden.counter)
-            raise Unlike("the sequence counter", str(what.counter), stood)
+    def _take_over(self, index: int, fields: Mapping[str, Any], counter: int) -> None:
+        """Give a node of which nothing was known the fields that were written down."""
+        node = self._world.nodes[index]
+        for path, value in fields.items():
+            values, name = holder_of(node, path)
+            values[name] = settled(value)
+        self._world.hidden[index].counter = counter
 
     def _deliver(self, index: int, frame: Any, notes: Notes) -> None:
         steps, allowed = self._steps, self._steps.allowed
-        name = SendName(frame.sender, frame.incarnation, frame.lamport, frame.place)
-        letter = steps.letters.get(name)
+        name: SendName = frame[:4]
+        letter, me = steps.letters.get(name), self._system.ids[index]
         if letter is None:
             envelope = self._unsent(name, frame)
-            allowed.reason = (
-                allowed.reason or f"nobody knows that {envelope.src} sent it"
-            )
+            allowed.give_up(f"nothing says that {envelope.src} sent what arrives")
+            event = concerning(Kind.DELIVER, me, envelope)
         else:
-            envelope = self._sent(letter, name, index, frame)
-            allowed.deliver(index, envelope)
-        event = concerning(Kind.DELIVER, self._system.ids[index], envelope)
+            self._compare(letter, index, frame)
+            event = concerning(Kind.DELIVER, me, letter.envelope)
+            if notes in _SILENT and self._is_noop(index, event):
+                # Which is no event, and leaves the message where it is.
+                letter.left = max(1, letter.left - 1)
+                return
+            self._take_off(letter, name, index)
+            allowed.deliver(index, event)
         steps.run(index, event, notes)
-        if frame.sender in self._dying and not steps.letters.sent[frame.sender]:
-            self._die(frame.sender)
+        if self._dying:
+            self._let_die(frame.sender)
 
-    def _sent(self, letter: Letter, name: SendName, index: int, frame: Any) -> Envelope:
-        """Take a message that was sent off its way."""
-        steps, envelope = self._steps, letter.envelope
+    def _is_noop(self, index: int, event: Event) -> bool:
+        """Say whether a delivery is none, since it would change nothing."""
+        if self._dry_runs is None:
+            return False
+        node = self._world.nodes[index]
+        environment = functools.partial(self._world.look_up, index)
+        return is_noop(self._dry_runs, index, node, event, environment)
+
+    def _compare(self, letter: Letter, index: int, frame: Any) -> None:
+        """Compare a message that was received with what was sent."""
+        envelope = letter.envelope
         sent = envelope.message
         if letter.index != index or envelope.part != frame.part:
             to = f"{shown(sent)} to {self._system.ids[letter.index]}"
             raise Unlike("the message", shown(frame.message), f"its sender sends {to}")
         if not are_alike(sent, frame.message):
             raise Unlike("the message", shown(frame.message), shown(sent))
+
+    def _take_off(self, letter: Letter, name: SendName, index: int) -> None:
+        """Take a message off its way, and let it be doubled before."""
+        steps, envelope = self._steps, letter.envelope
         if not letter.is_doubled:
             letter.is_doubled = True
             node = self._system.ids[index]
@@ -140,29 +177,33 @@ class Rerunning:
         letter.left -= 1
         if not letter.left:
             steps.letters.take(name)
-        return envelope
 
     def _unsent(self, name: SendName, frame: Any) -> Envelope:
         """Return a message that its sender has not sent, as far as anybody knows."""
-        src = self._system.ids[name.sender]
-        if name.sender not in self.unknown and name.lamport > self._since[name.sender]:
+        sender, lamport = frame.sender, frame.lamport
+        src = self._system.ids[sender]
+        if sender not in self.unknown and lamport > self._since[sender]:
             instead = self._steps.vanished(name)
-            instead = instead or f"{src} has no event of Lamport time {name.lamport}"
+            instead = instead or f"{src} has no event of Lamport time {lamport}"
             then = f"{shown(frame.message)} from {src}"
             raise Unlike("the message", then, instead)
         return OpenEnvelope(src, frame.part, frame.message)
 
     def _timer(self, index: int, what: Any, notes: Notes) -> None:
-        timer = self._timer_of(what)
-        timers = self._world.hidden[index].timers
-        if timer not in timers:
-            pending = ", ".join(map(repr, timers)) or "none"
-            raise Unlike("the timer", f"{timer!r} fired", f"those set are: {pending}")
-        del timers[timer]
+        timer = self._pending(index, what)
+        del self._world.hidden[index].timers[timer]
         self._world.touched.add(self._system.layout.hidden(index))
         me, part = self._system.ids[index], timer.part
         event = Event(Kind.TIMER, me, part=part, name=timer.name, payload=timer.payload)
         self._steps.run(index, event, notes)
+
+    def _pending(self, index: int, what: Any) -> PendingTimer:
+        """Return the timer that fired, which has to be set."""
+        timer, timers = self._timer_of(what), self._world.hidden[index].timers
+        if timer not in timers:
+            pending = ", ".join(map(repr, timers)) or "none"
+            raise Unlike("the timer", f"{timer!r} fired", f"those set are: {pending}")
+        return timer
 
     def _call(self, index: int, what: Any, notes: Notes) -> None:
         arguments = settled(tuple(what.arguments))
@@ -176,6 +217,8 @@ class Rerunning:
         self._steps.run(index, event, notes)
 
     def _error(self, index: int, what: Any, notes: Notes) -> None:
+        if not 0 <= what.peer < len(self._system.ids):
+            raise Unlike("the error", f"of node {what.peer}", "there is none such")
         if what.peer in self._dying:
             self._die(what.peer)
         name = LOST if what.kind == LOST else UNREACHABLE
@@ -199,37 +242,69 @@ class Rerunning:
         self._steps.allowed.crash(index)
         self._steps.happen(index, Event(Kind.CRASH, self._system.ids[index]))
 
-    def _blocked(self, one: Happening) -> None:
-        """Let an event be refused that its host refused, or undid."""
-        index, me = one.node, self._system.ids[one.node]
-        if one.kind is Kind.DELIVER:
-            frame = one.what
-            name = SendName(frame.sender, frame.incarnation, frame.lamport, frame.place)
-            letter = self._steps.letters.get(name)
-            if letter is not None:
-                envelope = self._sent(letter, name, index, frame)
-                self._steps.allowed.lose(index, envelope)
-                self._steps.happen(index, concerning(Kind.DROP, me, envelope))
+    def _let_die(self, sender: int) -> None:
+        """Let a node stop of which the last message has arrived."""
+        if sender in self._dying and not self._steps.letters.sent[sender]:
+            self._die(sender)
+
+    def _refused(self, one: Happening) -> None:
+        """Let an event not happen that its host blocked, or undid: nothing of it is left.
+
+        A message is lost. A timer stays set, a call waits, of an error nobody hears; on
+        a connection that breaks instead there are errors of their own.
+        """
+        index = one.node
+        if one.kind is Kind.START:
+            raise Unlike("what became of it", one.notes.fate, "a start always happens")
+        if one.kind is Kind.TIMER:
+            timers = self._world.hidden[index].timers
+            timer = self._pending(index, one.what)
+            timers[timer] = timers.pop(timer)  # it is set again
+        elif one.kind is Kind.DELIVER:
+            self._lose(index, one.what)
+
+    def _lose(self, index: int, frame: Any) -> None:
+        steps, me = self._steps, self._system.ids[index]
+        name: SendName = frame[:4]
+        letter = steps.letters.get(name)
+        if letter is None:
+            self._unsent(name, frame)
+            return
+        self._compare(letter, index, frame)
+        self._take_off(letter, name, index)
+        envelope = letter.envelope
+        if steps.allowed.lose(index, envelope):
+            steps.happen(index, concerning(Kind.DROP, me, envelope))
+        self._let_die(frame.sender)
 
     def _checkpoint(self, index: int, what: NodeCheckpoint) -> None:
         """Compare the state of a node with what was saved, or take it over."""
         saved, hidden = what, self._world.hidden[index]
-        node = self._world.nodes[index]
+        wanted = {self._timer_of(one): one.left for one in saved.timers}
         if index in self.unknown:
-            for path, value in saved.fields.items():
-                _put(node, path, value)
-            hidden.timers = {self._timer_of(one): one[3] for one in saved.timers}
-            hidden.counter = saved.counter
-            hidden.status = Status.UP
-            self._steps.incarnations[index] = saved.incarnation
-            self._know(index, self._steps.lamport)
+            self._resume(index, saved, wanted)
             return
-        compare_fields(self._system.types[index], node, saved.fields)
-        wanted = {self._timer_of(one) for one in saved.timers}
-        if wanted != set(hidden.timers):
+        kind, node = self._system.types[index], self._world.nodes[index]
+        compare_fields(kind, node, saved.fields)
+        compare_counters(saved.counter, hidden.counter)
+        if wanted.keys() != hidden.timers.keys():
             now = ", ".join(map(repr, hidden.timers)) or "none"
             then = ", ".join(map(repr, wanted)) or "none"
             raise Unlike("the timers that are set", then, now)
+
+    def _resume(
+        self, index: int, saved: NodeCheckpoint, timers: dict[PendingTimer, float]
+    ) -> None:
+        """Let a node go on from its state, of which nobody knows how it came about."""
+        hidden = self._world.hidden[index]
+        self._take_over(index, saved.fields, saved.counter)
+        for timer in timers:
+            if not _has_timer(self._system.types[index], timer):
+                raise Unlike("the timer", f"{timer!r} is set", "the node has none such")
+        hidden.timers, hidden.status = timers, Status.UP
+        self._dying.discard(index)
+        self._steps.incarnations[index] = saved.incarnation
+        self._know(index, self._steps.lamport)
 
     def _timer_of(self, what: Any) -> PendingTimer:
         part, name, payload = what[:3]
@@ -242,17 +317,24 @@ class Rerunning:
 
     def _know(self, index: int, lamport: int) -> None:
         """Note that the state of a node is known after a Lamport time."""
-        if index in self.unknown:
-            self.unknown.discard(index)
-            self._since[index] = lamport
+        self.unknown.discard(index)
+        self._expected.discard(index)
+        self._since[index] = lamport
+        layout = self._system.layout
+        self._world.touched.update((layout.local(index), layout.hidden(index)))
+        self._steps.jump()
 
 
-def _put(node: Any, path: str, value: Any) -> None:
-    *parts, name = path.split(".")
-    for part in parts:
-        node = node.__dict__[part]
-    node.__dict__[name] = settled(value)
+def _has_timer(kind: NodeType, timer: PendingTimer) -> bool:
+    for name in timer.part.split(".") if timer.part else ():
+        if name not in kind.parts:
+            return False
+        kind = kind.parts[name]
+    return timer.name in kind.timers
 
+
+_SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))
+"""What is said of a message that may have changed nothing."""
 
 _OF: Mapping[Any, Callable[[Rerunning, int, Any, Notes], None]] = {
     Kind.START: Rerunning._start,

@@ -25,6 +25,7 @@ from worldline.runs.recording.rerunning import Rerunning
 from worldline.runs.recording.stepping import RunStep, Stepping
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.worlds.lasting import lasting
 
 
 @final
@@ -62,6 +63,9 @@ class RecordedRun:
         The properties to judge after each step; none to judge nothing.
     kept
         Takes the steps up to the first violation.
+    since
+        Seconds since the recording began: each node begins at its last checkpoint, or
+        start, before that. None for the whole run.
 
     Attributes
     ----------
@@ -73,6 +77,9 @@ class RecordedRun:
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    begins
+        When all nodes had begun, in seconds since the recording began; None if the run is
+        known from its start on.
     """
 
     def __init__(
@@ -81,8 +88,10 @@ class RecordedRun:
         journals: Journals,
         judged: Sequence[Property],
         kept: KeptRun,
+        since: float | None = None,
     ) -> None:
         self._system, self._journals, self._kept = system, journals, kept
+        self._judged = judged
         self._missing = tuple(
             node.name
             for index, node in enumerate(system.ids)
@@ -93,33 +102,47 @@ class RecordedRun:
         self.failures: list[tuple[int, Failure]] = []
         self.seconds = 0.0
         self.happenings = 0
+        self.begins: float | None = None
         begin = time.perf_counter()
-        survey = Survey(journals.names)
-        for index in range(len(system.ids)):
-            survey.look(journals.lives(index) or ())
-        self._began = survey.began
+        self._survey = survey = Survey(journals, len(system.ids), since)
+        unsure = survey.silent | survey.gapped
         self.stepping = Stepping(
-            system, survey.receipts(), self._missing, self._stepped
+            system,
+            survey.receipts(),
+            self,
+            missing=tuple(system.ids[index].name for index in sorted(unsure)),
+            silent=len(survey.silent),
+            is_begun=survey.is_whole,
         )
-        self._rerunning = Rerunning(self.stepping)
+        for name, to, frame in survey.early:
+            self.stepping.receive_early(name, to, frame)
+        expected = [n for n, one in enumerate(survey.begins) if one is not None]
+        unknown = survey.silent if survey.is_whole else range(len(system.ids))
+        self._rerunning = Rerunning(self.stepping, set(unknown), expected)
         world = self.stepping.world
         self._gauges = system.gauges if judged else ()
         self._instruments: Instruments = first_instruments(self._gauges)
         world.attach(self._instruments)
+        self._seen: SeenReader | None = None
+        if unsure or not survey.is_whole:
+            self._seen = SeenReader(world, self._rerunning.unknown)
+            self._seen.lose(self._gauges)
+            kept.unknown = self._seen.gauges
         self.judge: RunJudge | None = None
-        if judged:
-            seen = None
-            if self._missing:
-                seen = SeenReader(world, self._rerunning.unknown)
-            self.judge = RunJudge(world, judged, world.series, seen)
+        if judged and survey.is_whole:
+            self.judge = RunJudge(world, judged, world.series, self._seen)
         self.seconds = time.perf_counter() - begin
 
     def run(self) -> list[RecordedNode]:
         """Let all happen, to the end or the first event that goes otherwise."""
-        begin, system, journals = time.perf_counter(), self._system, self._journals
-        lanes = [Lane(journals, index, self._began) for index in range(len(system.ids))]
-        self._kept.begin(None)
-        with self.stepping.world.series:
+        begin, system, survey = time.perf_counter(), self._system, self._survey
+        lanes = [
+            Lane(self._journals, index, survey.began, survey.begins[index])
+            for index in range(len(system.ids))
+        ]
+        if survey.is_whole:
+            self._kept.begin()
+        with lasting(), self.stepping.world.series:
             self._run(lanes)
         self.seconds += time.perf_counter() - begin
         return [
@@ -130,16 +153,19 @@ class RecordedRun:
                 lane.torn,
                 node.name in self._missing,
                 lane.stopped,
+                tuple(lane.gaps),
             )
             for node, lane in zip(system.ids, lanes, strict=True)
         ]
 
     def _run(self, lanes: list[Lane]) -> None:
-        take, judge = self._rerunning.take, self.judge
-        merging = Merging(lanes, starts_first=self._system.boot == "before")
+        take = self._rerunning.take
+        starts_first = self._system.boot == "before" and self._survey.is_whole
+        merging = Merging(lanes, starts_first=starts_first)
         for one in merging:
             self.happenings += 1
             self.stepping.now = merging.now
+            judge = self.judge
             if judge is not None:
                 judge.wait(merging.now)
                 if judge.violated is not None:
@@ -149,8 +175,9 @@ class RecordedRun:
             except Unlike as error:
                 self._diverge(one, error)
                 return
-        if judge is not None:
-            judge.end()
+        self._rerunning.end()
+        if self.judge is not None:
+            self.judge.end()
 
     def _diverge(self, one: Happening, error: Unlike) -> None:
         node = self._system.ids[one.node]
@@ -173,8 +200,33 @@ class RecordedRun:
             happened=error.happened,
         )
 
-    def _stepped(self, step: RunStep) -> None:
+    def jumped(self) -> None:
+        """Go on in a state to which no step has led; it may be the first of all."""
+        world = self.stepping.world
+        if self._seen is not None:
+            self._seen.resume(self._gauges)
+        if self.violation is None:
+            self._kept.restart(self.stepping)
+        if self.judge is None and self._judged:
+            self._instruments.time = self.stepping.now
+            self.judge = RunJudge(world, self._judged, world.series, self._reader())
+            self.judge.look(world.touched, 0, None, counts=True)
+            world.touched.clear()
+        if self.begins is None and not self._survey.is_whole:
+            self.begins = self.stepping.now
+
+    def _reader(self) -> SeenReader | None:
+        """Return what reads the state where that is known in part; None if all is."""
+        seen = self._seen
+        assert seen is not None, "who begins amid a run has one"
+        is_unsure = self._survey.gapped or self._rerunning.unknown
+        has_lost = self.stepping.system.observers or seen.gauges
+        return seen if is_unsure or has_lost else None
+
+    def stepped(self, step: RunStep) -> None:
         """Judge the state after a step."""
+        if self._seen is not None:
+            self._seen.lose(self._gauges)
         self._instruments.time = step.time
         judge, world = self.judge, self.stepping.world
         failure = step.result if isinstance(step.result, Failure) else None

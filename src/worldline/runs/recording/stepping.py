@@ -6,8 +6,8 @@ a schedule of the direct one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, final
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Event
@@ -19,11 +19,18 @@ from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import Status
 from worldline.model.system import System
 from worldline.runs.recording.allowed import Allowed
-from worldline.runs.recording.comparing import Unlike, compare_fields, compare_results
+from worldline.runs.recording.comparing import (
+    Unlike,
+    compare_counters,
+    compare_fields,
+    compare_patches,
+    compare_results,
+)
 from worldline.runs.recording.door import RecordedDoor
 from worldline.runs.recording.happenings import NO_NOTES, Notes
 from worldline.runs.recording.letters import Letter, Letters
 from worldline.runs.recording.survey import Receipts, SendName
+from worldline.trace.journal.frames import MessageFrame
 from worldline.worlds.clocked import ClockedWorld
 
 
@@ -53,8 +60,18 @@ class RunStep(NamedTuple):
     answers: tuple[tuple[int, bool], ...]
 
 
-Listener = Callable[[RunStep], None]
-"""Is told of each step when it has happened."""
+_new_step = tuple.__new__
+"""Makes one of a million in half of the time that its class takes."""
+
+
+class Listener(Protocol):
+    """Is told of what happens."""
+
+    def stepped(self, step: RunStep) -> None:
+        """Take note of a step that has happened."""
+
+    def jumped(self) -> None:
+        """Take note that the state has changed without a step: a node began in another."""
 
 
 @final
@@ -68,9 +85,13 @@ class Stepping:
     receipts
         What was received, by node and incarnation of the sender.
     missing
-        The names of the nodes that have no journal.
+        The names of the nodes that have no journal, or one with gaps.
+    silent
+        How many nodes there are of which nothing says how they began.
+    is_begun
+        Whether the run is known from its start on.
     listener
-        Is told of each step.
+        Is told of each step, once the run has begun.
 
     Attributes
     ----------
@@ -78,6 +99,8 @@ class Stepping:
         The system on the network of recorded runs.
     world
         The present state.
+    ignores_noops
+        Whether a delivery that changes nothing is none.
     letters
         What is under way.
     allowed
@@ -86,23 +109,30 @@ class Stepping:
         Seconds since the run began, and the Lamport time of the present event.
     incarnations
         Which life each node has.
+    is_begun
+        Whether all nodes have begun, so that there are steps.
     doomed
         What the last event sent and nobody receives, as long as it is not lost.
     steps, drops
         The number of the last step; messages that nobody received.
     unallowed
-        The step with which the declared network no longer allowed the run; None if it does.
+        The step with which the declared network no longer allowed the run, or with which
+        that was no longer known; None if it does.
     """
 
     def __init__(
         self,
         system: System,
         receipts: Mapping[tuple[int, int], Receipts],
-        missing: tuple[str, ...],
         listener: Listener,
+        *,
+        missing: tuple[str, ...] = (),
+        silent: int = 0,
+        is_begun: bool = True,
     ) -> None:
         network = recorded(of=system.network, missing=missing)
         self.system = system.under_recording(network)
+        self.ignores_noops = system.ignore_noops
         self.letters = Letters()
         self.world = ClockedWorld(self.system, RecordedDoor, self.letters.envelopes)
         door = self.world.door
@@ -113,7 +143,11 @@ class Stepping:
         nodes = len(system.ids)
         self.incarnations = [0] * nodes
         self.now, self.lamport = 0.0, 0
-        self.steps = len(missing) - nodes if system.boot == "before" else 0
+        self.is_begun = is_begun
+        if not is_begun:
+            self.allowed.begin_amid()
+        boots = system.boot == "before" and is_begun
+        self.steps = silent - nodes if boots else 0
         self.drops = 0
         self.doomed: list[tuple[int, Envelope]] = []
         self.unallowed: int | None = None
@@ -148,6 +182,9 @@ class Stepping:
         if notes.delta is not None:
             kind = self.system.types[index]
             compare_fields(kind, world.nodes[index], notes.delta)
+            if notes.patches:
+                compare_patches(kind, world.nodes[index], notes.patches)
+            compare_counters(notes.counter, world.hidden[index].counter)
         if door.timers:
             self._set_timers(index)
         lost = self._send(index) if door.sends else []
@@ -164,9 +201,28 @@ class Stepping:
         result = self.world.happen(event, index, self.now)
         self._told(event, result)
 
+    def begin(self) -> None:
+        """Count steps from here on: all nodes have begun."""
+        self.is_begun, self.steps, self.drops = True, 0, 0
+        self._listener.jumped()
+
+    def receive_early(self, name: SendName, to: int, frame: MessageFrame) -> None:
+        """Take what was under way when its sender began."""
+        sender, incarnation, lamport, place = name
+        times = self._receipts[sender, incarnation].of(lamport, place)
+        src = self.system.ids[sender]
+        envelope = OpenEnvelope(src, frame.part, frame.message)
+        self.letters.put(name, Letter(to, envelope, times))
+
+    def jump(self) -> None:
+        """Tell that a node has another state, of which no step says how it came about."""
+        self.doomed = []
+        if self.is_begun:
+            self._listener.jumped()
+
     def vanished(self, name: SendName) -> str | None:
         """Return what an event sends now that sent a message; None if nobody knows."""
-        return self._vanished.get((name.sender, name.incarnation, name.lamport))
+        return self._vanished.get(name[:3])
 
     # ------------------------------------------------------------------------ inside
 
@@ -194,13 +250,19 @@ class Stepping:
 
     def _told(self, event: Event, result: Result | Failure) -> None:
         """Tell of a step that has happened."""
+        if not self.is_begun:
+            self.world.touched.clear()
+            return
         self.steps += 1
-        if self.unallowed is None and self.allowed.reason:
-            self.unallowed = self.steps
+        allowed = self.allowed
+        if self.unallowed is None and (allowed.reason or allowed.unknown):
+            self.unallowed = max(1, self.steps)
         door, now, lamport = self._door, self.now, self.lamport
         choices, answers = tuple(door.choices), tuple(door.answers)
-        step = RunStep(self.steps, event, choices, now, lamport, result, answers)
-        self._listener(step)
+        step = _new_step(
+            RunStep, (self.steps, event, choices, now, lamport, result, answers)
+        )
+        self._listener.stepped(step)
 
     def _put_in(self, event: Event) -> None:
         """Let something happen that the declared network needs."""
@@ -232,7 +294,7 @@ class Stepping:
                 world.post(to, envelope)
             times = 0 if receipts is None else receipts.of(self.lamport, place)
             if times:
-                name = SendName(index, life, self.lamport, place)
+                name = index, life, self.lamport, place
                 self.letters.put(name, Letter(to, envelope, times))
             else:
                 lost.append((to, envelope))

@@ -7,49 +7,91 @@ again has to know beforehand; eight bytes for each that was received tell it.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
-from typing import NamedTuple, final
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, final
 
-from worldline.runs.recording.journaled import Life, Names
-from worldline.trace.journal.records import ReceivedRecord
+from worldline.runs.recording.beginning import (
+    Beginning,
+    Beginnings,
+    behind,
+    lamport_before,
+)
+from worldline.runs.recording.journaled import Journals
+from worldline.trace.journal.records import GapRecord, ReceivedRecord
 
 _PLACES = 20
 """Bits of the place of a send among those of its event."""
 
 
-class SendName(NamedTuple):
-    """The name of a send: whose, in which incarnation and event, and which of its sends."""
+SendName: TypeAlias = tuple[int, int, int, int]
+"""The name of a send: whose, in which incarnation and event, and which of its sends."""
 
-    sender: int
-    incarnation: int
-    lamport: int
-    place: int
+
+class Early(NamedTuple):
+    """A message that was under way when its sender began, and was received later."""
+
+    name: SendName
+    to: int
+    frame: Any
 
 
 @final
 class Survey:
     """What was received, by the sender.
 
+    Parameters
+    ----------
+    since
+        Seconds from the beginning of the run on: each node begins where its state is
+        known for the last time before that. None for the whole run.
+
     Attributes
     ----------
+    begins
+        Where each node begins, by index; None for the start of a whole journal, or for
+        one that says nothing.
+    silent
+        The indices of the nodes of which no journal says how they began.
+    gapped
+        The indices of those whose journals lack something.
     began
         Nanoseconds of the wall clock at the first block of all; 0 if there is none.
+    early
+        What was under way when its sender began, in the order of sending.
     """
 
-    def __init__(self, names: Names) -> None:
-        self._names = names
+    def __init__(
+        self, journals: Journals, count: int, since: float | None = None
+    ) -> None:
+        self._journals = journals
         self._of: dict[tuple[int, int], array[int]] = {}
-        self.began = 0
+        self._since: Mapping[int, int] = {}
+        self._early: dict[SendName, Early] = {}
+        self.gapped: set[int] = set()
+        known = Beginnings()
+        for index in range(count):
+            numbers = [life.number for life in journals.lives(index) or ()]
+            if numbers and numbers != [*range(numbers[0], numbers[-1] + 1)]:
+                self.gapped.add(index)
+            for turn in known.look(index, journals.lives(index) or ()):
+                self._take(index, turn.records)
+        self.began = known.began
+        self.silent = frozenset(range(count)) - known.nodes
+        self.begins: Sequence[Beginning | None] = [None] * count
+        if since is not None or not known.are_whole:
+            begins = known.last_before(since, count)
+            if not all(one is None or one.is_first for one in begins):
+                self.begins = begins
+                self._again(journals)
 
-    def look(self, lives: Iterable[Life]) -> None:
-        """Look through the journal of a node."""
-        for life in lives:
-            for _, wall, records in life.turns():
-                if not self.began or wall < self.began:
-                    self.began = wall
-                for record in records:
-                    if type(record) is ReceivedRecord:
-                        self._note(record.packets)
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run is known from its start on."""
+        return not any(self.begins)
+
+    @property
+    def early(self) -> list[Early]:
+        return [self._early[name] for name in sorted(self._early)]
 
     def receipts(self) -> dict[tuple[int, int], Receipts]:
         """Return what was received of each incarnation, after the last look."""
@@ -58,13 +100,43 @@ class Survey:
             for whose, keys in self._of.items()
         }
 
-    def _note(self, packets: bytes) -> None:
-        for sender, incarnation, lamport, place in self._names(packets):
-            whose = sender, incarnation
-            keys = self._of.get(whose)
+    def _again(self, journals: Journals) -> None:
+        """Look only at what comes behind where nodes begin."""
+        self._of.clear()
+        self._since = {
+            index: lamport_before(
+                begin, journals.lives(index) or (), journals.checkpoint
+            )
+            for index, begin in enumerate(self.begins)
+            if begin is not None
+        }
+        for index, begin in enumerate(self.begins):
+            if begin is not None:
+                for records in behind(begin, journals.lives(index) or ()):
+                    self._take(index, records)
+
+    def _take(self, index: int, records: Sequence[Any]) -> None:
+        for record in records:
+            if type(record) is ReceivedRecord:
+                self._note(index, record.packets)
+            elif type(record) is GapRecord:
+                self.gapped.add(index)
+
+    def _note(self, index: int, packets: bytes) -> None:
+        since, of = self._since, self._of
+        for sender, incarnation, lamport, place in self._journals.names(packets):
+            keys = of.get((sender, incarnation))
             if keys is None:
-                keys = self._of[whose] = array("Q")
+                keys = of[sender, incarnation] = array("Q")
             keys.append(lamport << _PLACES | place)
+            if since and lamport <= since.get(sender, -1):
+                self._note_early(index, packets)
+
+    def _note_early(self, index: int, packets: bytes) -> None:
+        for frame in self._journals.frames(packets):
+            if frame.lamport <= self._since.get(frame.sender, -1):
+                name: SendName = frame[:4]
+                self._early[name] = Early(name, index, frame)
 
 
 @final

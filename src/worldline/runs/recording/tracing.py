@@ -35,9 +35,10 @@ def trace_of(
     ended
         When the run ended, in seconds since it began.
     """
-    is_allowed = run.unallowed is None
+    why = run.allowed.reason or run.allowed.unknown
+    is_allowed = not why
     system = declared.under_recording() if is_allowed else run.system
-    system.deviation = None if is_allowed else (run.unallowed or 0, run.allowed.reason)
+    system.deviation = None if is_allowed else (run.unallowed or 1, why)
     steps = kept.steps()
     boot = [step for step in steps if step.number <= 0]
     begins = None

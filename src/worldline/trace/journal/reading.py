@@ -11,13 +11,14 @@ from typing import NamedTuple, final
 from worldline.model.errors import InputError
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import unpack
-from worldline.trace.journal.records import JournalRecord, read
+from worldline.trace.journal.records import GapRecord, JournalRecord, read
 from worldline.trace.journal.segments import (
     LARGEST_BLOCK,
     Block,
     Blocks,
     JournalHeader,
     SegmentFile,
+    has_journals,
     node_of,
     parse_header,
     segments,
@@ -26,6 +27,9 @@ from worldline.trace.json_checks import Malformed
 
 _LARGEST_SEGMENT = 2 * LARGEST_BLOCK
 """Bytes of a segment, unpacked: a new one is begun long before."""
+
+_LONGEST_HEAD = 18
+"""Bytes of a compressed file in which it says how long it will be."""
 
 
 class Turn(NamedTuple):
@@ -53,12 +57,15 @@ class Incarnation:
         1, 2, ...
     files
         Its segments, in order; the first ones may be gone.
+    may_tear
+        Whether the end of the last one may be torn: it was being written.
     torn
         Bytes at its end that are no whole block, once its turns have been read.
     """
 
     number: int
     files: tuple[SegmentFile, ...]
+    may_tear: bool = True
     torn: int = 0
     _headers: list[JournalHeader] = field(default_factory=list)
 
@@ -66,7 +73,11 @@ class Incarnation:
     def header(self) -> JournalHeader | None:
         """The header of its first segment; None if that was torn."""
         if not self._headers:
-            self._headers += [head for head, _ in self._opened(self.files[0], True)]
+            each = self.files[0]
+            blocks = self._blocks(each, partial=True)
+            first = next(iter(blocks), None)
+            if first is not None:
+                self._headers.append(parse_header(each.path, first.content))
         return self._headers[0] if self._headers else None
 
     def turns(self, codec: Codec, *, partial: bool = False) -> Iterator[Turn]:
@@ -75,7 +86,7 @@ class Incarnation:
         Parameters
         ----------
         partial
-            Whether damage ends it, and is no error.
+            Whether damage is no error, but a gap: up to the next segment.
 
         Raises
         ------
@@ -83,34 +94,53 @@ class Incarnation:
             If a segment is missing or damaged, or holds what the system does not know.
         """
         self.torn = 0
+        first: JournalHeader | None = None
+        gap, last = "", None
         for before, each in zip((None, *self.files), self.files, strict=False):
             if before is not None and each.segment != before.segment + 1:
-                raise InputError(
-                    f"{each.path.parent} lacks the segment before {each.path.name}",
-                    remedy="put it back, or remove those before it",
-                )
-            for header, blocks in self._opened(each, partial):
-                if header.segment != each.segment or header.incarnation != self.number:
-                    raise InputError(
-                        f"{each.path} has the name of another segment",
-                        remedy="give it back its name",
-                    )
+                gap = _missing(each, partial=partial)
+            blocks = self._blocks(each, partial=partial)
+            head = next(iter(blocks), None)
+            if head is not None:
+                header = parse_header(each.path, head.content)
+                first = first or header
+                self._check(each, header, first)
+                if gap and last is not None:
+                    yield _gap_behind(last, gap)
+                    gap = ""
                 for block in blocks:
-                    yield _turn(each.path, block, codec)
-                self.torn += blocks.torn
+                    last = _turn(each.path, block, codec)
+                    if gap:  # before the first of all
+                        last.records.insert(0, GapRecord(0, gap))
+                        gap = ""
+                    yield last
+            self.torn += blocks.torn
+            gap = blocks.damage or gap
+        if gap and last is not None:
+            yield _gap_behind(last, gap)
 
-    def _opened(
-        self, each: SegmentFile, partial: bool
-    ) -> Iterator[tuple[JournalHeader, Blocks]]:
-        """Yield a segment, its header read; nothing if that is torn."""
-        is_last = each is self.files[-1]
-        data = _contents(each)
-        blocks = Blocks(each.path, data, is_last=is_last, partial=partial)
-        first = next(iter(blocks), None)
-        if first is None:
-            self.torn = blocks.torn
-            return
-        yield parse_header(each.path, first.content), blocks
+    def _check(
+        self, each: SegmentFile, header: JournalHeader, first: JournalHeader
+    ) -> None:
+        """Look at the header of a segment: all of a life have to agree."""
+        if (header.segment, header.incarnation) != (each.segment, self.number):
+            raise InputError(
+                f"{each.path} has the name of another segment",
+                remedy="give it back its name",
+            )
+        for what in ("run", "node", "digest"):
+            if getattr(header, what) != getattr(first, what):
+                raise InputError(
+                    f"{each.path} has another {what} than the segments before it",
+                    remedy="put back what was there",
+                )
+
+    def _blocks(self, each: SegmentFile, *, partial: bool) -> Blocks:
+        is_last = each is self.files[-1] and self.may_tear
+        data, is_whole = _contents(each, partial=partial)
+        return Blocks(
+            each.path, data, is_last=is_last, is_short=not is_whole, partial=partial
+        )
 
 
 @final
@@ -152,7 +182,22 @@ def nodes_of(recording: Path) -> list[Path]:
 
 def is_recording(place: Path) -> bool:
     """Say whether a place is the folder of a recording."""
-    return place.is_dir() and bool(nodes_of(place))
+    return has_journals(place)
+
+
+def _missing(each: SegmentFile, *, partial: bool) -> str:
+    """Say that the segment before one is not there."""
+    what = f"{each.path.parent} lacks the segment before {each.path.name}"
+    if not partial:
+        raise InputError(
+            what, remedy="put it back, or --partial goes on behind what is missing"
+        )
+    return what
+
+
+def _gap_behind(last: Turn, what: str) -> Turn:
+    """Return a turn that says that from another one on something is missing."""
+    return last._replace(records=[GapRecord(0, what)])
 
 
 def _turn(path: Path, block: Block, codec: Codec) -> Turn:
@@ -163,7 +208,9 @@ def _turn(path: Path, block: Block, codec: Codec) -> Turn:
         monotonic, wall, records = spelt
         if type(monotonic) is not int or type(wall) is not int:
             raise Malformed("", "a turn without its time")
-        return Turn(monotonic, wall, [read(each, codec.values) for each in records])
+        values = codec.values
+        read_all = [read(each, values) for each in records]
+        return tuple.__new__(Turn, (monotonic, wall, read_all))
     except (Malformed, RecursionError) as error:
         raise InputError(
             f"{path} has at byte {block.offset} what is no turn of this system: {error}",
@@ -171,28 +218,48 @@ def _turn(path: Path, block: Block, codec: Codec) -> Turn:
         ) from None
 
 
-def _contents(each: SegmentFile) -> bytes:
-    """Return the bytes of a segment, unpacked."""
+def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
+    """Return the bytes of a segment, unpacked, and whether these are all."""
+    try:
+        if each.is_packed:
+            return _unpacked(each.path, partial=partial)
+        if each.path.stat().st_size <= _LARGEST_SEGMENT:
+            return each.path.read_bytes(), True
+    except OSError as error:
+        raise InputError(
+            f"cannot read {each.path}: {error.strerror or error}",
+            remedy="check its permissions",
+        ) from None
+    raise _too_large(each.path)
+
+
+def _unpacked(path: Path, *, partial: bool) -> tuple[bytes, bool]:
     import zstandard
 
-    try:
-        if not each.is_packed:
-            size = each.path.stat().st_size
-            if size <= _LARGEST_SEGMENT:
-                return each.path.read_bytes()
-        else:
-            with each.path.open("rb") as file:
-                unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-                with unpacker.stream_reader(file, read_across_frames=True) as stream:
-                    data = stream.read(_LARGEST_SEGMENT + 1)
-            if len(data) <= _LARGEST_SEGMENT:
-                return data
-    except (OSError, zstandard.ZstdError) as error:
+    data, why = bytearray(), ""
+    with path.open("rb") as file:
+        unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        try:
+            size = zstandard.frame_content_size(file.read(_LONGEST_HEAD))
+            file.seek(0)
+            with unpacker.stream_reader(file, closefd=False) as stream:
+                while len(data) <= _LARGEST_SEGMENT and (some := stream.read(1 << 20)):
+                    data += some
+        except zstandard.ZstdError as error:
+            size, why = -1, str(error)
+    if len(data) > _LARGEST_SEGMENT:
+        raise _too_large(path)
+    if not why and size > len(data):  # who reads a stream is not told that it is torn
+        why = f"it is torn, with {len(data):,} of {size:,} bytes"
+    if why and not partial:
         raise InputError(
-            f"cannot read {each.path}: {error}",
-            remedy="check its permissions; what is damaged cannot be mended",
-        ) from None
-    raise InputError(
-        f"{each.path} has more than {_LARGEST_SEGMENT >> 20} MiB",
+            f"cannot unpack {path}: {why}", remedy="--partial reads up to there"
+        )
+    return bytes(data), not why
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(
+        f"{path} has more than {_LARGEST_SEGMENT >> 20} MiB",
         remedy="no journal of Worldline's has; it is none",
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -41,8 +42,15 @@ LARGEST_BLOCK = 64 << 20
 """Bytes of a block: a turn is ended before it has more."""
 
 _HEAD = 8
+_head_at = struct.Struct(">II").unpack_from
 _SCANNED = 256 << 20
 """Bytes that are looked through for a whole block behind a damaged one."""
+
+_TURN = b"\x93"
+"""The first byte of a block's content behind the header: a list of three."""
+
+_TRIES = 1 << 20
+"""Places where one may begin, of which so many are looked at."""
 
 _NAME = re.compile(r"(\d{1,12})-(\d{1,12})\.wlj(\.zst)?")
 
@@ -62,6 +70,9 @@ class JournalHeader:
         As in the header of a trace.
     digest
         The lines of the `Digest`.
+    fields
+        What each durable and ghost field of the node holds, in the words of its plan, by
+        path.
     node, incarnation, segment
         Whose it is; which life, from 1; which of its files, from 0.
     run
@@ -76,6 +87,7 @@ class JournalHeader:
     target: str | None = checked(optional(text))
     parameters: dict[str, str] = checked(mapping(text))
     digest: tuple[str, ...] = checked(many(text))
+    fields: dict[str, str] = checked(mapping(text))
     node: str = checked(text)
     incarnation: int = checked(whole(1))
     segment: int = checked(whole(0))
@@ -122,6 +134,14 @@ def segments(folder: Path) -> list[SegmentFile]:
     return [found[key] for key in sorted(found)]
 
 
+def has_journals(place: Path) -> bool:
+    """Say whether a place is a folder with journals in it."""
+    try:
+        return any(each.is_dir() and segments(each) for each in place.iterdir())
+    except OSError:
+        return False
+
+
 def frame_block(content: bytes) -> bytes:
     """Return a block's content with its length and its CRC-32 before it."""
     head = len(content).to_bytes(4, "big") + zlib.crc32(content).to_bytes(4, "big")
@@ -150,6 +170,8 @@ class Blocks:
         The segment, unpacked.
     is_last
         Whether it is the last of its incarnation, so that its end may be torn.
+    is_short
+        Whether more should follow, which could not be read.
     partial
         Whether damage before the end ends it, too, as if it were the end.
 
@@ -157,16 +179,26 @@ class Blocks:
     ----------
     torn
         Bytes at the end that are no whole block, once all before have been yielded.
+    damage
+        What is damaged before the end, in words; empty if nothing is.
     """
 
     def __init__(
-        self, path: Path, data: bytes, *, is_last: bool, partial: bool
+        self,
+        path: Path,
+        data: bytes,
+        *,
+        is_last: bool,
+        is_short: bool = False,
+        partial: bool,
     ) -> None:
         self._path = path
         self._data = data
-        self._may_tear = is_last
+        self._is_short = is_short
+        self._may_tear = is_last and not is_short
         self._partial = partial
         self.torn = 0
+        self.damage = ""
         self._rest = self._whole()
 
     def __iter__(self) -> Iterator[Block]:
@@ -179,10 +211,8 @@ class Blocks:
             if self._may_tear and MAGIC.startswith(data):
                 self.torn = len(data)
                 return
-            raise InputError(
-                f"{self._path} is no journal",
-                remedy="name the folder of a recording that worldline run has made",
-            )
+            self._break_off(f"{self._path} is no journal")
+            return
         while at < len(data):
             content = _block(data, at)
             if content is None:
@@ -190,42 +220,53 @@ class Blocks:
                 return
             yield Block(at, content)
             at += _HEAD + len(content)
+        if self._is_short:
+            self._end(at)
 
     def _end(self, at: int) -> None:
-        if not self._partial and not (
-            self._may_tear and not _has_block_after(self._data, at)
-        ):
-            raise InputError(
-                f"{self._path} is damaged at byte {at}, and goes on behind it",
-                remedy="--partial reads up to there",
-            )
-        self.torn = len(self._data) - at
+        if self._may_tear and not _has_block_after(self._data, at):
+            self.torn = len(self._data) - at
+            return
+        why = "goes on behind it" if self._may_tear else "is not the end of the journal"
+        self._break_off(f"{self._path} is damaged at byte {at}, and {why}")
+
+    def _break_off(self, what: str) -> None:
+        """Take note of damage that is not at the end."""
+        if not self._partial:
+            raise InputError(what, remedy="--partial reads up to there")
+        self.damage = what
 
 
 def _block(data: bytes, at: int) -> bytes | None:
     """Return the content of the block at an offset; None if there is no whole one."""
-    head = data[at : at + _HEAD]
-    if len(head) < _HEAD:
+    begin = at + _HEAD
+    if begin > len(data):
         return None
-    length = int.from_bytes(head[:4], "big")
-    if length > LARGEST_BLOCK or at + _HEAD + length > len(data) or not length:
+    length, checksum = _head_at(data, at)
+    end = begin + length
+    if length > LARGEST_BLOCK or end > len(data) or not length:
         return None
-    content = data[at + _HEAD : at + _HEAD + length]
-    return content if zlib.crc32(content) == int.from_bytes(head[4:], "big") else None
+    content = data[begin:end]
+    return content if zlib.crc32(content) == checksum else None
 
 
 def _has_block_after(data: bytes, at: int) -> bool:
     """Say whether a whole block begins somewhere behind an offset."""
-    looked = 0
-    for offset in range(at + 1, len(data) - _HEAD):
+    looked = tries = 0
+    found = data.find(_TURN, at + 1 + _HEAD)
+    while found >= 0:
+        offset = found - _HEAD
         length = int.from_bytes(data[offset : offset + 4], "big")
-        if not length or offset + _HEAD + length > len(data):
-            continue
-        looked += length
-        if looked > _SCANNED:
-            return True  # nobody writes such a file by chance
-        if _block(data, offset) is not None:
+        if length and found + length <= len(data):
+            looked += length
+            if looked > _SCANNED:
+                return True  # nobody writes such a file by chance
+            if _block(data, offset) is not None:
+                return True
+        tries += 1
+        if tries > _TRIES:
             return True
+        found = data.find(_TURN, found + 1)
     return False
 
 
@@ -240,14 +281,14 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
     try:
         said: Any = json.loads(content)
         version = said["version"] if isinstance(said, dict) else None
-        if version != VERSION:
-            raise InputError(
-                f"{path} is a journal of version {version!r}; known is {VERSION}",
-                remedy="read it with the worldline that recorded it",
-            )
-        return load(JournalHeader, said)
+        if version == VERSION:
+            return load(JournalHeader, said)
     except (ValueError, KeyError, RecursionError, Malformed) as error:
         raise InputError(
             f"{path} has a header that is none: {error}",
             remedy="name the folder of a recording that worldline run has made",
         ) from None
+    raise InputError(
+        f"{path} is a journal of version {version!r}; known is {VERSION}",
+        remedy="read it with the worldline that recorded it",
+    )

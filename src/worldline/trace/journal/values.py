@@ -22,6 +22,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.unfreezable import MOST_NESTED
 from worldline.model.errors import ModelError
+from worldline.model.fields import is_node
 from worldline.trace.journal.vocabulary import Vocabulary
 from worldline.trace.json_checks import Malformed
 
@@ -41,10 +42,13 @@ class Values:
     ----------
     vocabulary
         The classes and nodes of which values are made.
+    constant
+        Whether only what nobody can change is spelt and read, as messages have it.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, constant: bool = False) -> None:
         self._vocabulary = vocabulary
+        self._constant = constant
         self._number = vocabulary.number
         self._collections: dict[type, int] = {
             tuple: TUPLE,
@@ -62,6 +66,9 @@ class Values:
             DICT: lambda items: CanonicalDict(_pairs(items)),
             MAP: lambda items: FrozenMap(_pairs(items)),
         }
+        if constant:
+            for number in (LIST, SET, DICT):
+                del self._makers[number]
 
     def spell(self, value: Any, depth: int = 0) -> Any:
         """Return what stands for a value.
@@ -91,12 +98,16 @@ class Values:
             )
         number = self._collections.get(kind)
         if number is not None:
+            if number not in self._makers:
+                raise _changeable(kind)
             return [number, *[self.spell(item, depth + 1) for item in value]]
         return self._spell_other(kind, value, depth + 1)
 
     def _spell_other(self, kind: type, value: Any, depth: int) -> Any:
         if kind in (dict, CanonicalDict, FrozenMap):
             number = MAP if kind is FrozenMap else DICT
+            if number not in self._makers:
+                raise _changeable(kind)
             flat = [each for pair in value.items() for each in pair]
             return [number, *[self.spell(item, depth) for item in flat]]
         if kind is Time or kind is Duration:
@@ -170,8 +181,11 @@ class Values:
     def _read_record(self, items: list[Any], depth: int) -> Any:
         of, *fields = items
         records = self._vocabulary.records
-        if not _is_index(of, records):
+        if not _is_index(of, records) or is_node(records[of]):
             raise Malformed("", "a class that the system does not have")
+        params: Any = records[of].__dataclass_params__
+        if self._constant and not params.frozen:
+            raise Malformed("", "what can be changed, where nothing can")
         names = self._vocabulary.fields[of]
         if len(fields) != len(names):
             raise Malformed("", f"{records[of].__qualname__} with {len(fields)} fields")
@@ -184,6 +198,14 @@ class Values:
 def is_seconds(value: Any) -> bool:
     """Say whether something from outside is a finite float."""
     return type(value) is float and math.isfinite(value)
+
+
+def _changeable(kind: type) -> ModelError:
+    return ModelError(
+        f"a message holds a {kind.__name__.removeprefix('Canonical').lower()}",
+        remedy="use a tuple, a frozenset or wl.FrozenMap: a message is shared, never "
+        "copied",
+    )
 
 
 def _is_index(number: Any, of: tuple[Any, ...]) -> bool:
