@@ -84,6 +84,14 @@ from worldline.model.workload import (
 
 if TYPE_CHECKING:
     from worldline.dedalus.problems import ProgramError
+    from worldline.deploy.cluster import Cluster
+    from worldline.deploy.companions import Companion, Instead
+    from worldline.deploy.counts import NodeCounts
+    from worldline.deploy.host import Host, NodeFailed
+    from worldline.deploy.journal import JournalFailure
+    from worldline.deploy.outlets import Limits
+    from worldline.deploy.tls import TlsFiles
+    from worldline.deploy.weather import LinkConditions, LinkWeather
     from worldline.engine.native.library import KernelMissing
     from worldline.engine.profile import Profile
     from worldline.engine.schedulers.protocol import Offer, Scheduler, Traits
@@ -131,6 +139,14 @@ if TYPE_CHECKING:
     from worldline.worlds.world import NotEnabled
 
 _LAZY = {
+    "worldline.deploy.cluster": ("Cluster",),
+    "worldline.deploy.companions": ("Companion", "Instead"),
+    "worldline.deploy.counts": ("NodeCounts",),
+    "worldline.deploy.host": ("Host", "NodeFailed"),
+    "worldline.deploy.journal": ("JournalFailure",),
+    "worldline.deploy.outlets": ("Limits",),
+    "worldline.deploy.tls": ("TlsFiles",),
+    "worldline.deploy.weather": ("LinkConditions", "LinkWeather"),
     "worldline.dedalus.problems": ("ProgramError",),
     "worldline.engine.native.library": ("KernelMissing",),
     "worldline.engine.profile": ("Profile",),
@@ -190,6 +206,8 @@ __all__ = [
     "Alarms",
     "Asymmetry",
     "Capability",
+    "Cluster",
+    "Companion",
     "Context",
     "CoverPoint",
     "Coverage",
@@ -212,12 +230,18 @@ __all__ = [
     "FrontierPoint",
     "FrozenMap",
     "Gauge",
+    "Host",
     "InputError",
+    "Instead",
     "InternalError",
     "Invocation",
+    "JournalFailure",
     "Judgement",
     "KernelMissing",
     "Kind",
+    "Limits",
+    "LinkConditions",
+    "LinkWeather",
     "Loss",
     "MessageSet",
     "MinimizeReport",
@@ -225,6 +249,8 @@ __all__ = [
     "NeededStep",
     "Network",
     "Networks",
+    "NodeCounts",
+    "NodeFailed",
     "NodeId",
     "NodeView",
     "Nondeterminism",
@@ -267,6 +293,7 @@ __all__ = [
     "Time",
     "TimedStep",
     "Timeless",
+    "TlsFiles",
     "Traits",
     "Tried",
     "Unfreezable",

@@ -20,6 +20,7 @@ from worldline.trace.journal.checkpoints import (
     NodeCheckpoint,
     SavedConnection,
     SavedTimer,
+    pack_checkpoint,
     unpack_checkpoint,
 )
 from worldline.trace.journal.codec import Codec
@@ -131,7 +132,7 @@ def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path)
     writer.records = EVERY[:1]
     writer.commit()
-    writer.checkpoint(state)
+    writer.checkpoint(pack_checkpoint(state, CODEC))
     writer.close("done")
     _, second, third = records(read(tmp_path))
     assert isinstance(second, CheckpointRecord)
@@ -178,7 +179,11 @@ def test_a_full_segment_is_followed_by_one_that_begins_with_a_checkpoint(
         writer.records = [ReceivedRecord(PACKET)]
         writer.commit()
         if writer.needs_checkpoint:
-            writer.checkpoint(_checkpoint({"kept": {"n": b"%d" % number}, "cached": 1}))
+            writer.checkpoint(
+                pack_checkpoint(
+                    _checkpoint({"kept": {"n": b"%d" % number}, "cached": 1}), CODEC
+                )
+            )
     writer.close(None)
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names[0] == "1-0.wlj.zst"
@@ -208,7 +213,7 @@ def test_only_so_many_bytes_are_kept(
         writer.records = [ReceivedRecord(PACKET)]
         writer.commit()
         if writer.needs_checkpoint:
-            writer.checkpoint(_checkpoint({}))
+            writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
     writer.close(None)
     sizes = [path.stat().st_size for path in (tmp_path / "a").glob("*.wlj")]
     assert 2_000 < sum(sizes) <= 6_000 + 2_000
@@ -341,11 +346,11 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
         writer.records = [ReceivedRecord(PACKET)]
         assert writer.commit() is None
     assert writer.needs_checkpoint
-    writer.checkpoint(_checkpoint({}))
+    writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
     full_disk(resource.RLIM_INFINITY)
     writer.records = [ReceivedRecord(PACKET)]
     writer.commit()
-    writer.checkpoint(_checkpoint({}))
+    writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
     writer.records = EVERY[2:3]
     writer.commit()
     writer.close("done")

@@ -26,6 +26,7 @@ class OracleDoor:
 
     repeatable = False
     offered = False
+    answer: Any = None
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ import worldline as wl
 from worldline import zoo
 from worldline.loading.loader import load
 from worldline.zoo.bitvault import SWITCHES, system
+from worldline.zoo.bitvault.contents import ContentVault, content_of
 from worldline.zoo.bitvault.properties import PROPERTIES, stabilized
 from worldline.zoo.bitvault.ring import id_of, neighbours, owner_of, ring
 
@@ -128,9 +129,54 @@ def test_a_tempo_changes_all_times_and_nothing_else():
     assert 9.5 < found.at < 15
 
 
+@slow
+@pytest.mark.parametrize("network", ["datagrams", "streams"])
+def test_contents_travel_with_replicas_and_are_retrieved_at_any_node(network: str):
+    made = system(size=4, objects=8, tempo=0.1, content=100, network=network)
+    names = [f"o{number}" for number in range(1, 9)]
+
+    @wl.sometimes
+    def all_is_retrieved(view: wl.View) -> bool:
+        return bool(view[made.ids[3]].retrieved == dict.fromkeys(names, 100))
+
+    @wl.safety
+    def replicas_have_contents(view: wl.View) -> bool:
+        return view.for_each_node(
+            lambda view, node: (
+                view[node].contents
+                == {key: content_of(key, 100) for key in view[node].replicas}
+            )
+        )
+
+    report = simulate(
+        made.replace(
+            workload=[
+                *made.workload,
+                wl.whenever(
+                    ContentVault.get,
+                    nodes=[made.ids[3]],
+                    key=wl.one_of(*names),
+                ),
+            ],
+            properties=[settles, all_is_retrieved, replicas_have_contents],
+        ),
+        seconds=20,
+        rate=10,
+        weather="at 6s crash any, at 9s restart any",
+    )
+    verdicts = {row.name: row.verdict for row in report.properties}
+    assert verdicts == {
+        "settles": wl.Verdict.HOLDS,
+        "all_is_retrieved": wl.Verdict.HOLDS,
+        "replicas_have_contents": wl.Verdict.UNKNOWN,
+    }
+
+
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match=r"unknown bugs \['wids4'\]; there are wids1"):
         system(bugs=("wids4",))
+    with pytest.raises(ValueError, match="network is one of datagrams, streams"):
+        system(network="message_set")
     for given in ({"size": 0}, {"degree": 0}, {"objects": -1}, {"tempo": 0.0}):
         with pytest.raises(ValueError, match="must be positive"):
             system(**given)

@@ -11,6 +11,7 @@ from worldline.cli.terminal import unguarded
 from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
+    from worldline.deploy.running.report import RunProgress
     from worldline.lineage.engines.trials import FaultsProgress
     from worldline.search.report import Progress
     from worldline.shrink.progress import ShrinkProgress
@@ -33,7 +34,9 @@ def shown_faults(
 
 
 @contextlib.contextmanager
-def told(title: str, words: Callable[[T], str]) -> Iterator[Callable[[T], None] | None]:
+def told(
+    title: str, words: Callable[[T], str], *, begins: str = "searching"
+) -> Iterator[Callable[[T], None] | None]:
     """Show how far something is on standard error while the block runs.
 
     Parameters
@@ -42,6 +45,8 @@ def told(title: str, words: Callable[[T], str]) -> Iterator[Callable[[T], None] 
         What is being searched.
     words
         Says how far it is, on one line.
+    begins
+        What is said before anything is known.
 
     Yields
     ------
@@ -55,8 +60,15 @@ def told(title: str, words: Callable[[T], str]) -> Iterator[Callable[[T], None] 
 
     console = Console(file=unguarded(sys.stderr))
     name = one_line(title)
-    with console.status(f"{name}: searching") as status:
+    with console.status(f"{name}: {begins}") as status:
         yield lambda progress: status.update(f"{name}: {words(progress)}")
+
+
+def shown_run(
+    title: str,
+) -> contextlib.AbstractContextManager[Callable[[RunProgress], None] | None]:
+    """Show how far a run on real sockets is; see `told`."""
+    return told(title, run_line, begins="starting")
 
 
 def line(progress: Progress) -> str:
@@ -133,4 +145,20 @@ def shrink_line(progress: ShrinkProgress) -> str:
         f"{progress.deliveries:,} deliveries ({progress.externals:,} externals), "
         f"{progress.schedules:,} schedules, {progress.events:,} events, "
         f"{progress.seconds:,.0f} s"
+    )
+
+
+def run_line(progress: RunProgress) -> str:
+    """Say how far a run on real sockets is.
+
+    Examples
+    --------
+    >>> from worldline.deploy.running.report import RunProgress
+    >>> run_line(RunProgress(seconds=2.0, events=1200, up=2, nodes=3))
+    '2 of 3 nodes up, 1,200 events, 600/s, 2 s'
+    """
+    rate = progress.events / progress.seconds if progress.seconds > 0 else 0.0
+    return (
+        f"{progress.up} of {progress.nodes} nodes up, {progress.events:,} events, "
+        f"{rate:,.0f}/s, {progress.seconds:,.0f} s"
     )

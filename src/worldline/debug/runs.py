@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
 from worldline.debug.timeline import Timeline
-from worldline.model.instruments import INSTRUMENTS
 from worldline.model.view import View
 from worldline.worlds.standing import Standing
 
@@ -55,7 +54,7 @@ def along(
     for position in range(first, timeline.last + 1):
         world = timeline.at(position)
         # A jump to a checkpoint may touch any column, as little as a step does.
-        standing.look_again({INSTRUMENTS, *range(world.system.layout.width)})
+        standing.look_again(set(range(world.system.layout.width)))
         for values, one in zip(answers, asked, strict=True):
             values.append((position, one.value()))
     return [spans(values) for values in answers]

@@ -2,6 +2,6 @@
 
 Begin with `host`, which runs some nodes of a system; `runner` is one of them over its
 lives, `life` one life, event by event, and `turn` what leaves together. `datagrams` and
-`links` carry what nodes send. What a journal says, and what travels, is spelt in
-`worldline.trace.journal`.
+`links` carry what nodes send; `companions` stand beside them. What a journal says, and
+what travels, is spelt in `worldline.trace.journal`.
 """

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, final
 
+from worldline.deploy.snapshots import Snapshot, snapshot
 from worldline.model.data.settling import settled
-from worldline.model.data.time import Duration, Time
-from worldline.model.data.values import ITSELF, freeze
+from worldline.model.data.values import ITSELF
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.patches import Patch
 
-_TIMES = (Time, Duration)
+_LASTING = (Role.DURABLE, Role.GHOST)
 
 
-def lasting_paths(kind: NodeType, prefix: str = "") -> Iterator[str]:
+def lasting_paths(
+    kind: NodeType, prefix: str = "", roles: Collection[Role] = _LASTING
+) -> Iterator[str]:
     """Yield the paths of a class's durable and ghost fields: ``name`` or ``part.name``."""
     for name, role in kind.roles.items():
-        if role in (Role.DURABLE, Role.GHOST):
+        if role in roles:
             yield prefix + name
     for name, inner in kind.parts.items():
-        yield from lasting_paths(inner, f"{prefix}{name}.")
+        yield from lasting_paths(inner, f"{prefix}{name}.", roles)
+
+
+def lasting_words(kind: NodeType, codec: Codec) -> dict[str, str]:
+    """Return what each durable and ghost field of a class holds, in words, by path."""
+    words: dict[str, str] = {}
+    for path in lasting_paths(kind):
+        *parts, name = path.split(".")
+        inner = kind
+        for part in parts:
+            inner = inner.parts[part]
+        words[path] = codec.words(inner.cls)[name]
+    return words
 
 
 def has_durable(kind: NodeType) -> bool:
@@ -32,6 +48,18 @@ def has_durable(kind: NodeType) -> bool:
 
 
 @final
+class _Watched:
+    """One field, and what it was when it was looked at last."""
+
+    __slots__ = ("before", "is_known", "name", "path", "values")
+
+    def __init__(self, path: str, values: dict[str, Any], name: str) -> None:
+        self.path, self.values, self.name = path, values, name
+        self.before: Snapshot | Any = snapshot(values[name])
+        self.is_known = False
+
+
+@final
 class Lasting:
     """The durable and ghost fields of one node object.
 
@@ -39,38 +67,59 @@ class Lasting:
     ----------
     node
         The object, as it is when this is made.
+    known
+        The paths of which a journal has the value: how these change can be told in part.
     """
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_durable", "_fields")
 
-    def __init__(self, kind: NodeType, node: Any) -> None:
-        # Of each: its path, the dict that holds it, its name there, and what it was.
-        self._fields: list[list[Any]] = []
-        for path in lasting_paths(kind):
-            values, name = _holder(node, path)
-            self._fields.append([path, values, name, _identity(values[name])])
+    def __init__(self, kind: NodeType, node: Any, known: Collection[str] = ()) -> None:
+        self._durable = frozenset(lasting_paths(kind, roles=(Role.DURABLE,)))
+        self._fields = [
+            _Watched(path, *_holder(node, path)) for path in lasting_paths(kind)
+        ]
+        for field in self._fields:
+            field.is_known = field.path in known
 
     def __bool__(self) -> bool:
         return bool(self._fields)
 
-    def changed(self) -> dict[str, Any]:
-        """Return copies of what has changed since this was asked last, by path."""
+    def changed(self) -> tuple[dict[str, Any], tuple[Patch, ...]]:
+        """Return what has changed since this was asked last.
+
+        Returns
+        -------
+        dict and tuple of Patch
+            Copies of fields, by path; and how others have changed that are large.
+        """
         changed: dict[str, Any] = {}
+        patches: tuple[Patch, ...] = ()
         for field in self._fields:
-            path, values, name, before = field
-            value = values[name]
+            value, before = field.values[field.name], field.before
             if value is before:
                 continue
-            now = value if type(value) in ITSELF else _identity(value)
-            if now is before or (type(now) is type(before) and now == before):
+            if type(before) is not Snapshot:
+                if type(value) is type(before) and value == before:
+                    continue  # both stand for themselves
+            elif before.is_of(value):
                 continue
-            field[3] = now
-            changed[path] = copy_of(value)
-        return changed
+            patch = None
+            if type(before) is Snapshot and field.is_known:
+                patch = before.patch(field.path, value)
+            field.before, field.is_known = snapshot(value), True
+            if patch is not None:
+                patches = (*patches, patch)
+            else:
+                changed[field.path] = copy_of(value)
+        return changed, patches
+
+    def is_durable(self, paths: Iterable[str]) -> bool:
+        """Say whether a field among some is durable: on ghosts nothing else depends."""
+        return not self._durable.isdisjoint(paths)
 
     def all(self) -> dict[str, Any]:
         """Return copies of all of them, by path."""
-        return {path: copy_of(values[name]) for path, values, name, _ in self._fields}
+        return {field.path: copy_of(field.values[field.name]) for field in self._fields}
 
 
 def put(node: Any, durable: Mapping[str, Any]) -> None:
@@ -90,10 +139,3 @@ def _holder(node: Any, path: str) -> tuple[dict[str, Any], str]:
     for part in parts:
         node = node.__dict__[part]
     return node.__dict__, name
-
-
-def _identity(value: Any) -> Any:
-    kind = type(value)
-    if kind in ITSELF:
-        return value
-    return (kind, value.seconds) if kind in _TIMES else freeze(value)

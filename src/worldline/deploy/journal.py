@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import final
 
 from worldline._version import __version__
+from worldline.deploy.durable import lasting_words
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
-from worldline.trace.journal.checkpoints import NodeCheckpoint, pack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import (
     CheckpointRecord,
@@ -51,7 +51,8 @@ _AGAIN_S = 1.0
 Sync = str
 """``durable``, ``always`` or ``never``."""
 
-_LASTING = (StartedRecord, DeltaRecord)
+LASTING = (StartedRecord, DeltaRecord)
+"""Records of what outlives a life, which are written in any case."""
 
 
 class JournalFailure(WorldlineError):
@@ -125,6 +126,11 @@ class JournalWriter:
         self.bytes_written = 0
         self.needs_checkpoint = False
 
+    @property
+    def records_events(self) -> bool:
+        """Whether events are written, or only what outlives a life."""
+        return self._options.events
+
     @classmethod
     def open(
         cls,
@@ -172,6 +178,7 @@ class JournalWriter:
             target=None if origin is None else origin.target,
             parameters={} if origin is None else dict(origin.parameters),
             digest=codec.digest.lines,
+            fields=lasting_words(system.types[system.index[node]], codec),
             node=node.name,
             incarnation=restored.incarnation,
             segment=0,
@@ -200,7 +207,7 @@ class JournalWriter:
         """
         records, self.records = self.records, []
         if not self._options.events:
-            records = [each for each in records if type(each) in _LASTING]
+            records = [each for each in records if type(each) in LASTING]
         if not records:
             return self._pending()
         block = self._block(records)
@@ -214,12 +221,16 @@ class JournalWriter:
             return self._sync()
         return self._pending()
 
-    def checkpoint(self, state: NodeCheckpoint) -> None:
-        """Write the state of the node; where the segment is full, begin another with it."""
+    @property
+    def is_overfull(self) -> bool:
+        """Whether the segment cannot wait any longer for the next one to be begun."""
+        return self._file is not None and self._file.size >= 2 * SEGMENT
+
+    def checkpoint(self, state: bytes) -> None:
+        """Write a checkpoint; where the segment is full, begin another with it."""
         if self._file is None:
             return
-        record = CheckpointRecord(pack_checkpoint(state, self._codec))
-        records: list[JournalRecord] = [record]
+        records: list[JournalRecord] = [CheckpointRecord(state)]
         is_full = self._file.size >= SEGMENT
         if self._failed_at is None and not is_full:
             self.records += records

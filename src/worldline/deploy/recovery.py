@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from worldline.deploy.durable import lasting_paths
+from worldline.deploy.durable import lasting_paths, lasting_words
 from worldline.model.errors import InputError
 from worldline.model.node import NodeType
+from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame, split
+from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.reading import Incarnation, Turn, read_node
 from worldline.trace.journal.records import (
     CalledRecord,
@@ -67,6 +69,7 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
     if not lives:
         return Restored(incarnation=1, lamport=0, counter=0, durable=None)
     lasting = frozenset(lasting_paths(kind))
+    _refuse_others(lives, codec, kind)
     torn = 0
     for life in reversed(lives):
         # Each segment begins with a start or a checkpoint, so the last one is enough.
@@ -82,6 +85,23 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
                 return fold.restored(lives[-1].number + 1, torn)
     number = lives[-1].number + 1
     return Restored(incarnation=number, lamport=0, counter=0, durable=None, torn=torn)
+
+
+def _refuse_others(lives: Sequence[Incarnation], codec: Codec, kind: NodeType) -> None:
+    """Refuse a journal with durable fields that have gone, or hold something else now."""
+    header = next((life.header for life in reversed(lives) if life.header), None)
+    if header is None:
+        return
+    now = lasting_words(kind, codec)
+    for path, then in header.fields.items():
+        if now.get(path) != then:
+            there = f"holds {now[path]}" if path in now else "is none any more"
+            raise InputError(
+                f"the journal of {one_line(header.node)} has the field "
+                f"{one_line(path)}, which held {one_line(then)}, and in "
+                f"{kind.cls.__name__} it {there}",
+                remedy="start with the fields that it had, or with an empty folder",
+            )
 
 
 def _cut(path: Path, torn: int) -> None:
@@ -123,7 +143,8 @@ class _Fold:
             elif kind in _TICKS:
                 self.lamport += 1
             elif isinstance(record, DeltaRecord):
-                self.durable.update(record.durable)
+                changed = record.durable, record.patches
+                self.durable = patched_all(self.durable, *changed)
                 self.counter = record.counter
             elif isinstance(record, StartedRecord):
                 self.has_begun = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from types import FunctionType, MappingProxyType
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, Never, Protocol, TypeVar, final
 
 from worldline.model.annotations import check_type
 from worldline.model.data.identity import NodeId
@@ -41,10 +41,13 @@ class Door(Protocol):
         Whether a handler that is suspected not to return can be run again.
     offered
         Whether the event is known to be enabled.
+    answer
+        What the last handler returned that returned anything, for whoever called it.
     """
 
     repeatable: bool
     offered: bool
+    answer: Any
 
     def send(self, part: str, dst: NodeId, message: Any) -> bool: ...
     def set_timer(self, part: str, name: str, payload: Any, after: float) -> None: ...
@@ -131,12 +134,14 @@ class Context:
 
     @property
     def _door(self) -> Door:
-        if activity.guarding:
-            raise ModelError(
-                f"a guard or a property uses the context of {self._where()}",
-                remedy="only handlers may: what they find out can be kept in a field",
-            )
-        return self._behind
+        # Where effects are many, the same is looked up in place.
+        return self._refused() if activity.guarding else self._behind
+
+    def _refused(self) -> Never:
+        raise ModelError(
+            f"a guard or a property uses the context of {self._where()}",
+            remedy="only handlers may: what they find out can be kept in a field",
+        )
 
     def bind(self, service: Any) -> None:
         """Attach the node object, and its parts, that the next handler works on."""
@@ -188,7 +193,8 @@ class Context:
             below = self._below[router]
             taken: bool = below._service.route(below, dst, message)
             return taken
-        return self._door.send(self._part, dst, message)
+        door = self._refused() if activity.guarding else self._behind
+        return door.send(self._part, dst, message)
 
     def set_timer(
         self, timer: Callable[..., None], payload: Any = NOTHING, *, after: float = 0.0
@@ -213,7 +219,8 @@ class Context:
             held = self._payload(handler, payload)
         if type(after) is not float or not 0.0 <= after <= _LONGEST_S:
             after = self._delay(after)
-        self._door.set_timer(self._part, handler.name, held, after)
+        door = self._refused() if activity.guarding else self._behind
+        door.set_timer(self._part, handler.name, held, after)
 
     def cancel_timer(self, timer: Callable[..., None], payload: Any = NOTHING) -> None:
         """Cancel a timer if it is pending."""
@@ -245,7 +252,8 @@ class Context:
 
     def random(self, n: int) -> int:
         """Return an int in ``range(n)``."""
-        return self._door.choose(n, None) if n > 1 else 0
+        door = self._refused() if activity.guarding else self._behind
+        return door.choose(n, None) if n > 1 else 0
 
     def sequence(self) -> int:
         """Return the next number of this node: increasing, also across resets."""

@@ -80,7 +80,10 @@ class View:
     crashed nodes are included.
     """
 
-    __slots__ = ("_every", "_instruments", "_made", "_of", "_reader", "_system")
+    __slots__ = (
+        *("_every", "_instruments", "_made", "_of", "_reader", "_shown", "_system"),
+        "_shown_node",
+    )
 
     def __init__(
         self, system: Structure, reader: Reader, instruments: Instruments | None = None
@@ -91,6 +94,9 @@ class View:
         self._every: Callable[[View, Pure, int], bool] | None
         self._every = getattr(reader, "every", None)
         self._made: dict[NodeId, NodeView] = {}
+        # A reader that looks at one node after the other shows each without a dict.
+        self._shown_node: NodeId | None = None
+        self._shown: NodeView
         self._of: dict[type, tuple[NodeId, ...]] | None = None
 
     @property
@@ -110,6 +116,8 @@ class View:
         return found
 
     def __getitem__(self, node: NodeId) -> NodeView:
+        if node is self._shown_node:
+            return self._shown
         try:
             return self._made[node]
         except (KeyError, TypeError):

@@ -1,7 +1,8 @@
-"""What is installed on request only: each is imported here and nowhere else."""
+"""What is installed on request only: each is asked for here."""
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 from worldline.model.errors import UsageError
@@ -47,3 +48,19 @@ def matplotlib() -> Any:
             remedy="run: pip install 'worldline[plot]'",
         ) from None
     return module
+
+
+def http_server(what: str) -> None:
+    """Refuse to serve where what reads and answers HTTP requests is missing.
+
+    Raises
+    ------
+    UsageError
+        If it is.
+    """
+    # Imported is it where its classes are bases of ours.
+    if not all(map(importlib.util.find_spec, ("starlette", "uvicorn"))):
+        raise UsageError(
+            f"{what} needs starlette and uvicorn, which are not installed",
+            remedy="run: pip install 'worldline[serve]'",
+        )

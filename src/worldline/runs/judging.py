@@ -14,7 +14,7 @@ from typing import final
 
 from worldline.model.errors import NotRecorded, Timeless
 from worldline.model.gauges import Gauge, TimedStep, fold
-from worldline.model.instruments import INSTRUMENTS, Instruments
+from worldline.model.instruments import Instruments
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.usercode.running import Series
 from worldline.model.verdicts import Verdict
@@ -88,12 +88,7 @@ class RunJudge:
 
     def note(self, touched: set[int]) -> None:
         """Compare what was read with what is there now, in columns that were touched."""
-        self._touch(touched)
         self._standing.look_again(touched)
-
-    def _touch(self, touched: set[int]) -> None:
-        if self._standing.reads_instruments:
-            touched.add(INSTRUMENTS)  # time has gone on, and gauges may be others
 
     def look(
         self, touched: set[int], step: int, lamport: int | None, *, counts: bool
@@ -109,7 +104,6 @@ class RunJudge:
         """
         self.violated = None
         if self._seen is None:
-            self._touch(touched)
             stands = self._standing.stands(touched)
             if stands and not any(one.is_false for one in self._open):
                 return

@@ -29,7 +29,16 @@ _MOST_NODES = 1_000
 """Of a system that anybody could search; what is shown of a step may name them all."""
 
 
-def _parse(line: bytes) -> Json:
+def parse(line: bytes) -> Json:
+    """Return the JSON of a line, in which no object has a key twice.
+
+    Raises
+    ------
+    Malformed
+        If it is none.
+    RecursionError
+        If it is nested very deeply.
+    """
     try:
         return json.loads(line.decode(), object_pairs_hook=_distinct)
     except ValueError as error:
@@ -51,7 +60,7 @@ def is_json(line: bytes) -> bool:
     No proper beginning of an object is JSON: if this one is, nothing was torn off.
     """
     try:
-        _parse(line)
+        parse(line)
     except Malformed:
         return False
     return True
@@ -90,7 +99,7 @@ class Assembler:
             If the file is of a later version.
         """
         self.line += 1
-        content = _parse(line)
+        content = parse(line)
         if not isinstance(content, dict):
             raise Malformed("", "expected an object")
         kind = content.pop("record", None)

@@ -25,16 +25,6 @@ _MIX = 0x9E3779B97F4A7C15 >> 4
 _MASK, _UNIT = 2**53 - 1, 2.0**-53
 
 
-def _unit(kind: int, node: int, count: int) -> float:
-    """Return a number in [0, 1) that is a hash of three.
-
-    Of one hash alone the numbers of two nodes are correlated, as of two seeds and of one
-    node's counts: its last step leaves the high bits to the low ones of what came before.
-    """
-    first = hash((kind, node, count))
-    return (hash((first ^ first >> 32, _MIX)) >> 11 & _MASK) * _UNIT
-
-
 def _word(text: str, seed: int) -> int:
     key = seed.to_bytes(9, "big", signed=True)
     digest = hashlib.blake2b(text.encode(), digest_size=8, key=key).digest()
@@ -63,8 +53,14 @@ class Chance:
         self._choices = array("Q", bytes(8 * len(self._nodes)))
 
     def at(self, kind: int, node: int, count: int) -> float:
-        """Return the number for the `count`-th use of a kind at a node, in [0, 1)."""
-        return _unit(self._kinds[kind], self._nodes[node], count)
+        """Return the number for the `count`-th use of a kind at a node, in [0, 1).
+
+        A hash of three. Of one hash alone the numbers of two nodes are correlated, as of
+        two seeds and of one node's counts: its last step leaves the high bits to the low
+        ones of what came before.
+        """
+        first = hash((self._kinds[kind], self._nodes[node], count))
+        return (hash((first ^ first >> 32, _MIX)) >> 11 & _MASK) * _UNIT
 
     def choose(self, node: int, options: int, weights: tuple[float, ...] | None) -> int:
         """Return which of several options a handler at a node takes next."""

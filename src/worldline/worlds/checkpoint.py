@@ -57,7 +57,7 @@ def go_back(world: World, checkpoint: Checkpoint) -> None:
     world.restore(checkpoint.snapshot)
     kinds = world.system.types
     for kind, node, values in zip(kinds, world.nodes, checkpoint.ignored, strict=False):
-        _put_back(kind, node, values)
+        put_back_ignored(kind, node, values)
 
 
 def ignored_fields(kind: NodeType, node: Any) -> dict[str, Any]:
@@ -70,10 +70,11 @@ def ignored_fields(kind: NodeType, node: Any) -> dict[str, Any]:
     return values
 
 
-def _put_back(kind: NodeType, node: Any, values: dict[str, Any]) -> None:
+def put_back_ignored(kind: NodeType, node: Any, values: dict[str, Any]) -> None:
+    """Give a node copies of the ignored fields that it had."""
     for name, value in values.items():
         inner = kind.parts.get(name)
         if inner is None:
             node.__dict__[name] = copy.deepcopy(value)
         else:
-            _put_back(inner, node.__dict__[name], value)
+            put_back_ignored(inner, node.__dict__[name], value)

@@ -78,6 +78,8 @@ class CollectingDoor(ABC):
         Whether a handler has looked at it.
     next_number
         The number of the sequence that comes next; None if no handler took one.
+    answer
+        What the last handler returned that returned anything.
     repeatable
         Whether a handler that is suspected not to return can be run again.
     offered
@@ -99,6 +101,7 @@ class CollectingDoor(ABC):
     def __init__(self) -> None:
         self.clock: float | None = None
         self.clock_read = False
+        self.answer: Any = None
 
     def begin(self, me: NodeId) -> None:
         """Prepare for a handler at a node."""

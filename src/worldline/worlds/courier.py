@@ -32,6 +32,8 @@ from worldline.worlds.clocked import ClockedWorld, DrawingDoor
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.dry_run import DryRuns, is_noop
 
+_UP = Status.UP  # to look up the member of an enumeration takes as long as a call
+
 _ARRIVES, _LOST = None, math.inf
 """What becomes of a message on its way; of one that is doubled, when its copy arrives."""
 
@@ -79,6 +81,7 @@ class Courier:
         """Send what the last handler, at a node, has sent."""
         world, system = self.world, self._system
         now, me, abilities = self._agenda.now, system.ids[index], self._abilities
+        links = self._links
         for dst, part, message, taken in world.door.sends:
             if not taken:
                 continue
@@ -88,8 +91,8 @@ class Courier:
             able = abilities.get((part, type(message)))
             ordered, may_be_lost, may_double = able or self._able(part, type(message))
             to, left = system.index[dst], now
-            if self._links is not None and to != index:
-                left = self._links.leave(index, message, left)
+            if links is not None and to != index:
+                left = links.leave(index, message, left)
             at = left + self._latency(index, to, count)
             if ordered:
                 at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
@@ -102,7 +105,10 @@ class Courier:
                     copy = left + self._latency(index, to, count, Chance.COPY)
                     at, fate = (at, copy) if ordered else sorted((at, copy))
             envelope = OpenEnvelope(me, part, message)
-            self._note(at, to, envelope, fate)
+            if links is None:
+                self._agenda.note(at, to, envelope, fate)
+            else:
+                self._note(at, to, envelope, fate)
             if world.keeps_mail:
                 world.post(to, envelope)
 
@@ -112,7 +118,7 @@ class Courier:
             entry[4] is _ARRIVES
             and not self.world.keeps_mail
             and self._partition.cut is None
-            and self.world.hidden[entry[2]].status is Status.UP
+            and self.world.hidden[entry[2]].status is _UP
         )
 
     def arrive(self, entry: AgendaEntry) -> Event | None:

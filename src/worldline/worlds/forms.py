@@ -164,12 +164,18 @@ class Element(Asker):
     def spoil(self) -> None:
         form = self._form
         if self.is_known:
-            self.is_known = False
+            self.forget()
             if not form.pending:
                 self._shared.pending.append(form)
             form.pending.append(self)
         elif form.raising:
             form.spoil_askers()
+
+    def forget(self) -> None:
+        """Know nothing any more of what it said."""
+        self.is_known = False
+        if self.own is not None:
+            self.own.is_calm = False
 
     def turn(self, said: Any) -> bool:
         """Take another opinion; False if it has to be asked in the usual way."""
@@ -178,7 +184,7 @@ class Element(Asker):
     def leave(self) -> None:
         """Read through a view of its own from now on."""
         assert self.own is not None, "it reads so already"
-        self._shared.own_fields.leave(self.own)
+        self._shared.own_fields.leave(self.own, self)
         self.own = None
         self._see_all()
         self.spoil()
@@ -284,7 +290,7 @@ class Form:
         """Have every element asked again before anything is said."""
         self.pending.clear()
         for element in self._elements:
-            element.is_known = False
+            element.forget()
             self._take_back(element)
         self.spoil_askers()
 
@@ -301,10 +307,8 @@ class Form:
         audited = count < _AUDITED_FIRST or not count % _AUDITED_EVERY
         own = element.own
         if own is not None:
-            if audited:  # there is nothing that it could change
-                own.seen.clear()
-            try:
-                held = self._shared.own_fields.ask(own)
+            try:  # there is nothing that it could change
+                held = self._shared.own_fields.ask(own, self.function)
             except AssertionError:
                 held = False
             except Elsewhere:
@@ -361,5 +365,7 @@ class Form:
         element.held = held
         if held:
             self._falses.discard(element)
-        else:
-            self._falses.add(element)
+            return
+        self._falses.add(element)
+        if element.own is not None:
+            element.own.is_calm = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
@@ -24,22 +24,28 @@ def made_to_last() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def lasting() -> Iterator[None]:
+def lasting() -> Iterator[Callable[[], None]]:
     """Look for garbage only among what is made in this block, and once it may be much.
+
+    Yields what lets last as well all that has been made so far.
 
     What is under way is always as much and always other objects: all of them would be
     looked at some ten times before they go, each time far from any cache.
     """
     if gc.get_freeze_count():  # somebody else has done so
-        yield
+        yield lambda: None
         return
-    gc.freeze()
     before = gc.get_threshold()
-    youngest, *others = before
-    if youngest:  # 0 stands for never
-        gc.set_threshold(max(youngest, gc.get_freeze_count() // _SHARE), *others)
+
+    def keep() -> None:
+        youngest, *others = before
+        gc.freeze()
+        if youngest:  # 0 stands for never
+            gc.set_threshold(max(youngest, gc.get_freeze_count() // _SHARE), *others)
+
+    keep()
     try:
-        yield
+        yield keep
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()

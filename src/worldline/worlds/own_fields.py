@@ -24,6 +24,8 @@ from worldline.worlds.world import Readable
 _AFRESH_EVERY = 1009
 """Of so many times that elements are asked again, one is with nothing read before."""
 
+_UNASKED = object()
+
 
 @final
 class Elsewhere(BaseException):
@@ -56,36 +58,47 @@ class OwnElement(Protocol):
 
 @final
 class OwnReads:
-    """What one element has read of its own node.
+    """What the elements of one node, of all forms, have read of it.
 
     Attributes
     ----------
-    element, function
-        Who has, and what it asks.
-    column
-        That of the node's fields.
+    index, column
+        Those of the node, and of its fields.
+    node, view
+        The node, and the view of it that all of them look at.
     seen
-        The value of each field that it has read, as it was when last looked at.
+        The value of each field that one of them has read, as it was when last looked at.
+    elements, functions
+        Who has read it, and what each of them asks.
+    is_calm
+        Whether all of them are known and true, so that who says so again changes nothing.
     """
 
-    __slots__ = ("column", "element", "function", "made", "node", "seen")
+    __slots__ = (
+        *("column", "elements", "functions", "index", "is_calm", "node", "seen"),
+        "view",
+    )
 
-    def __init__(
-        self,
-        fields: OwnFields,
-        element: OwnElement,
-        function: Callable[..., Any],
-        index: int,
-    ) -> None:
+    def __init__(self, fields: OwnFields, index: int) -> None:
         system = fields.world.system
-        self.element = element
-        self.function = function
-        self.column = system.layout.first + 3 * index
-        self.node = node = system.ids[index]
-        view = NodeView(system, fields, index, system.types[index])
-        self.made: dict[NodeId, NodeView] = {node: view}
+        self.index, self.column = index, system.layout.local(index)
+        self.node = system.ids[index]
+        self.view = NodeView(system, fields, index, system.types[index])
         # In which the view finds them itself.
-        self.seen: dict[str, Any] = view.__dict__
+        self.seen: dict[str, Any] = self.view.__dict__
+        self.elements: tuple[OwnElement, ...] = ()
+        self.functions: tuple[Callable[..., Any], ...] = ()
+        self.is_calm = False
+
+    def forget(self) -> None:
+        """Forget what was read; all elements have to be asked again."""
+        self.seen.clear()
+        self.spoil()
+
+    def spoil(self) -> None:
+        """Let all elements be asked again in the usual way."""
+        for element in self.elements:
+            element.spoil()
 
 
 @final
@@ -100,16 +113,17 @@ class OwnFields:
     Attributes
     ----------
     pending
-        What may be of another opinion, as fields have changed that it has read.
+        The nodes of which fields have changed that elements have read.
     """
 
     def __init__(self, world: Readable) -> None:
         self.world = world
         self._view = View(world.system, self, world.instruments)
         self._first = world.system.layout.first
-        self._by_column: dict[int, list[OwnReads]] = {}
+        self._of: dict[int, OwnReads] = {}
         self._reading: OwnReads
         self._has_left = False
+        self._functions: dict[tuple[Callable[..., Any], ...], Any] = {}
         self.pending: list[OwnReads] = []
         self._settled = 0
 
@@ -117,15 +131,23 @@ class OwnFields:
         self, element: OwnElement, function: Callable[..., Any], index: int
     ) -> OwnReads:
         """Let somebody read the node of an index, and nothing else."""
-        reads = OwnReads(self, element, function, index)
-        self._by_column.setdefault(reads.column, []).append(reads)
+        reads = self._of.get(index)
+        if reads is None:
+            reads = self._of[index] = OwnReads(self, index)
+        reads.elements += (element,)
+        self._name(reads, (*reads.functions, function))
         return reads
 
-    def leave(self, reads: OwnReads) -> None:
+    def leave(self, reads: OwnReads, element: OwnElement) -> None:
         """Take out who reads other things as well."""
-        self._by_column[reads.column].remove(reads)
+        place = reads.elements.index(element)
+        reads.elements = reads.elements[:place] + reads.elements[place + 1 :]
+        functions = reads.functions
+        self._name(reads, functions[:place] + functions[place + 1 :])
+        if not reads.elements:
+            del self._of[reads.index]
 
-    def ask(self, reads: OwnReads) -> Any:
+    def ask(self, reads: OwnReads, function: Callable[..., Any]) -> Any:
         """Return what an element says of its node.
 
         Raises
@@ -135,9 +157,9 @@ class OwnFields:
         """
         self._reading, self._has_left = reads, False
         view = self._view
-        view._made = reads.made
+        view._shown_node, view._shown = reads.node, reads.view
         try:
-            said = reads.function(view, reads.node)
+            said = function(view, reads.node)
         except BaseException:
             if self._has_left:
                 raise Elsewhere from None
@@ -147,69 +169,105 @@ class OwnFields:
         return said
 
     def look(self, touched: set[int]) -> None:
-        """Note the elements of which a field has changed, in columns that were touched."""
-        # After each event, so that all of it stands here.
-        by_column, nodes, first = self._by_column, self.world.nodes, self._first
-        for column in touched:
-            if column not in by_column:
-                continue
-            live, left = nodes[(column - first) // 3].__dict__, None
-            for reads in by_column[column]:
-                seen, has_changed = reads.seen, False
-                for name, before in seen.items():
-                    value = live[name]
-                    if value is before:
-                        continue
-                    kind = type(value)
-                    if kind not in ITSELF and not is_constant_value(value):
-                        left = [*(left or ()), reads]
-                        break
-                    seen[name] = value
-                    if not (
-                        kind in ITSELF and kind is type(before) and value == before
-                    ):
-                        has_changed = True
-                else:
-                    if has_changed:
-                        self.pending.append(reads)
-            for reads in left or ():
-                reads.element.leave()
+        """Note the nodes of which a field has changed, in columns that were touched."""
+        first, of = self._first, self._of
+        for column in touched if of else ():
+            index, which = divmod(column - first, 3)
+            if not which and index in of and self._has_changed(of[index]):
+                self.pending.append(of[index])
+
+    def has_changed(self, index: int) -> bool:
+        """Say whether a field of a node has changed that elements have read."""
+        reads = self._of.get(index)
+        return reads is not None and self._has_changed(reads)
 
     def settle(self) -> None:
-        """Ask the elements again of which something has changed, in user code.
+        """Ask the elements again of all nodes that are pending, in user code."""
+        pending = self.pending
+        while pending:
+            # Each is an execution of its own: that there are many makes none suspect.
+            clock.execution += 1
+            self._settle(pending.pop())
 
-        Most say what they said before, and that is all. The others, and those behind
-        them, are spoilt: their forms ask them.
+    def settle_at(self, index: int) -> None:
+        """Ask the elements of one node again, in user code."""
+        self._settle(self._of[index])
+
+    def _has_changed(self, reads: OwnReads) -> bool:
+        # After each event, so that all of it stands here.
+        live, seen = self.world.nodes[reads.index].__dict__, reads.seen
+        has_changed = False
+        for name, before in seen.items():
+            value = live[name]
+            if value is before:
+                continue
+            kind = type(value)
+            if kind not in ITSELF:
+                if not is_constant_value(value):
+                    reads.forget()  # whoever reads it still leaves
+                    return False
+                has_changed = True
+            elif kind is not type(before) or value != before:
+                has_changed = True
+            seen[name] = value
+        return has_changed
+
+    def _settle(self, reads: OwnReads) -> None:
+        """Ask the elements of a node again, of which something has changed.
+
+        Most say what they said before, and that is all. The others are spoilt: their
+        forms ask them.
         """
-        pending, self.pending = self.pending, []
         self._settled = settled = self._settled + 1
         if not settled % _AFRESH_EVERY:
-            for reads in pending:
-                reads.seen.clear()
-                reads.element.spoil()
+            reads.forget()
             return
-        view, asked = self._view, 0
+        self._reading, self._has_left = reads, False
+        view, node, differs = self._view, reads.node, None
+        view._shown_node, view._shown = node, reads.view
         try:
-            for reads in pending:
-                element = reads.element
-                if not element.is_known:
-                    break
-                clock.execution += 1
-                self._reading, self._has_left = reads, False
-                view._made = reads.made
-                said = reads.function(view, reads.node)
-                if self._has_left:
-                    break
-                if said is not element.held and not element.turn(said):
-                    break
-                asked += 1
+            if reads.is_calm:
+                for function in reads.functions:
+                    said = function(view, node)
+                    if said is not True:
+                        differs = reads.functions.index(function), said
+                        break
+            if self._has_left or not reads.is_calm:
+                self._ask_each(reads)
+            elif differs is not None:
+                self._ask_each(reads, *differs)
         except BaseException as error:
+            reads.spoil()
             # What it raises is raised again where somebody needs to know.
             if is_interrupt(error):
                 raise
-        finally:
-            for reads in pending[0 if activity.stop else asked :]:
-                reads.element.spoil()
+        if activity.stop is not None:
+            reads.spoil()
+
+    def _ask_each(self, reads: OwnReads, first: int = 0, said: Any = _UNASKED) -> None:
+        """Ask the elements of a node again, and take what each of them says now.
+
+        Parameters
+        ----------
+        first, said
+            The first that does not say what it said before, and what it says.
+        """
+        view, node = self._view, reads.node
+        asked = zip(reads.elements[first:], reads.functions[first:], strict=True)
+        for element, function in asked:
+            self._has_left = False
+            if said is _UNASKED and element.is_known:
+                clock.execution += 1
+                said = function(view, node)
+            if self._has_left or (said is not element.held and not element.turn(said)):
+                element.spoil()
+            said = _UNASKED
+        reads.is_calm = all(one.is_known and one.held for one in reads.elements)
+
+    def _name(self, reads: OwnReads, functions: tuple[Callable[..., Any], ...]) -> None:
+        """Let a node have functions: most have the same, and one tuple is for all."""
+        reads.functions = self._functions.setdefault(functions, functions)
+        reads.is_calm = False
 
     # -------------------------------------------------------------- as a view's reader
 

@@ -69,6 +69,11 @@ class Simulation:
     ----------
     world
         The state after the last event.
+    agenda
+        What is to come.
+    alone
+        The index of the node of which the last event touched fields, and of no other;
+        None if it may have touched those of others.
     courier
         The messages that are under way.
     """
@@ -85,7 +90,7 @@ class Simulation:
         self._look = look
         self._idle = 0
         self._chance = chance = Chance(seed, system.ids)
-        self._agenda = agenda = Agenda()
+        self.agenda = agenda = Agenda()
         self.courier = Courier(system, conditions, chance, agenda)
         self.world = self.courier.world
         self.befell: dict[WeatherEvent, bool] = {}
@@ -94,6 +99,7 @@ class Simulation:
         self._connects = Capability.DISCONNECT in system.network.capabilities
         self._result: Result | Failure = Result.HANDLED
         self._event: Event | None = None
+        self.alone: int | None = None
         self._entry: AgendaEntry | None = None
         self._types = system.types
         self._hidden = system.layout.hidden(0)
@@ -108,7 +114,7 @@ class Simulation:
     @property
     def now(self) -> float:
         """Seconds since the run began."""
-        return self._agenda.now
+        return self.agenda.now
 
     def next(self, until: float) -> Event | None:
         """Let the next thing happen; None if nothing does before a time is over.
@@ -128,9 +134,9 @@ class Simulation:
         """
         if self.world.failure is not None:
             return False
-        take, sorts = self._agenda.take, _SORTS
+        take = self.agenda.take
         while (entry := take(until)) is not None:
-            if sorts[type(entry[3])](self, entry):
+            if _SORTS[type(entry[3])](self, entry):
                 return True
             self._idle += 1
             if not self._idle % _LOOK:
@@ -139,7 +145,7 @@ class Simulation:
 
     def planned(self, until: float) -> float | None:
         """Return when the next thing may happen; None if nothing before a time is over."""
-        time = self._agenda.next_time()
+        time = self.agenda.next_time()
         return time if time <= until else None
 
     @property
@@ -173,25 +179,26 @@ class Simulation:
         self, entry: AgendaEntry, handler: Handler, arguments: tuple[Any, ...]
     ) -> bool:
         """Run a plain handler, and note what follows from it."""
-        self._event, self._entry = None, entry
-        world, index = self.world, entry[2]
+        self._event, self._entry, self.alone = None, entry, entry[2]
+        world, index, agenda = self.world, entry[2], self.agenda
         result = self._result = world.run(index, handler, arguments, entry[0])
         if type(result) is Failure:
             return True
-        if world.door.timers:
+        door = world.door
+        if door.timers:
             self._set_timers(index)
-        if world.door.sends:
+        if door.sends:
             self.courier.send(index)
-        if self._agenda.waiting:
-            self._agenda.go_on(index)
+        if agenda.waiting:
+            agenda.go_on(index)
         return True
 
     def _happen(self, event: Event | None, index: int) -> bool:
         """Let an event happen, if there is one, and note what follows from it."""
         if event is None:
             return False
-        self._event = event
-        world, kind, agenda = self.world, event.kind, self._agenda
+        self._event, self.alone = event, None
+        world, kind, agenda = self.world, event.kind, self.agenda
         if index < 0 or kind is Kind.TRANSPORT_ERROR:
             # Weather is noted at no node, and an error perhaps at the other end.
             index = 0 if event.node is None else self._system.index[event.node]
@@ -213,8 +220,8 @@ class Simulation:
         return True
 
     def _set_timers(self, index: int) -> None:
-        timers, now = self.world.hidden[index].timers, self._agenda.now
-        is_timed, note = self._system.timed, self._agenda.note
+        timers, now = self.world.hidden[index].timers, self.agenda.now
+        is_timed, note = self._system.timed, self.agenda.note
         self.world.touched.add(self._hidden + 3 * index)
         for timer, after in self.world.door.timers:
             if timers:  # one that is set again comes last
@@ -229,9 +236,9 @@ class Simulation:
         system = self._system
         for index in range(len(system.ids)):
             for number in range(len(system.scripts[index])):
-                self._agenda.note(self._next_call(index), index, number)
+                self.agenda.note(self._next_call(index), index, number)
             for call, _ in system.whenevers[index]:
-                self._agenda.note(self._next_call(index), index, call)
+                self.agenda.note(self._next_call(index), index, call)
 
     def _next_call(self, index: int) -> float:
         count = self._called[index]
@@ -280,15 +287,15 @@ class Simulation:
             return False
         event = self._call(index, call)
         if event is None:
-            self._agenda.wait(entry)
+            self.agenda.wait(entry)
         else:
-            self._agenda.note(self._next_call(index), index, script)
+            self.agenda.note(self._next_call(index), index, script)
         return self._happen(event, index)
 
     def _repeated(self, entry: AgendaEntry) -> bool:
         """Make a call that may be made at any time, if it may now."""
         _, _, index, call, _ = entry
-        self._agenda.note(self._next_call(index), index, call)
+        self.agenda.note(self._next_call(index), index, call)
         return self._happen(self._call(index, call), index)
 
     def _call(self, index: int, call: Invocation) -> Event | None:
@@ -301,7 +308,7 @@ class Simulation:
     def _weather(self, entry: AgendaEntry) -> bool:
         one: WeatherEvent = entry[3]
         if one.every is not None:
-            self._agenda.note(self.now + one.every, -1, one)
+            self.agenda.note(self.now + one.every, -1, one)
         if one.what == "loss":
             self.courier.loss = one.amount
         if one.what == "delay":

@@ -134,11 +134,6 @@ class Standing:
         self._looks = 0
 
     @property
-    def reads_instruments(self) -> bool:
-        """Whether an answer depends on the time or a gauge."""
-        return self.watches.is_read(INSTRUMENTS)
-
-    @property
     def view(self) -> View:
         """The present state, for what is worked out at every event, such as gauges.
 
@@ -178,21 +173,24 @@ class Standing:
 
     def stands(self, touched: set[int]) -> bool:
         """Look again, and say whether no answer can be another one by now."""
+        self.look_again(touched)
+        return self.is_as_before()
+
+    def stands_at(self, index: int) -> bool:
+        """Do the same in a series, where the fields of no other node have been touched.
+
+        Nothing may be watched: elements have read their own nodes alone.
+        """
         own, series = self.own_fields, self._series
-        if self._onlooker is not None or series is None or activity.running:
-            self.look_again(touched)
-            return self.is_as_before()
-        own.look(touched)
-        if self.watches.is_used:
-            self.watches.look(touched)
-        if own.pending:
-            before, activity.guarding = activity.guarding, True
+        if own.has_changed(index):
+            assert series is not None, "who asks so is in one"
+            activity.guarding = True
             series.enter(1)
             try:
-                own.settle()
+                own.settle_at(index)
             finally:
                 series.leave()
-                activity.guarding = before
+                activity.guarding = False
         if self.pending:
             self.settle()
         return not self.spoilt

@@ -101,20 +101,22 @@ class FieldWatch:
 
     def look(self, value: Any) -> None:
         """Tell the readers if the field, which has a value now, has changed."""
-        kept = self.kept
-        if is_same(value, self.value) if kept is None else kept.is_still(value):
+        kept, name, before = self.kept, self.name, self.value
+        if kept is None and type(value) is int is type(before):  # as most that change
+            if value == before:
+                return
+        elif is_same(value, before) if kept is None else kept.is_still(value):
             return
-        readers, name = self.readers, self.name
-        if type(value) in ITSELF or is_constant_value(value):
-            self.kept, self.value = None, value
-            for reader, seen in readers.items():
-                seen[name] = value
+        elif type(value) not in ITSELF and not is_constant_value(value):
+            # To copy it takes long, and perhaps nobody reads it before it changes again.
+            self.is_told = True
+            for reader, seen in self.readers.items():
+                seen.pop(name, None)
                 reader.spoil()
             return
-        # To copy it takes long, and perhaps nobody reads it before it changes again.
-        self.is_told = True
-        for reader, seen in readers.items():
-            seen.pop(name, None)
+        self.kept, self.value = None, value
+        for reader, seen in self.readers.items():
+            seen[name] = value
             reader.spoil()
 
     def forget(self, asker: Dependent) -> None:
@@ -238,6 +240,7 @@ class Watches:
         self._of_cells: dict[ColumnRead, CellWatch] = {}
         self._fields_by_column: dict[int, list[FieldWatch]] = {}
         self._cells_by_column: dict[int, list[CellWatch]] = {}
+        self._of_instruments: list[CellWatch] = []
         self.is_used = False
 
     def give(self, read: ColumnRead, asker: Dependent) -> Any:
@@ -263,10 +266,8 @@ class Watches:
             elif column in cells:
                 for cell in cells[column]:
                     cell.look()
-
-    def is_read(self, column: int) -> bool:
-        """Say whether somebody has read a column that is no node's fields."""
-        return column in self._cells_by_column
+        for cell in self._of_instruments:  # time goes on, and gauges may be others
+            cell.look()
 
     def clear_out(self) -> None:
         """Forget the fields that nobody depends on."""
@@ -291,5 +292,8 @@ class Watches:
     def _new_cell(self, read: ColumnRead) -> CellWatch:
         self.is_used = True
         made = self._of_cells[read] = CellWatch(self._world, read)
-        self._cells_by_column.setdefault(read.column, []).append(made)
+        if read.column == INSTRUMENTS:
+            self._of_instruments.append(made)
+        else:
+            self._cells_by_column.setdefault(read.column, []).append(made)
         return made

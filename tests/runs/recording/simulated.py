@@ -235,6 +235,7 @@ class Scribe:
             target=None if origin is None else origin.target,
             parameters={} if origin is None else dict(origin.parameters),
             digest=self.codec.digest.lines,
+            fields={},
             node=node,
             incarnation=life,
             segment=segment,

@@ -203,19 +203,38 @@ class CanonicalItems(ItemsView[K, V]):
 
 @final
 class CanonicalDict(dict[K, V]):
-    """A dict that iterates and prints in canonical order of its keys."""
+    """A dict that iterates and prints in canonical order of its keys.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    is_plain
+        Whether it has never held a value that could hold others: then nothing in it has
+        to be settled, however much there is.
+    """
+
+    __slots__ = ("is_plain",)
+
+    is_plain: bool
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> CanonicalDict[K, V]:
+        fresh = super().__new__(cls)
+        fresh.is_plain = True
+        return fresh
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.update(*args, **kwargs)
 
     def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(settled(key), adopt(value))
+        if type(value) not in ITSELF:
+            self.is_plain = False
+            value = adopt(value)
+        super().__setitem__(key if type(key) in ITSELF else settled(key), value)
 
     def setdefault(self, key: K, default: Any = None) -> Any:
-        return super().setdefault(settled(key), adopt(default))
+        if key not in self:
+            self[key] = default
+        return self[key]
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
@@ -340,7 +359,7 @@ def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
 def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     # Keys are settled when they are put in. This is done after each event, so most
     # collections, which hold nothing that could change, have to be passed in no time.
-    if AS_THEY_ARE.issuperset(map(type, dict.values(value))):
+    if value.is_plain or AS_THEY_ARE.issuperset(map(type, dict.values(value))):
         return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)
@@ -357,6 +376,7 @@ def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
     # What was thawed just now is shared with nobody, so nothing has to be adopted.
     fresh: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
     dict.update(fresh, _thaw_pairs(frozen))
+    fresh.is_plain = ITSELF.issuperset(map(type, dict.values(fresh)))
     return fresh
 
 

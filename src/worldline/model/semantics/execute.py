@@ -225,6 +225,7 @@ def _perform(
         if returned is Result.UNHANDLED:
             return returned
         check_ran(returned, handler_name(kind, event))
+        door.answer = returned
     return Result.HANDLED
 
 

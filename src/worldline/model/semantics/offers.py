@@ -23,6 +23,17 @@ def guards_of(system: System, index: int, event: Event) -> list[Any]:
     return [None] if system.open_workload and not guards else guards
 
 
+def direct_calls(system: System, index: int) -> dict[str, Handler]:
+    """Return the handlers of a node's calls that no workload guards, by name; no parts."""
+    kind = system.types[index]
+    guarded = {call.name for call, when in system.whenevers[index] if when is not None}
+    return {
+        name: handler
+        for name, handler in kind.calls.items()
+        if name not in guarded and not kind.parts
+    }
+
+
 def refuse_unlisted(system: System) -> None:
     """Refuse to search a system all of whose calls come from outside.
 

@@ -40,6 +40,7 @@ def run_plain(
             kind.check_fields(node, name_at(kind, handler.name))
         if returned is not None:
             check_ran(returned, name_at(kind, handler.name))
+            door.answer = returned
         if activity.stop is not None:
             raise activity.stop
     except BaseException as error:
@@ -47,4 +48,9 @@ def run_plain(
         return failure_of(error, kind, handler.name)
     finally:
         series.leave()
-    return Result.HANDLED
+    return _HANDLED
+
+
+_HANDLED = (
+    Result.HANDLED
+)  # to look up the member of an enumeration takes as long as a call

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from worldline.model.data.content import Frozen
@@ -15,20 +14,6 @@ from worldline.model.usercode.user_functions import defined_at, yes_or_no
 
 _SAMPLE = 64
 """Of so many evaluations of a guard, one is watched where not all are."""
-
-
-@contextlib.contextmanager
-def sampled() -> Iterator[None]:
-    """Watch the first evaluation of each guard, and then few.
-
-    For who makes one run of real time, where each guard is asked once for an event: to
-    look at a node takes longer than most handlers.
-    """
-    before, activity.asked = activity.asked, {}
-    try:
-        yield
-    finally:
-        activity.asked = before
 
 
 def _is_watched(guard: Any) -> bool:
@@ -44,7 +29,9 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """Return what a guard answers, or no guard, of the handler of this name.
 
     Each evaluation is watched: worlds ask as often as it suits them, so one guard that
-    changes something would be enough for them to disagree. See also `sampled`.
+    changes something would be enough for them to disagree. In a series of executions
+    along one run, where to look at a node takes longer than most handlers, the first of
+    each guard is, and then one in so many.
 
     Raises
     ------

@@ -78,6 +78,8 @@ def leave(entered: Entered) -> None:
         activity.inside.clear()
 
 
+_set_limit = sys.setrecursionlimit
+
 _NEARER = 2
 """Frames that a handler is nearer to where a series is entered than to `enter`."""
 
@@ -88,21 +90,32 @@ class Series:
 
     What `enter` and `leave` do for each of them is done once where it is the same for
     all: the thread is claimed while the block lasts, and the depth of the stack, where
-    `enter` is called in it, is that of the first time.
+    `enter` is called in it, is that of the first time. Guards are asked along one run,
+    once for an event, so that few of the times are watched.
     """
 
-    __slots__ = ("_claimed", "_limit", "_room")
+    __slots__ = ("_asked", "_claimed", "_depth", "_limit", "_outer", "_room")
 
     def __init__(self) -> None:
         self._claimed = False
-        self._limit = self._room = 0
+        self._asked: dict[Any, int] = {}
+        self._outer: dict[Any, int] | None = None
+        self._depth = self._limit = self._room = 0
 
     def __enter__(self) -> Series:
+        self._depth += 1
+        if self._depth > 1:
+            return self
         self._claimed = claim()
+        self._outer, activity.asked = activity.asked, self._asked
         self._limit, self._room = sys.getrecursionlimit(), 0
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        activity.asked = self._outer
         if self._claimed:
             release()
 
@@ -111,23 +124,25 @@ class Series:
         if not self._room:
             room = max(self._limit, HEADROOM)
             self._room = _Stack.depth(mark) + room - _NEARER
-        sys.setrecursionlimit(self._room)
+        _set_limit(self._room)
         # What `divergence.begin` and `beat.begin` do.
         clock.execution += 1
         clock.repeatable = False
         if not clock.counting:
             counted.number += 1
-        number = counted.number
         words[1] = mark
-        words[0] = number
-        activity.stop = beat.known(number, mark) if counted.given_up else None
+        words[0] = number = counted.number
+        if counted.given_up:
+            activity.stop = beat.known(number, mark)
+        elif activity.stop is not None:  # to look takes less than to store
+            activity.stop = None
         activity.running = True
 
     def leave(self) -> None:
         """Note that the user code which was entered has ended."""
         activity.running = False
         words[0] = 0
-        sys.setrecursionlimit(self._limit)
+        _set_limit(self._limit)
 
     def run(self, run: Callable[[], T], mark: int) -> T:
         """Return what user code returns that cannot be run again."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.data.canonical import CanonicalDict
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
@@ -14,6 +15,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.usercode.user_errors import spelt
+from worldline.trace.journal.patches import Patch
 from worldline.trace.json_text import shorten
 
 _WIDEST = 300
@@ -118,6 +120,34 @@ def compare_fields(kind: NodeType, node: Any, recorded: Mapping[str, Any]) -> No
         if not are_equal(present, value):
             name = f"{kind.cls.__name__}.{path}"
             raise Unlike(name, shown(value), shown(present))
+
+
+def compare_patches(kind: NodeType, node: Any, recorded: Sequence[Patch]) -> None:
+    """Compare with what was recorded how large fields of a node have changed.
+
+    Raises
+    ------
+    Unlike
+        If one has changed otherwise.
+    """
+    for patch in recorded:
+        present, name = _field(node, patch.path), f"{kind.cls.__name__}.{patch.path}"
+        for gone in patch.gone:
+            if gone in present:
+                raise Unlike(name, f"without {shown(gone)}", shown(present))
+        if patch.kept is not None:
+            then = list(patch.added)
+            now = present[patch.kept :] if type(present) is list else present
+            if not are_equal(now, then):
+                which = f"{name} from element {patch.kept} on"
+                raise Unlike(which, shown(then), shown(now))
+        elif type(present) is CanonicalDict:
+            for key, then in patch.added:
+                now = present.get(key)
+                if not are_equal(now, then):
+                    raise Unlike(f"{name}[{shown(key)}]", shown(then), shown(now))
+        elif not all(added in present for added in patch.added):
+            raise Unlike(name, f"with {shown(patch.added)}", shown(present))
 
 
 def compare_counters(recorded: int | None, present: int) -> None:

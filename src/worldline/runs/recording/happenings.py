@@ -10,6 +10,7 @@ from worldline.model.kinds import Kind
 from worldline.runs.recording.beginning import Beginning, TurnClock
 from worldline.runs.recording.journaled import Journals
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.trace.journal.patches import Patch
 from worldline.trace.journal.records import (
     AnswersRecord,
     CalledRecord,
@@ -42,8 +43,8 @@ class Notes(NamedTuple):
         of its sends were refused.
     fate, how
         What became of the event where no handler took it; empty where one did.
-    delta, counter
-        The durable and ghost fields that it changed, by path, and where the sequence stood
+    delta, patches, counter
+        The durable and ghost fields that it changed, as a whole or in part, by path, and where the sequence stood
         then; None where it changed none.
     failed
         How the handler failed, if it did.
@@ -55,6 +56,7 @@ class Notes(NamedTuple):
     fate: str = ""
     how: str = ""
     delta: Mapping[str, Any] | None = None
+    patches: tuple[Patch, ...] = ()
     counter: int | None = None
     failed: FailedRecord | None = None
 
@@ -274,7 +276,9 @@ def _fate(notes: Notes, record: FateRecord) -> Notes:
 
 
 def _delta(notes: Notes, record: DeltaRecord) -> Notes:
-    return notes._replace(delta=record.durable, counter=record.counter)
+    return notes._replace(
+        delta=record.durable, patches=record.patches, counter=record.counter
+    )
 
 
 def _failed(notes: Notes, record: FailedRecord) -> Notes:

@@ -14,7 +14,6 @@ from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.outcome import as_made
 from worldline.model.system import System
-from worldline.model.usercode.guards import sampled
 from worldline.runs.judging import RunJudge
 from worldline.runs.recording.comparing import RunDivergence, Unlike, shown
 from worldline.runs.recording.happenings import Happening, Lane
@@ -143,7 +142,7 @@ class RecordedRun:
         ]
         if survey.is_whole:
             self._kept.begin()
-        with lasting(), self.stepping.world.series, sampled():
+        with lasting(), self.stepping.world.series:
             self._run(lanes)
         self.seconds += time.perf_counter() - begin
         return [

@@ -23,6 +23,7 @@ from worldline.runs.recording.comparing import (
     Unlike,
     compare_counters,
     compare_fields,
+    compare_patches,
     compare_results,
 )
 from worldline.runs.recording.door import RecordedDoor
@@ -178,6 +179,8 @@ class Stepping:
         if notes.delta is not None:
             kind = self.system.types[index]
             compare_fields(kind, world.nodes[index], notes.delta)
+            if notes.patches:
+                compare_patches(kind, world.nodes[index], notes.patches)
             compare_counters(notes.counter, world.hidden[index].counter)
         if door.timers:
             self._set_timers(index)

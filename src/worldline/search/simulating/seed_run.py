@@ -9,7 +9,6 @@ from typing import final
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.model.gauges import first_instruments, fold
-from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.runs.alarms import Alarms
@@ -162,13 +161,15 @@ class JudgedRun:
         ]
         self._late: list[tuple[int, StandingAnswer[bool]]] = []
         self._is_sorted = False
+        self._keep: Callable[[], None] = lambda: None
         self._ticks = 0
         self._is_safety = [p.kind is PropertyKind.SAFETY for p in question.wanted]
 
     def run(self, recording: Recording | None = None) -> SeedTally:
         """Run to the first violation, or to the end."""
         tally, simulation = self.tally, self.simulation
-        with lasting(), simulation.world.series:
+        with lasting() as keep, simulation.world.series:
+            self._keep = keep
             ended = bound_that_ended(lambda: self._run(recording))
         tally.bound = ended or tally.bound
         for number, watch in self._watches.items():
@@ -188,13 +189,19 @@ class JudgedRun:
         question, simulation, tally = self._question, self.simulation, self.tally
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
+        agenda, instruments = simulation.agenda, self._instruments
         count, tick = 0, 0.0
         until = question.seconds if interval is None else 0.0
         follows = bool(
             question.system.gauges or self._lamport or self._watches or self._sampler
         )
         while True:
-            if not self._advance(until):
+            if self._followed:
+                has_happened = self._advance(until)
+            else:
+                has_happened = simulation.advance(until)
+                instruments.time = agenda.now
+            if not has_happened:
                 if self._is_over(until):
                     return
                 tick += interval or 0.0
@@ -211,15 +218,19 @@ class JudgedRun:
                 self._take(count - boots)
             if count >= boots:
                 tally.events = count - boots
-                if self._violates(self._at_once):
+                if self._at_once and self._violates():
                     return
             if tally.events == question.events:
                 tally.bound = None if self._is_due(self._at_once) else "events"
                 return
             if not count % _LOOK:
-                self._look()
-                if not question.wanted:
-                    simulation.world.touched.clear()
+                self._pause()
+
+    def _pause(self) -> None:
+        """Look at time and memory, and forget what was touched if nobody asks for it."""
+        self._look()
+        if not self._late:
+            self.simulation.world.touched.clear()
 
     def _advance(self, until: float) -> bool:
         """Let the next thing happen; say whether anything did before a time was over.
@@ -227,11 +238,7 @@ class JudgedRun:
         Nothing does, either, where something is due before.
         """
         simulation, instruments = self.simulation, self._instruments
-        while (
-            self._followed
-            and self._may_be_due()
-            and (planned := simulation.planned(until)) is not None
-        ):
+        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
             if planned > simulation.now:
                 instruments.time = math.nextafter(planned, 0.0)
                 if self._is_due(self._at_once):
@@ -240,7 +247,7 @@ class JudgedRun:
                 instruments.time = simulation.now
                 return True
         has_happened = simulation.advance(until)
-        instruments.time = simulation.now
+        instruments.time = simulation.agenda.now
         return has_happened
 
     def _may_be_due(self) -> bool:
@@ -253,13 +260,15 @@ class JudgedRun:
         self._ticks += 1
         if not self._ticks % _LOOK:
             self._look()
-        if self._violates(self._late) or self._is_due(self._late):
+        if self._violates_late() or self._is_due(self._late):
             return True
+        if self._ticks == 1:
+            self._keep()  # all has been asked by now, of all nodes
         if time < self._question.seconds:
             return False
         # Since the last event nothing has changed but the time.
-        if not self._is_due(self._at_once):
-            self._violates(self._at_once)
+        if not self._is_due(self._at_once) and self._at_once:
+            self._violates()
         return True
 
     def _take(self, step: int) -> None:
@@ -282,7 +291,7 @@ class JudgedRun:
             lamport = clock.tick(step, simulation.event, simulation.outcome())
         self._step = (step, lamport)
         if gauges:
-            self._look_again(is_late=False)
+            self._standing.look_again(self._take_touched())
             timed, series = simulation.timed_step(lamport), simulation.world.series
             view = self._standing.view
             fold(gauges, self._instruments, timed, view, series, number=step)
@@ -306,16 +315,36 @@ class JudgedRun:
             watch.note()
         return bool(sure)
 
-    def _violates(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
-        """Ask what may have changed; say whether a property is violated."""
-        if not asked:
-            return False
-        if asked is self._late:
-            stands = self._look_again(is_late=True).is_as_before()
+    def _violates(self) -> bool:
+        """Ask, of what is asked after each event, what may have changed with the last.
+
+        Returns
+        -------
+        bool
+            Whether a property is violated.
+        """
+        alone, standing = self.simulation.alone, self._standing
+        if alone is not None and not standing.watches.is_used:
+            stands = standing.stands_at(alone)
         else:
-            stands = self._stands()
+            stands = standing.stands(self._take_touched())
         if stands and not (self._watches and self._is_any_false()):
             return False
+        return self._asks(self._at_once)
+
+    def _violates_late(self) -> bool:
+        """Do the same with what is asked at intervals."""
+        if not self._late:
+            return False
+        self._take_touched()
+        stands = self._standing_late.stands(self._touched)
+        self._touched.clear()
+        if stands and not (self._watches and self._is_any_false()):
+            return False
+        return self._asks(self._late)
+
+    def _asks(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
+        """Ask each of them; say whether a property is violated."""
         for number, answer in asked:
             holds, is_safety = answer.value(), self._is_safety[number]
             if number in self._watches:
@@ -331,33 +360,13 @@ class JudgedRun:
             self._sort()
         return False
 
-    def _stands(self) -> bool:
-        """Say whether the last event leaves all as it was that is asked after each."""
-        touched, standing = self.simulation.world.touched, self._standing
-        if standing.reads_instruments:
-            touched.add(INSTRUMENTS)
-        stands = standing.stands(touched)
+    def _take_touched(self) -> set[int]:
+        """Return the columns that were touched since somebody took them last."""
+        world = self.simulation.world
+        touched, world.touched = world.touched, set()
         if self._late:
             self._touched |= touched
-        touched.clear()
-        return stands
-
-    def _look_again(self, *, is_late: bool) -> Standing:
-        """Compare what was read with what is there now; return what stands then."""
-        touched, standing = self.simulation.world.touched, self._standing
-        if standing.reads_instruments:
-            touched.add(INSTRUMENTS)  # time has gone on, and gauges may be others
-        standing.look_again(touched)
-        if self._late:
-            self._touched |= touched
-        touched.clear()
-        if not is_late:
-            return standing
-        late = self._standing_late
-        self._touched.add(INSTRUMENTS)
-        late.look_again(self._touched)
-        self._touched.clear()
-        return late
+        return touched
 
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""

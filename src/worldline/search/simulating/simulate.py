@@ -43,11 +43,6 @@ from worldline.search.simulating.seed_run import (
     Question,
     SeedTally,
 )
-from worldline.search.simulating.weather_file import (
-    faults_of,
-    read_weather,
-    weather_of,
-)
 from worldline.search.simulating.writing import refuse_no_place, written
 from worldline.shrink.spread import Spread
 from worldline.worlds.access_links import capacity_of
@@ -57,6 +52,11 @@ from worldline.worlds.latency import (
     LatencyBetween,
     between,
     latency_of,
+)
+from worldline.worlds.weather_file import (
+    faults_of,
+    read_weather,
+    weather_of,
 )
 
 _CHUNK = 32

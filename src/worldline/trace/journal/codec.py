@@ -34,7 +34,9 @@ from worldline.trace.json_checks import Malformed
 _HEAD = 8
 """Elements of a message's frame before its fields."""
 
-_MOST = 2**53
+_BITS = 53
+
+_new = tuple.__new__
 
 
 @final
@@ -55,20 +57,26 @@ class Codec:
         self.vocabulary = vocabulary = Vocabulary(system)
         self.values = Values(vocabulary)
         constant = Values(vocabulary, constant=True)
-        plans = Plans(vocabulary, constant, careful=False)
+        self._plans = plans = Plans(vocabulary, constant, careful=False)
         careful = Plans(vocabulary, constant, careful=True)
         self.digest = Digest.of(vocabulary, plans)
         self._nodes, self._parts = len(vocabulary.nodes), frozenset(vocabulary.parts)
+        self._classes = len(vocabulary.messages)
         self._spell: dict[type, Callable[[Any], list[Any]]] = {}
         self._spell_careful: dict[type, Callable[[Any], list[Any]]] = {}
         self._read: list[Callable[[list[Any]], Any]] = []
         for number, cls in enumerate(vocabulary.messages):
-            spell, read = plans.record(cls, number)
+            spell, _ = plans.record(cls, number)
+            _, read = plans.record(cls, number, start=_HEAD - 1)
             self._spell[cls] = spell
             self._spell_careful[cls], _ = careful.record(cls, number)
             self._read.append(read)
 
     pack, unpack = staticmethod(pack), staticmethod(unpack)
+
+    def words(self, cls: type) -> dict[str, str]:
+        """Return what each field of a class holds, in words."""
+        return {name: plan.words for name, plan in self._plans.fields(cls)}
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of any plain value."""
@@ -163,20 +171,23 @@ class Codec:
         raise Malformed("", "a frame of an unknown kind")
 
     def _message(self, spelt: list[Any]) -> MessageFrame:
-        _, sender, incarnation, lamport, place, extensions, part, number = spelt[:_HEAD]
-        self._check_sender(sender, incarnation)
-        if not (_is_count(lamport) and _is_count(place)):
-            raise Malformed("", "a message without its time and place")
+        _, sender, incarnation, lamport, place, extensions, part, number, *_ = spelt
+        # In place, and not by `_is_count`: each message passes here.
+        if not (
+            type(sender) is type(incarnation) is type(lamport) is type(place) is int
+            and 0 <= sender < self._nodes
+            and not (incarnation | lamport | place) >> _BITS
+        ):
+            raise Malformed("", "a message without its sender, time and place")
         if type(part) is not str or part not in self._parts:
             raise Malformed("", "a message of an unknown part")
         if extensions is not None:
             _check_extensions(extensions)
-        if type(number) is not int or not 0 <= number < len(self._read):
+        if type(number) is not int or not 0 <= number < self._classes:
             raise Malformed("", "a message of an unknown class")
-        message = self._read[number](spelt[_HEAD - 1 :])
-        return MessageFrame(
-            sender, incarnation, lamport, place, extensions, part, message
-        )
+        message = self._read[number](spelt)
+        said = sender, incarnation, lamport, place, extensions, part, message
+        return _new(MessageFrame, said)
 
     def _hello(self, spelt: list[Any]) -> HelloFrame:
         _, version, digest, sender, incarnation, receiver, extra = spelt
@@ -200,7 +211,7 @@ class Codec:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < _MOST
+    return type(value) is int and not value >> _BITS
 
 
 def _check_extensions(extensions: Any) -> None:

@@ -1,7 +1,7 @@
 """The digest: what two processes must have alike to understand each other's messages.
 
-Never the source: two versions of a program may talk, as long as the nodes, and what the
-messages look like on the wire, are the same.
+Never the source: two versions of a program may talk, as long as the names of the nodes,
+and what the messages look like on the wire, are the same.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import final
 
+from worldline.model.fields import is_node
 from worldline.trace.journal.plans import Plans, words_of
 from worldline.trace.journal.vocabulary import Vocabulary
 
@@ -42,7 +43,11 @@ class Digest:
             f"protocol {PROTOCOL}",
             *(f"node {node.name}" for node in vocabulary.nodes),
             *(f"part {part}" for part in vocabulary.parts if part),
-            *(words_of(plans, record) for record in vocabulary.records),
+            *(
+                words_of(plans, record)
+                for record in vocabulary.records
+                if not is_node(record)
+            ),
             *(
                 f"enum {kind.__qualname__}({', '.join(kind.__members__)})"
                 for kind in vocabulary.enums

@@ -231,8 +231,12 @@ class Plans:
 
         return FieldPlan(f"record {cls.__qualname__}", spell, read)
 
-    def record(self, cls: type, number: int) -> tuple[SpellValue, ReadValue]:
+    def record(
+        self, cls: type, number: int, *, start: int = 0
+    ) -> tuple[SpellValue, ReadValue]:
         """Return what spells an instance as a list of a number and its fields, and back.
+
+        What reads looks behind so many other elements of its list.
 
         Both are written out for the class, so that no loop over fields is left: that
         halves the time of either. What is written names nothing but fields and plans.
@@ -246,10 +250,11 @@ class Plans:
         names |= {"Malformed": Malformed, "word": cls.__qualname__}
         spells, reads = [], []
         for at, (name, plan) in enumerate(fields):
-            spell, read = f"s{at}(value.{name})", f"r{at}(spelt[{at + 1}])"
+            place = start + at + 1
+            spell, read = f"s{at}(value.{name})", f"r{at}(spelt[{place}])"
             if plan.plain is not None:
                 names[f"c{at}"] = plan.plain
-                read = f"i if type(i := spelt[{at + 1}]) is c{at} else r{at}(i)"
+                read = f"i if type(i := spelt[{place}]) is c{at} else r{at}(i)"
                 if not self._careful:
                     spell = f"i if type(i := value.{name}) is c{at} else s{at}(i)"
             spells.append(f"({spell})")
@@ -257,8 +262,9 @@ class Plans:
         source = (
             f"def spell(value):\n    return [{', '.join([str(number), *spells])}]\n"
             f"def read(spelt):\n"
-            f"    if len(spelt) != {len(fields) + 1} or spelt[0] != {number}:\n"
-            f"        raise Malformed('', f'a {{word}} of {{len(spelt) - 1}} fields')\n"
+            f"    count = len(spelt) - {start + 1}\n"
+            f"    if count != {len(fields)} or spelt[{start}] != {number}:\n"
+            f"        raise Malformed('', f'a {{word}} of {{count}} fields')\n"
             f"    made = new(cls)\n{''.join(reads)}    return made\n"
         )
         exec(source, names)  # noqa: S102 -- names of fields are identifiers

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from worldline.trace.journal.patches import Patch
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
 
@@ -127,11 +128,18 @@ class FateRecord(NamedTuple):
 
 
 class DeltaRecord(NamedTuple):
-    """The durable and ghost fields that an event changed, and the sequence counter."""
+    """The durable and ghost fields that an event changed, and the sequence counter.
+
+    Attributes
+    ----------
+    durable, patches
+        Those that are written as a whole, by path; and how others have changed.
+    """
 
     event: int
     durable: Mapping[str, Any]
     counter: int
+    patches: tuple[Patch, ...] = ()
 
 
 class FailedRecord(NamedTuple):
@@ -210,6 +218,8 @@ def spell(record: JournalRecord, values: Values) -> list[Any]:
     if kind is StartedRecord or kind is DeltaRecord:
         at = 1 + kind._fields.index("durable")
         spelt[at] = _spell_fields(spelt[at], values)
+        if isinstance(record, DeltaRecord):
+            spelt[-1] = [_spell_patch(patch, values) for patch in record.patches]
     elif kind is FiredRecord:
         spelt[3] = values.spell(spelt[3])
     elif kind is CalledRecord:
@@ -221,6 +231,11 @@ def _spell_fields(durable: Mapping[str, Any] | None, values: Values) -> Any:
     if durable is None:
         return None
     return [[path, values.spell(value)] for path, value in durable.items()]
+
+
+def _spell_patch(patch: Patch, values: Values) -> list[Any]:
+    path, kept, gone, added = patch
+    return [path, kept, values.spell(gone), values.spell(added)]
 
 
 def read(spelt: Any, values: Values) -> JournalRecord:
@@ -298,6 +313,20 @@ def _maybe_fields(item: Any, values: Values) -> dict[str, Any] | None:
     return None if item is None else _fields(item, values)
 
 
+def _patches(item: Any, values: Values) -> tuple[Patch, ...]:
+    return tuple(_patch(_list(one), values) for one in _list(item))
+
+
+def _patch(spelt: list[Any], values: Values) -> Patch:
+    if len(spelt) != 4 or type(spelt[0]) is not str:
+        raise Malformed("", "a change without its field")
+    kept = None if spelt[1] is None else _count(spelt[1], values)
+    gone, added = values.read(spelt[2]), values.read(spelt[3])
+    if type(gone) is not tuple or type(added) is not tuple:
+        raise Malformed("", "a change that says not what has come and gone")
+    return Patch(spelt[0], kept, gone, added)
+
+
 def _among(words: tuple[str, ...]) -> Callable[[Any, Values], str]:
     def check(item: Any, values: Values) -> str:
         if type(item) is not str or item not in words:
@@ -322,7 +351,7 @@ _CHECKS: tuple[tuple[Callable[[Any, Values], Any], ...], ...] = (
     (_count,),
     (_count, _counts, _maybe_seconds, _counts),
     (_count, _among(FATES), _text),
-    (_count, _fields, _count),
+    (_count, _fields, _count, _patches),
     (_count, _text, _text, _text, _text),
     (_raw,),
     (_text,),

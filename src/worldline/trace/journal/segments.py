@@ -70,6 +70,9 @@ class JournalHeader:
         As in the header of a trace.
     digest
         The lines of the `Digest`.
+    fields
+        What each durable and ghost field of the node holds, in the words of its plan, by
+        path.
     node, incarnation, segment
         Whose it is; which life, from 1; which of its files, from 0.
     run
@@ -84,6 +87,7 @@ class JournalHeader:
     target: str | None = checked(optional(text))
     parameters: dict[str, str] = checked(mapping(text))
     digest: tuple[str, ...] = checked(many(text))
+    fields: dict[str, str] = checked(mapping(text))
     node: str = checked(text)
     incarnation: int = checked(whole(1))
     segment: int = checked(whole(0))

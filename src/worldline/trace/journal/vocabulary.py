@@ -7,6 +7,7 @@ import enum
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
+from worldline.model.fields import is_node
 from worldline.model.message import is_message_class
 from worldline.model.node import NodeType
 from worldline.model.system import System
@@ -27,7 +28,8 @@ class Vocabulary:
     messages
         The message classes, by qualified name.
     records, enums
-        All dataclasses, messages and nodes included, and all enums.
+        All dataclasses, messages and nodes included, and all enums. Nodes come last: they
+        do not travel, and those of two versions of a program may differ.
     """
 
     def __init__(self, system: System) -> None:
@@ -35,7 +37,8 @@ class Vocabulary:
         self.nodes = tuple(system.ids)
         self.parts = tuple(sorted({path for t in system.types for path in _parts(t)}))
         self.messages = tuple(cls for cls in classes if is_message_class(cls))
-        self.records = tuple(cls for cls in classes if dataclasses.is_dataclass(cls))
+        records = [cls for cls in classes if dataclasses.is_dataclass(cls)]
+        self.records = tuple(sorted(records, key=is_node))
         self.enums: tuple[Any, ...] = tuple(
             cls for cls in classes if issubclass(cls, enum.Enum)
         )

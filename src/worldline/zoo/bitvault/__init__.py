@@ -36,7 +36,10 @@ Bugs
 
 from __future__ import annotations
 
+from typing import Any
+
 import worldline as wl
+from worldline.zoo.bitvault.contents import ContentVault, content_of
 from worldline.zoo.bitvault.membership import Membership
 from worldline.zoo.bitvault.properties import GAUGES, PROPERTIES
 from worldline.zoo.bitvault.protocol import BitVault
@@ -55,6 +58,7 @@ BUGS = {
 }
 """By paper and by the name of each bug, the command that finds it."""
 SWITCHES = tuple(_RUNS)
+_NETWORKS = ("datagrams", "streams")
 
 
 def system(
@@ -63,6 +67,8 @@ def system(
     objects: int = 24,
     degree: int = 3,
     tempo: float = 1.0,
+    content: int = 0,
+    network: str = "datagrams",
     bugs: tuple[str, ...] = (),
 ) -> wl.System:
     """Return a BitVault into which clients insert objects at all nodes.
@@ -75,6 +81,11 @@ def system(
         How many replicas each object is to have.
     tempo
         By what all times of the protocol are multiplied: 0.1 is ten times as fast.
+    content
+        Bytes of each object, which travel with its replicas and can be retrieved; with 0
+        objects are their names.
+    network
+        ``datagrams`` or ``streams``; a datagram has no room for a content above 64,000.
     bugs
         Some of `SWITCHES`.
 
@@ -88,11 +99,16 @@ def system(
         raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
     if min(size, degree) < 1 or objects < 0 or not 0 < tempo < float("inf"):
         raise ValueError("size, degree and tempo must be positive, objects at least 0")
+    if network not in _NETWORKS or content < 0:
+        raise ValueError(
+            f"network is one of {', '.join(_NETWORKS)}, and content at least 0"
+        )
+    kind = ContentVault if content else BitVault
     nodes = wl.ids(*[f"b{number}" for number in range(1, size + 1)])
     names = [f"o{number}" for number in range(1, objects + 1)]
     return wl.System(
         {
-            node: BitVault(
+            node: kind(
                 me=node,
                 members=Membership(me=node, tempo=tempo),
                 degree=degree,
@@ -101,9 +117,9 @@ def system(
             )
             for node in nodes
         },
-        network=wl.datagrams(),
+        network=wl.streams() if network == "streams" else wl.datagrams(),
         workload=[
-            wl.script(node, [wl.invoke(BitVault.insert, name) for name in own])
+            wl.script(node, [_insertion(name, content) for name in own])
             for place, node in enumerate(nodes)
             if (own := names[place::size])
         ],
@@ -111,3 +127,9 @@ def system(
         gauges=GAUGES,
         name="bitvault",
     )
+
+
+def _insertion(name: str, content: int) -> Any:
+    if content:
+        return wl.invoke(ContentVault.put, name, content_of(name, content))
+    return wl.invoke(BitVault.insert, name)

@@ -94,6 +94,15 @@ class StoreReplica:
 
 
 @wl.message
+class StoreContent:
+    """Have this replica, with what is in it; see `StoreReplica`."""
+
+    key: str
+    content: bytes
+    moved: bool
+
+
+@wl.message
 class Stored:
     """I have the replica that you move to me."""
 
@@ -113,3 +122,29 @@ class MoveRequest:
 
     key: str
     target: wl.NodeId
+
+
+# ------------------------------------------------------------------------- retrieval
+
+
+@wl.message
+class Retrieve:
+    """Send the content of an object to `reader`.
+
+    Attributes
+    ----------
+    forwarded
+        Whether its owner has already said who has it.
+    """
+
+    key: str
+    reader: wl.NodeId
+    forwarded: bool = False
+
+
+@wl.message
+class Content:
+    """Have the content of an object that you asked for."""
+
+    key: str
+    content: bytes

@@ -19,7 +19,10 @@ from worldline.zoo.bitvault.membership import SILENCE
 from worldline.zoo.bitvault.ring import owner_of, ring
 
 CHURN = frozenset({wl.Kind.CRASH, wl.Kind.RESTART, wl.Kind.RESET})
-CHANGES = frozenset({"silence", "insert", "StoreReplica", "DeleteReplica", "discard"})
+CHANGES = frozenset(
+    {"silence", "insert", "put", "DeleteReplica", "discard"}
+    | {"StoreReplica", "StoreContent"}
+)
 """The events that begin or end something: faults by their kind, others by their name."""
 
 

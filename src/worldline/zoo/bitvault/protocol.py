@@ -253,24 +253,35 @@ class BitVault:
     @wl.on(RepairRequest)
     def repair(self, ctx: wl.Context, src: wl.NodeId, msg: RepairRequest) -> None:
         if msg.key in self.replicas:
-            ctx.send(msg.target, StoreReplica(msg.key))
+            self._send_replica(ctx, msg.target, msg.key)
 
     @wl.on(StoreReplica)
     def store(self, ctx: wl.Context, src: wl.NodeId, msg: StoreReplica) -> None:
-        if msg.key in self.replicas:
+        self._store(ctx, src, msg.key, moved=msg.moved)
+
+    def _send_replica(
+        self, ctx: wl.Context, to: wl.NodeId, key: str, *, moved: bool = False
+    ) -> None:
+        ctx.send(to, StoreReplica(key, moved))
+
+    def _store(self, ctx: wl.Context, src: wl.NodeId, key: str, *, moved: bool) -> None:
+        if key in self.replicas:
             return
-        self.replicas.add(msg.key)
+        self.replicas.add(key)
         self._stores(ctx)
-        if msg.moved:
-            ctx.send(src, Stored(msg.key))
+        if moved:
+            ctx.send(src, Stored(key))
+
+    def _remove(self, ctx: wl.Context, key: str) -> None:
+        self.replicas.remove(key)
+        self._stores(ctx)
 
     @wl.on(DeleteReplica)
     def delete(self, ctx: wl.Context, src: wl.NodeId, msg: DeleteReplica) -> None:
         _, objects = self.told.get(src, (0, frozenset()))
         has_told = msg.key in objects and src == self.owner(msg.key)
         if msg.key in self.replicas and has_told:
-            self.replicas.remove(msg.key)
-            self._stores(ctx)
+            self._remove(ctx, msg.key)
 
     # ------------------------------------------------------------------ load balancing
 
@@ -283,7 +294,7 @@ class BitVault:
         if self.replicas and peers and loads[target] + 2 <= len(self.replicas):
             key = ctx.choose(sorted(self.replicas))
             if "wids1" in self.bugs:
-                ctx.send(target, StoreReplica(key, moved=True))
+                self._send_replica(ctx, target, key, moved=True)
             else:
                 ctx.send(self.owner(key), MoveRequest(key, target))
         ctx.set_timer(BitVault.balance, after=self.tempo * BALANCE)
@@ -309,8 +320,7 @@ class BitVault:
         key, target = moved
         if key in self.replicas:
             ctx.send(self.owner(key), IndexMove(key, target))
-            self.replicas.remove(key)
-            self._stores(ctx)
+            self._remove(ctx, key)
 
     @wl.on(IndexMove)
     def moved(self, ctx: wl.Context, src: wl.NodeId, msg: IndexMove) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.search.simulating.weather_file import read_weather, weather_of
-from worldline.search.simulating.weather_text import entries_of, is_text
+from worldline.worlds.weather_file import read_weather, weather_of
+from worldline.worlds.weather_text import entries_of, is_text
 
 A, B, C = wl.ids("a", "b", "c")
 

@@ -10,9 +10,9 @@ from typing import Any
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.system import System
-from worldline.search.simulating.weather_text import TEXT_REMEDY, entries_of, is_text
 from worldline.worlds.latency import seconds_of
 from worldline.worlds.weather import FAULTS, WeatherEvent, cut_of
+from worldline.worlds.weather_text import TEXT_REMEDY, entries_of, is_text
 
 ANY = "any"
 """Stands for a node that is drawn, each time, of those that a fault can befall."""
@@ -79,9 +79,19 @@ def faults_of(entries: list[dict[str, Any]]) -> set[str]:
 
 
 def weather_of(
-    entries: list[dict[str, Any]], system: System, given: Path | str
+    entries: list[dict[str, Any]],
+    system: System,
+    given: Path | str,
+    *,
+    deployed: bool = False,
 ) -> list[WeatherEvent]:
     """Return what befalls a system, in the order in which it was given.
+
+    Parameters
+    ----------
+    deployed
+        Whether its nodes are processes: any of them can be killed, and any cut made,
+        whatever the system declares.
 
     Raises
     ------
@@ -92,14 +102,16 @@ def weather_of(
     where = "weather" if isinstance(given, str) and is_text(given) else given
     for number, entry in enumerate(entries, 1):
         try:
-            events += _events(entry, system)
+            events += _events(entry, system, deployed=deployed)
         except UsageError as error:
             what = f"{where}, entry {number}: {error.what}"
             raise UsageError(what, remedy=error.remedy) from None
     return events
 
 
-def _events(entry: dict[str, Any], system: System) -> Iterator[WeatherEvent]:
+def _events(
+    entry: dict[str, Any], system: System, *, deployed: bool
+) -> Iterator[WeatherEvent]:
     kinds = [what for what in entry if what in FAULTS]
     others = [name for name in entry if name not in (*FAULTS, "at", "every")]
     if len(kinds) != 1 or others or not entry.keys() & {"at", "every"}:
@@ -115,14 +127,11 @@ def _events(entry: dict[str, Any], system: System) -> Iterator[WeatherEvent]:
     time = _seconds(entry["at"]) if "at" in entry else every or 0.0
     given = entry[what]
     if what in ("crash", "restart", "reset"):
-        for node in _struck(given, system):
+        for node in _struck(given, system, deployed=deployed):
             yield WeatherEvent(what=what, time=time, every=every, node=node)
     elif what == "cut":
         side = frozenset(_nodes(given, system))
-        if cut_of(side, system.cuts, frozenset(system.ids)) is None:
-            raise UsageError(
-                f"{system.name} cannot be cut so", remedy="declare it: Faults(cuts=...)"
-            )
+        _refuse_cut(side, system, deployed=deployed)
         yield WeatherEvent(what=what, time=time, every=every, side=side)
     elif what == "heal":
         if given is not True:
@@ -131,6 +140,19 @@ def _events(entry: dict[str, Any], system: System) -> Iterator[WeatherEvent]:
     else:
         amount = _number(what, given)
         yield WeatherEvent(what=what, time=time, every=every, amount=amount)
+
+
+def _refuse_cut(side: frozenset[NodeId], system: System, *, deployed: bool) -> None:
+    """Refuse a cut that cannot be made."""
+    if deployed:
+        if len(side) == len(system.ids):
+            raise UsageError(
+                "a cut of all nodes cuts them from none", remedy="leave some out"
+            )
+    elif cut_of(side, system.cuts, frozenset(system.ids)) is None:
+        raise UsageError(
+            f"{system.name} cannot be cut so", remedy="declare it: Faults(cuts=...)"
+        )
 
 
 def _seconds(given: Any) -> float:
@@ -146,7 +168,7 @@ def _number(what: str, given: Any) -> float:
     return float(given)
 
 
-def _struck(given: Any, system: System) -> list[NodeId | None]:
+def _struck(given: Any, system: System, *, deployed: bool) -> list[NodeId | None]:
     """Return the nodes that a fault befalls; None for each that is to be drawn."""
     names = [given] if isinstance(given, str) else given
     struck: list[NodeId | None] = []
@@ -157,7 +179,8 @@ def _struck(given: Any, system: System) -> list[NodeId | None]:
         else:
             struck += _nodes([name], system)
     for node in struck:
-        if node is not None and not system.faults.strikes(node):
+        spared = node is not None and not system.faults.strikes(node)
+        if spared and not deployed:
             raise UsageError(
                 f"{node} is spared by Faults(nodes=...)", remedy="name another node"
             )

@@ -1,0 +1,250 @@
+"""What hosts cost: an event, a commit, a datagram, a sync, and hooks that nobody uses.
+
+The load is `replicated_log`: three nodes, values of 100 bytes. Each measurement is a process
+of its own (three where the nodes are apart); those that are compared run in turns. Medians,
+and between which the middle half is. Processor seconds are those of the whole process:
+sockets, journals, and whoever puts, who is in the process of the primary. The load of the
+machine is printed beside: rates by the clock on the wall are floors.
+
+    python benchmarks/deploy.py                        all
+    python benchmarks/deploy.py rates --rounds 3       some: rates, commits, durable,
+                                                       datagrams, hooks
+    python benchmarks/deploy.py --write                into docs/results.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
+from benchmarks.results import Part
+from benchmarks.spread import Row, here, in_turns, median, table, told
+
+from benchmarks import deploy_hooks, deploy_load, deploy_sockets
+
+measure = partial(in_turns, __file__)
+
+NETWORKS = ("streams", "datagrams")
+LOOPS = ("asyncio", "uvloop")
+
+RATE = 1_000
+"""Puts a second where commits are timed."""
+
+CLIENTS, KEPT = 400, 2_048
+"""Clients at once, and entries that may wait, where syncs must not hold up anybody."""
+
+
+def rates(part: Part, given: argparse.Namespace) -> None:
+    """Events a second and microseconds an event, in one process and in three."""
+    cases = [
+        {"network": n, "loop": loop, "sync": sync, "apart": apart}
+        for apart, n, loop, sync in itertools.product(
+            (False, True), NETWORKS, LOOPS, (None, "never")
+        )
+    ]
+    found = measure(
+        "load", [c | {"seconds": given.seconds} for c in cases], given.rounds
+    )
+    part.say(
+        f"An event, with {deploy_load.Load(network='').clients} clients that put again "
+        f"once they are answered; {given.rounds} times {given.seconds:g} s each:"
+    )
+    part.say(
+        table(
+            (
+                "network",
+                "loop",
+                "journal",
+                "process of",
+                "events/s",
+                "CPU us/event",
+                "B/event",
+                "load",
+            ),
+            [line for case, rows in found for line in _rates(case, rows)],
+        )
+    )
+
+
+def _rates(case: Row, rows: list[Row]) -> list[list[object]]:
+    lines = []
+    whose = ("the primary", "a backup") if case["apart"] else ("all three",)
+    for which, who in enumerate(whose):
+        own = [row["processes"][which] for row in rows]
+        lines.append(
+            [
+                case["network"],
+                case["loop"],
+                "yes" if case["sync"] else "no",
+                who,
+                told([row["rate"] for row in own], ",.0f"),
+                told([row["each_us"] for row in own]),
+                f"{median(own, 'bytes'):.0f}" if case["sync"] else "–",
+                f"{median(rows, 'load'):.1f}",
+            ]
+        )
+    return lines
+
+
+def commits(part: Part, given: argparse.Namespace) -> None:
+    """From put to commit, at a rate that leaves room."""
+    cases = [
+        {"network": n, "apart": apart, "rate": RATE, "sync": "never"}
+        for n, apart in itertools.product(NETWORKS, (False, True))
+    ]
+    durable = {"durable": True, "sync": "durable", "keep": KEPT}
+    cases += [case | durable for case in cases]
+    found = measure(
+        "load", [c | {"seconds": given.seconds} for c in cases], given.rounds
+    )
+    part.say(
+        f"From put to commit at {RATE:,} puts a second, as `host.until` sees it at the "
+        "primary; a sync is `fdatasync` after 300 bytes, alone and with two other files, "
+        "before and after the run:"
+    )
+    rows = []
+    for case, many in found:
+        syncs, ratio = ["–", "–"], "–"
+        if case["sync"] == "durable":
+            syncs = [
+                told([row[name] for row in many], ".2f")
+                for name in ("sync_ms", "sync3_ms")
+            ]
+            ratio = told([row["p50_ms"] / row["sync_ms"] for row in many], ".2f")
+        rows.append(
+            [
+                case["network"],
+                "one each" if case["apart"] else "one",
+                case["sync"],
+                told([row["p50_ms"] for row in many], ".2f"),
+                told([row["p99_ms"] for row in many], ".2f"),
+                *syncs,
+                ratio,
+                f"{median(many, 'puts'):,.0f}",
+                f"{median(many, 'load'):.1f}",
+            ]
+        )
+    head = ("network", "processes", "sync", "p50 ms", "p99 ms", "sync ms", "of 3 ms")
+    part.say(table((*head, "p50 in syncs", "puts/s", "load"), rows))
+
+
+def durable(part: Part, given: argparse.Namespace) -> None:
+    """Throughput with syncs beside that without, everything else alike."""
+    case = {"durable": True, "clients": CLIENTS, "keep": KEPT, "seconds": given.seconds}
+    cases = [
+        case | {"network": n, "sync": sync}
+        for n, sync in itertools.product(NETWORKS, ("never", "durable"))
+    ]
+    found = measure("load", cases, given.pairs)
+    part.say(
+        f"Durable fields, {CLIENTS} clients, up to {KEPT:,} entries under way, all in one "
+        f"process; {given.pairs} pairs of {given.seconds:g} s:"
+    )
+    rows = []
+    for (one, never), (_, synced) in zip(found[::2], found[1::2], strict=True):
+        pairs = list(zip(never, synced, strict=True))
+        rows.append(
+            [
+                one["network"],
+                told([row["puts"] for row in never], ",.0f"),
+                told([row["puts"] for row in synced], ",.0f"),
+                told([b["puts"] / a["puts"] for a, b in pairs], ".2f"),
+                told([_cost(b) / _cost(a) for a, b in pairs], ".2f"),
+                f"{median(synced, 'sync_ms'):.2f}",
+                f"{median(synced, 'load'):.1f}",
+            ]
+        )
+    head = ("network", "puts/s, never", "puts/s, durable", "ratio", "CPU/event, ratio")
+    part.say(table((*head, "sync ms", "load"), rows))
+
+
+def _cost(row: Row) -> float:
+    cost: float = row["processes"][0]["each_us"]
+    return cost
+
+
+def datagrams(part: Part, given: argparse.Namespace) -> None:
+    """A datagram there and back, beside asyncio's own protocol."""
+    kinds = ("drained", "coded", "plain")
+    cases = [
+        {"loop": loop, "window": window, "kind": kind}
+        for loop, window, kind in itertools.product(LOOPS, (1, 64), kinds)
+    ]
+    found = measure("sockets", cases, given.rounds)
+    part.say(
+        "A datagram of 60 bytes there and back, at one end, so many under way: the socket "
+        "of a host, the same with its codec, and `DatagramProtocol`, without any:"
+    )
+    rows = []
+    for at in range(0, len(found), 3):
+        many = [rows for _, rows in found[at : at + 3]]
+        costs = [[row["each_us"] for row in one] for one in many]
+        rows.append(
+            [
+                *(found[at][0][name] for name in ("loop", "window")),
+                *map(told, costs),
+                *(
+                    told([b / a for a, b in zip(ours, costs[2], strict=True)], ".2f")
+                    for ours in costs[:2]
+                ),
+                *(f"{median(one, 'rate'):,.0f}" for one in many[1:]),
+                f"{median(many[0], 'load'):.1f}",
+            ]
+        )
+    head = ("loop", "window", "CPU us, socket", "with codec", "protocol")
+    ratios = ("protocol ÷ socket", "÷ with codec", "with codec/s", "protocol/s")
+    part.say(table((*head, *ratios, "load"), rows))
+
+
+def hooks(part: Part, given: argparse.Namespace) -> None:
+    """What hooks cost without companions."""
+    found = measure("hooks", [{"events": given.events // 2}], 1)
+    ((_, (row,)),) = found
+    part.say(
+        f"{given.events:,} events, half of them by the code as it is and half by the same "
+        f"without its hooks, in {len(row['hooks_ns'])} pairs of {deploy_hooks.CHUNK:,} "
+        f"(see the script): {told(row['with_us'], '.2f')} us an event, of which hooks "
+        f"{told(row['hooks_ns'], '.0f')} ns; mean {statistics.mean(row['hooks_ns']):.0f} "
+        f"ns, load {row['load']:.1f}."
+    )
+
+
+MEASUREMENTS: dict[str, Callable[..., Row]] = {
+    "load": deploy_load.measure,
+    "sockets": deploy_sockets.measure,
+    "hooks": deploy_hooks.measure,
+}
+TABLES: dict[str, Callable[[Part, argparse.Namespace], None]] = {
+    one.__name__: one for one in (rates, commits, durable, datagrams, hooks)
+}
+
+
+def main() -> None:
+    """Measure, and print; write, if that is wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], default=[])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=10, help="of `durable`")
+    parser.add_argument("--seconds", type=float, default=1.5, help="of each run")
+    parser.add_argument("--events", type=int, default=10_000_000, help="of `hooks`")
+    parser.add_argument("--write", action="store_true", help="into docs/results.md")
+    parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.here:
+        here(given.here, MEASUREMENTS)
+        return
+    part = Part("deploy.py")
+    for name in given.tables or TABLES:
+        TABLES[name](part, given)
+    if given.write:
+        part.write()
+
+
+if __name__ == "__main__":
+    main()

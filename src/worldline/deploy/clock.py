@@ -1,0 +1,22 @@
+"""The clock of a host: begins with the time of the wall, and goes forward only.
+
+Whoever sets the wall clock meanwhile changes nothing: neither timers, nor times, nor the
+order of events.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+Clock = Callable[[], float]
+"""Returns the present time, in seconds; never less than before."""
+
+
+def anchored(
+    wall: Clock = time.time,  # noqa: TID251 -- looked at once, for people
+    monotonic: Clock = time.monotonic,
+) -> Clock:
+    """Return a clock that shows the time of the wall and goes as the other one goes."""
+    anchor = wall() - monotonic()
+    return lambda: monotonic() + anchor

@@ -1,0 +1,262 @@
+"""How events run at a deployed node: handlers, what companions say of them, what follows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+from worldline.deploy.clock import Clock
+from worldline.deploy.companions import Companion, Instead
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.door import HostDoor
+from worldline.deploy.durable import Lasting
+from worldline.deploy.following import Following
+from worldline.deploy.recovery import Restored
+from worldline.deploy.turn import Turn
+from worldline.deploy.undoing import Before
+from worldline.deploy.wire import Wire
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.node import Handler
+from worldline.model.semantics.execute import (
+    Failure,
+    Result,
+    make_context,
+    name_at,
+    perform,
+    waits,
+)
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.semantics.plain import run_plain
+from worldline.model.system import System
+from worldline.model.usercode.running import Series
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.records import FailedRecord, FateRecord
+
+if TYPE_CHECKING:
+    from worldline.deploy.life import Life
+
+SLOW_S = 0.1
+"""Seconds after which it is said, once, that a handler took long."""
+
+PUT_OFF_S = 1.0
+"""Seconds for which a timer or a call is put off."""
+
+PutOff = tuple[PendingTimer, float]
+"""A timer that fires, and the seconds until it would again."""
+
+
+@final
+class Execution:
+    """The execution of events at one node, in one of its lives.
+
+    Parameters
+    ----------
+    node
+        The node object.
+    now
+        The clock of the host.
+    seed
+        Makes what handlers choose, with the node and the life.
+    fire
+        Takes a timer that has ended.
+    ended
+        Is told how a handler failed; nothing may be run after that.
+
+    Attributes
+    ----------
+    lamport
+        The Lamport time of the last event.
+    door
+        What handlers ask.
+    series
+        Entered by who lets several events happen.
+    is_watched
+        Whether there are companions.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        index: int,
+        restored: Restored,
+        node: Any,
+        *,
+        codec: Codec,
+        wire: Wire,
+        turn: Turn,
+        now: Clock,
+        seed: int,
+        companions: Sequence[Companion],
+        counts: NodeCounts,
+        fire: Callable[[PendingTimer], None],
+        ended: Callable[[Failure], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.lamport = restored.lamport
+        self._system, self._index, self._me = system, index, system.ids[index]
+        self._kind, self._node = system.types[index], node
+        rng = random.Random(f"{seed} {self._me.name} {restored.incarnation}")
+        self.door = door = HostDoor(system, rng, wire.is_full)
+        door.counter = restored.counter
+        self._context = make_context(system, index, door)
+        self._context.move(self._me, node)
+        self.following = Following(
+            system,
+            index,
+            restored.incarnation,
+            door,
+            Lasting(self._kind, node, restored.durable or ()),
+            node,
+            codec=codec,
+            wire=wire,
+            turn=turn,
+            fire=fire,
+            counts=counts,
+        )
+        self._turn, self._wire, self._now = turn, wire, now
+        self._companions, self._counts = companions, counts
+        self._vets = [one for one in companions if one.vets]
+        self.is_watched = bool(companions)
+        self._ended, self._say = ended, say
+        self._named: set[str] = set()
+        self.series = Series()
+
+    def run(self, number: int, handler: Handler, arguments: tuple[Any, ...]) -> None:
+        """Run a handler of which nothing has to be asked before; nobody watches."""
+        result = run_plain(
+            self.series,
+            self._kind,
+            self._node,
+            self._context,
+            self._begin(),
+            handler,
+            arguments,
+        )
+        if type(result) is Failure:
+            self._fail(number, result)
+        else:
+            self._settle(number, result, handler.name, None)
+
+    def happen(
+        self, life: Life, record: Any, event: Event, put_off: PutOff | None = None
+    ) -> Result | None:
+        """Let an event happen, unless a companion says otherwise.
+
+        Parameters
+        ----------
+        record
+            What the journal says of it: a record, or the packet of a message; or its number
+            if it does already. A call or a message that goes on waiting leaves no trace.
+
+        Returns
+        -------
+        Result or None
+            What became of it; None if it was refused, or its handler failed.
+        """
+        instead = self._gate(life, event) if self.is_watched else None
+        door, turn = self._begin(), self._turn
+        if instead is not None:
+            self._refuse(_number(turn, record), event, "blocked", instead, put_off)
+            return None
+        before = Before(self._kind, self._node) if self._vets else None
+        result = perform(
+            self._system, self._index, self._node, self._context, door, event
+        )
+        if result is Result.WAITS and type(record) not in _ARRIVES:
+            self.lamport -= 1
+            self._counts.events -= 1
+            return result
+        number = _number(turn, record)
+        if type(result) is Failure:
+            self._fail(number, result)
+            return None
+        if before is not None and (instead := self._vet(life, event)) is not None:
+            before.put_back(self._node)
+            self._refuse(number, event, "undone", instead, put_off)
+            return None
+        assert type(result) is Result
+        numbers = self._extensions(life) if self.is_watched and door.sends else None
+        self._settle(number, result, event.name, numbers)
+        if self.is_watched:
+            turn.leaving.seen.append((life, event))
+        return result
+
+    # ------------------------------------------------------------------------ inside
+
+    def _begin(self) -> HostDoor:
+        self.lamport += 1
+        self._counts.events += 1
+        door = self.door
+        door.begin(self._me)
+        door.clock, door.clock_read = self._now(), False
+        return door
+
+    def _gate(self, life: Life, event: Event) -> Instead | None:
+        # A call that waits in any case is not asked about again and again.
+        if event.kind is Kind.CALL and waits(
+            self._system, self._index, self._node, self._context, event
+        ):
+            return None
+        for companion in self._companions:
+            instead = companion.gate(life, event)
+            if instead is not None:
+                return instead
+        return None
+
+    def _vet(self, life: Life, event: Event) -> Instead | None:
+        for companion in self._vets:
+            instead = companion.vet(life, event, self.door)
+            if instead is not None:
+                return instead
+        return None
+
+    def _extensions(self, life: Life) -> dict[int, int] | None:
+        numbers: dict[int, int] = {}
+        for companion in self._companions:
+            numbers |= companion.extensions(life) or {}
+        return numbers or None
+
+    def _settle(
+        self, number: int, result: Result, name: str, numbers: dict[int, int] | None
+    ) -> None:
+        """Let follow what a handler has done."""
+        self.following.settle(number, result, self.lamport, numbers)
+        began = self.door.clock
+        assert began is not None
+        took = self._now() - began
+        if took > SLOW_S and name not in self._named:
+            self._named.add(name)
+            what = f"{name_at(self._kind, name)} at {self._me}"
+            self._say(f"{what} took {took:.2f} s; all else of its host waited")
+
+    def _fail(self, number: int, failure: Failure) -> None:
+        said = failure.kind, failure.name, failure.where, failure.message
+        self._turn.note(FailedRecord(number, *said))
+        self._ended(failure)
+
+    def _refuse(
+        self,
+        number: int,
+        event: Event,
+        fate: str,
+        instead: Instead,
+        put_off: PutOff | None,
+    ) -> None:
+        """Let happen instead of an event what a companion wants."""
+        self._turn.note(FateRecord(number, fate, instead.value))
+        if put_off is not None:
+            self.following.set_timer(*put_off)
+        elif instead is Instead.BROKEN and event.peer is not None:
+            self._wire.break_connection(self._system.index[event.peer])
+
+
+_ARRIVES = frozenset({int, bytes})
+"""Of what comes for the first time, the journal says that it came, even if it waits."""
+
+
+def _number(turn: Turn, record: Any) -> int:
+    if type(record) is bytes:
+        return turn.receive(record)
+    return record if type(record) is int else turn.event(record)

@@ -1,0 +1,133 @@
+"""What follows from a handler that has returned: sends, timers, notes in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, final
+
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.door import HostDoor
+from worldline.deploy.durable import Lasting
+from worldline.deploy.turn import Turn
+from worldline.deploy.wire import Wire
+from worldline.model.data.settling import settle_fields
+from worldline.model.semantics.execute import Result
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.system import System
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.patches import patched_all
+from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
+
+
+@final
+class Following:
+    """What follows from the handlers of a node, in one of its lives.
+
+    Parameters
+    ----------
+    door
+        Has what a handler did.
+    fire
+        Takes a timer that has ended.
+
+    Attributes
+    ----------
+    durable
+        Without a journal, the durable and ghost fields, by path, as the last handler left
+        them that did not fail.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        index: int,
+        incarnation: int,
+        door: HostDoor,
+        lasting: Lasting,
+        node: Any,
+        *,
+        codec: Codec,
+        wire: Wire,
+        turn: Turn,
+        fire: Callable[[PendingTimer], None],
+        counts: NodeCounts,
+    ) -> None:
+        self._places, self._me = system.index, index
+        self._incarnation, self._door, self._lasting = incarnation, door, lasting
+        self._values = node.__dict__
+        self._packet, self._put, self._turn = codec.packet, wire.put, turn
+        self._fire, self._counts = fire, counts
+        self._call_later = asyncio.get_running_loop().call_later
+        self._lasts = bool(lasting)
+        self.durable = lasting.all()
+
+    def settle(
+        self,
+        number: int,
+        result: Result,
+        lamport: int,
+        numbers: dict[int, int] | None,
+    ) -> None:
+        """Give to the turn what a handler has done.
+
+        Parameters
+        ----------
+        number
+            Of the event, in its turn.
+        numbers
+            What companions put beside its messages.
+        """
+        door, turn = self._door, self._turn
+        if result is not Result.HANDLED:
+            turn.note(FateRecord(number, result.value, ""))
+        settle_fields(self._values)
+        refused = self._send(lamport, numbers) if door.sends else ()
+        if door.timers:
+            for timer, after in door.timers:
+                before = door.pending.pop(timer, None)
+                if before is not None:
+                    before[0].cancel()
+                if after is not None:
+                    self.set_timer(timer, after)
+        if door.choices or door.clock_read or refused:
+            clock = door.clock if door.clock_read else None
+            turn.note(AnswersRecord(number, tuple(door.choices), clock, refused))
+        if self._lasts or door.next_number is not None:
+            self._note_changes(number)
+
+    def set_timer(self, timer: PendingTimer, after: float) -> None:
+        """Set a timer that is not set."""
+        handle = self._call_later(after, self._fire, timer)
+        self._door.pending[timer] = handle, after
+
+    def _send(self, lamport: int, numbers: dict[int, int] | None) -> tuple[int, ...]:
+        """Give what was sent to the turn; return which of the sends were refused."""
+        packet, put, places = self._packet, self._put, self._places
+        me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving
+        refused: tuple[int, ...] = ()
+        for place, (dst, part, message, taken) in enumerate(self._door.sends):
+            if taken:
+                made = packet(me, incarnation, lamport, place, part, message, numbers)
+                put(leaving, places[dst], part, message, made)
+            else:
+                refused = (*refused, place)
+        self._counts.sent += len(self._door.sends) - len(refused)
+        self._counts.refused += len(refused)
+        return refused
+
+    def _note_changes(self, number: int) -> None:
+        """Note how durable and ghost fields and the sequence have changed."""
+        door, turn = self._door, self._turn
+        changed, patches = self._lasting.changed()
+        if door.next_number is not None:
+            door.counter = door.next_number
+        elif not (changed or patches):
+            return
+        if not turn.has_journal:
+            self.durable = patched_all(self.durable, changed, patches)
+            return
+        turn.note(DeltaRecord(number, changed, door.counter, patches))
+        paths = [*changed, *(patch.path for patch in patches)]
+        if door.next_number is not None or self._lasting.is_durable(paths):
+            turn.is_durable = True

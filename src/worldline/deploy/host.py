@@ -1,0 +1,398 @@
+"""The host: some nodes of a system on real sockets, in the event loop of its caller.
+
+async with wl.Host(system, record="run") as host:
+await host.call(PRIMARY, Replica.add, 5)
+await host.until(BACKUP, lambda backup: backup.total == 5)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Self, final
+
+from worldline.deploy.clock import Clock, anchored
+from worldline.deploy.cluster import LOOPBACK, Cluster
+from worldline.deploy.cluster_file import cluster_of
+from worldline.deploy.companions import Companion
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.deployable import refuse_undeployable
+from worldline.deploy.journal import JournalOptions, Sync
+from worldline.deploy.keeping import stopped
+from worldline.deploy.outlets import Limits, TlsContexts
+from worldline.deploy.runner import NodeRunner, Setup
+from worldline.deploy.seal import Seal
+from worldline.deploy.state import NodeState
+from worldline.deploy.tls import client_context, server_context
+from worldline.deploy.weather import LinkWeather
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze, thaw
+from worldline.model.errors import InputError, UsageError, WorldlineError
+from worldline.model.system import System
+from worldline.model.usercode.user_errors import spelt
+from worldline.runs.recording.folder import header_of
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.reading import is_recording
+
+
+class NodeFailed(WorldlineError):
+    """A handler of a deployed node failed, and the node has stopped."""
+
+
+@final
+class Host:
+    """The host of some nodes.
+
+    Everything of it belongs to the event loop in which it was started.
+
+    Parameters
+    ----------
+    nodes
+        Which run here; None for all.
+    cluster
+        Where all nodes are, or the file that says so; None for ports of its own on this
+        machine, if all run here.
+    record
+        The folder for the journals; None writes none, and durable fields last as long as
+        this object.
+    seed
+        Makes what handlers choose.
+    sync, keep, on_log_failure
+        Of the journals; see `JournalOptions`.
+    on_failure
+        What becomes of a node whose handler fails: ``stop``, or ``restart`` after a
+        second, then after two, and so on.
+    events
+        Whether journals have all events, or only what outlives a life.
+    every
+        Seconds after which a checkpoint of a node is written, from which a replay can
+        begin; besides, each file of a journal begins with one.
+    weather
+        What befalls what the nodes send.
+    run
+        A name for the run, the same in all hosts of a recording; made if it is None.
+    companions
+        Stand beside each node.
+    limits
+        Of connections.
+    clock
+        Shows the time to handlers; None for that of this machine.
+    say
+        Takes a line for whoever watches; by default they go to standard error.
+
+    Raises
+    ------
+    UsageError
+        If the system cannot be deployed, or not like this.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        *,
+        nodes: Iterable[NodeId] | None = None,
+        cluster: Cluster | Path | str | None = None,
+        record: Path | str | None = None,
+        seed: int = 0,
+        sync: Sync = "durable",
+        keep: int | None = None,
+        on_log_failure: Literal["go-on", "stop"] = "go-on",
+        on_failure: Literal["stop", "restart"] = "stop",
+        events: bool = True,
+        every: float | None = None,
+        weather: LinkWeather | None = None,
+        run: str | None = None,
+        companions: Sequence[Companion] = (),
+        limits: Limits | None = None,
+        clock: Clock | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        refuse_undeployable(system)
+        self._system = system
+        self._nodes = tuple(system.ids if nodes is None else nodes)
+        for node in self._nodes:
+            if node not in system.index:
+                raise UsageError(
+                    f"{spelt(node)} is no node of {system.name}",
+                    remedy=f"its nodes are {', '.join(map(str, system.ids))}",
+                )
+        self._cluster = self._where(cluster)
+        self._record = None if record is None else Path(record)
+        self._journal = JournalOptions(
+            run=run or "",
+            seed=seed,
+            sync=sync,
+            keep=keep,
+            on_log_failure=on_log_failure,
+            events=events,
+        )
+        self._returns, self._every = on_failure == "restart", every
+        self._weather, self._companions = weather, tuple(companions)
+        self._limits, self._clock = limits or Limits(), clock
+        self._say = say or _print
+        self._runners: dict[NodeId, NodeRunner] = {}
+        self._error: BaseException | None = None
+        self._all_stopped = asyncio.Event()
+        self._is_over = False
+        self._cpu = 0.0
+
+    def _where(self, cluster: Cluster | Path | str | None) -> Cluster:
+        system = self._system
+        if cluster is not None or set(self._nodes) != set(system.ids):
+            if cluster is None:
+                raise UsageError(
+                    f"some nodes of {system.name} run elsewhere, and nobody says where",
+                    remedy="give Host(cluster=...) as well: a file, or a wl.Cluster",
+                )
+            return cluster_of(cluster, system)
+        return Cluster(addresses=dict.fromkeys(system.ids, (LOOPBACK, 0)))
+
+    # ------------------------------------------------------------------ begin and end
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        await self.stop()
+        if error is None:
+            self._raise()
+
+    async def bind(self) -> None:
+        """Open journals and sockets; nodes take nothing before `start`.
+
+        Raises
+        ------
+        UsageError
+            If an address or a journal is in use.
+        """
+        setup = self._setup()
+        self._cpu = time.process_time()
+        try:
+            for node in self._nodes:
+                runner = self._runners[node] = NodeRunner(setup, node)
+                await runner.bind()
+        except BaseException:
+            for runner in self._runners.values():
+                runner.crash()
+            raise
+
+    async def start(self) -> None:
+        """Begin the lives of all nodes, in order of declaration."""
+        if self._is_over:
+            raise UsageError(
+                "this host has been stopped", remedy="make another one: wl.Host(...)"
+            )
+        if not self._runners:
+            await self.bind()
+        for node in sorted(self._nodes, key=self._system.index.__getitem__):
+            self._runners[node].begin()
+
+    async def stop(self, reason: str = "stopped") -> None:
+        """End all lives: what happened leaves first, and peers are told."""
+        self._is_over = True
+        await asyncio.gather(*(one.stop(reason) for one in self._runners.values()))
+        self._all_stopped.set()
+
+    async def stop_node(self, node: NodeId, reason: str = "stopped") -> None:
+        """End the life of a node in the same way."""
+        await self._runner(node).stop(reason)
+        self._stopped(node, None)
+
+    def crash(self, node: NodeId) -> None:
+        """End the life of a node as kill -9 would end its process."""
+        self._runner(node).crash()
+
+    async def restart(self, node: NodeId) -> None:
+        """Begin the next life of a node that is down."""
+        runner = self._runner(node)
+        if runner.is_up:
+            raise UsageError(f"{node} is up", remedy="crash or stop it first")
+        await runner.bind()
+        runner.begin()
+
+    async def wait(self) -> None:
+        """Wait until every node has stopped.
+
+        Raises
+        ------
+        NodeFailed
+            If the handler of one failed.
+        """
+        await self._all_stopped.wait()
+        self._raise()
+
+    # -------------------------------------------------------------- what it is asked
+
+    @property
+    def nodes(self) -> tuple[NodeId, ...]:
+        """The nodes that run here."""
+        return self._nodes
+
+    def address(self, node: NodeId) -> tuple[str, int]:
+        """Return the host and the port at which a node listens."""
+        return self._addresses[self._system.index[node]]
+
+    def is_up(self, node: NodeId) -> bool:
+        """Say whether a node takes events."""
+        return self._runner(node).is_up
+
+    async def call(
+        self,
+        node: NodeId,
+        handler: Callable[..., Any] | str,
+        *arguments: Any,
+        timeout: float | None = None,
+    ) -> Any:
+        """Make a call at a node, once its guard is true; return what its handler returns.
+
+        What the call has changed is on the disk by then, as far as it has to be.
+
+        Parameters
+        ----------
+        handler
+            ``Node.method``, or its name.
+        timeout
+            Seconds.
+
+        Raises
+        ------
+        UsageError
+            If there is no such call, or it does not take the arguments; if the node has
+            stopped.
+        TimeoutError
+            If it takes longer.
+        """
+        life = self._life(node)
+        name = handler if isinstance(handler, str) else handler.__name__
+        known = life.kind.calls.get(name)
+        if known is None:
+            raise UsageError(
+                f"{life.kind.cls.__name__} has no call {spelt(name)}",
+                remedy=f"its calls are {', '.join(life.kind.calls) or 'none'}",
+            )
+        given: tuple[Any, ...] = thaw(freeze(arguments))
+        if not known.accepts(given):
+            raise UsageError(
+                f"{life.kind.cls.__name__}.{name} does not take {spelt(arguments)}",
+                remedy="give what its parameters are annotated with",
+            )
+        answer = life.kept.call(name, given)
+        return await asyncio.wait_for(answer, timeout)
+
+    async def until(
+        self,
+        node: NodeId,
+        predicate: Callable[[Any], bool],
+        timeout: float | None = None,
+    ) -> None:
+        """Wait until a predicate is true of a node's state; it is asked after each event.
+
+        Raises
+        ------
+        UsageError
+            If the node stops first.
+        TimeoutError
+            If it takes longer.
+        """
+        await asyncio.wait_for(self._life(node).kept.until(predicate), timeout)
+
+    def state(self, node: NodeId) -> Any:
+        """Return the present fields of a node: copies, to be looked at."""
+        life = self._life(node)
+        return NodeState(life.kind, life.node)
+
+    def counts(self, node: NodeId) -> NodeCounts:
+        """Return what has been counted of a node so far."""
+        runner = self._runner(node)
+        return replace(
+            runner.counts,
+            journal_bytes=runner.journal_bytes,
+            cpu_seconds=time.process_time() - self._cpu,
+        )
+
+    # ------------------------------------------------------------------------ inside
+
+    def _setup(self) -> Setup:
+        system, cluster = self._system.under_recording(), self._cluster
+        codec = Codec(system)
+        self._addresses = [cluster.addresses[node] for node in system.ids]
+        run = self._journal.run or cluster.run or self._recorded() or ""
+        seal = tls = None
+        if cluster.secret is not None:
+            names = tuple(node.name for node in system.ids)
+            seal = Seal(cluster.secret, names, codec.digest.raw)
+        if cluster.tls is not None:
+            tls = TlsContexts(server_context(cluster.tls), client_context(cluster.tls))
+        return Setup(
+            system=system,
+            codec=codec,
+            addresses=self._addresses,
+            record=self._record,
+            journal=replace(self._journal, run=run or secrets.token_hex(8)),
+            now=self._clock or anchored(),
+            weather=self._weather,
+            seal=seal,
+            tls=tls,
+            limits=self._limits,
+            companions=self._companions,
+            every=self._every,
+            returns=self._returns,
+            say=self._say,
+            stopped=self._stopped,
+        )
+
+    def _recorded(self) -> str | None:
+        """Return the name of the run whose journals are there already."""
+        if self._record is None or not is_recording(self._record):
+            return None
+        with contextlib.suppress(InputError):  # said by whoever opens the journal
+            return header_of(self._record).run
+        return None
+
+    def _runner(self, node: NodeId) -> NodeRunner:
+        runner = self._runners.get(node)
+        if runner is None:
+            where = "has not been started" if node in self._nodes else "runs elsewhere"
+            raise UsageError(
+                f"{spelt(node)} {where}",
+                remedy=f"this host has {', '.join(map(str, self._nodes))}",
+            )
+        return runner
+
+    def _life(self, node: NodeId) -> Any:
+        runner = self._runner(node)
+        if runner.life is None or not runner.life.is_up:
+            raise stopped(node)
+        return runner.life
+
+    def _stopped(self, node: NodeId, error: BaseException | None) -> None:
+        """Take note that a node has stopped for good."""
+        self._error = self._error or error
+        if error is not None:  # of the system as a whole
+            for runner in self._runners.values():
+                runner.crash()
+        if not any(one.is_up or one.is_coming for one in self._runners.values()):
+            self._all_stopped.set()
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+        for node, runner in self._runners.items():
+            if not self._returns and runner.counts.failure is not None:
+                raise NodeFailed(
+                    f"a handler of {node} failed: {runner.counts.failure}",
+                    remedy='mend it, or give Host(on_failure="restart")',
+                )
+            if runner.counts.journal_failure is not None:
+                raise NodeFailed(runner.counts.journal_failure)
+
+
+def _print(line: str) -> None:
+    print(f"worldline: {line}", file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,161 @@
+"""What is kept back at a node: messages and calls that wait for guards, and who looks on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, final
+
+from worldline.deploy.state import NodeState
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+
+if TYPE_CHECKING:
+    from worldline.deploy.life import Life
+
+
+SWEEP_S = 0.01
+"""Seconds between two times that all calls are tried which wait."""
+
+
+def stopped(node: NodeId) -> UsageError:
+    """Return the error for who waits for a node that is no more."""
+    return UsageError(
+        f"{node} has stopped", remedy="ask host.is_up(node), or start it again"
+    )
+
+
+_Call = tuple[Event, "asyncio.Future[Any]"]
+
+
+@final
+class KeptBack:
+    """What waits at a node until something has happened there.
+
+    False if nothing does. After each event the oldest message that waits is tried, and the
+    oldest call of each handler; all of them every hundredth of a second.
+    """
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._messages: list[tuple[bytes, Event]] = []
+        self._calls: dict[str, deque[_Call]] = {}
+        self._watches: list[tuple[Callable[[Any], bool], asyncio.Future[None]]] = []
+        self._is_looking = False
+        self._sweep: asyncio.TimerHandle | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._messages or self._calls or self._watches)
+
+    def packets(self) -> Iterator[bytes]:
+        """Yield the packets of the messages that wait, the oldest first."""
+        for packet, _ in self._messages:
+            yield packet
+
+    def keep(self, packet: bytes, event: Event) -> None:
+        """Keep a message whose guard is false."""
+        self._messages.append((packet, event))
+
+    def call(self, name: str, arguments: tuple[Any, ...]) -> asyncio.Future[Any]:
+        """Make a call, now or once its guards are true; return what will have its answer."""
+        event = Event(Kind.CALL, self._life.me, name=name, payload=arguments)
+        answer = asyncio.get_running_loop().create_future()
+        self.make(event, answer)
+        return answer
+
+    def make(self, event: Event, answer: asyncio.Future[Any]) -> None:
+        """Make a call, now or once its guards are true."""
+        if answer.done():
+            return  # nobody waits any more
+        if event.name in self._calls or not self._life.call(event, answer):
+            self._calls.setdefault(event.name, deque()).append((event, answer))
+            self._plan_sweep()
+
+    def until(self, predicate: Callable[[Any], bool]) -> asyncio.Future[None]:
+        """Return what is done once a predicate is true of the node's state."""
+        done = asyncio.get_running_loop().create_future()
+        self._watches.append((predicate, done))
+        self._watch()
+        return done
+
+    def look(self) -> None:
+        """Let happen what waited and can happen now."""
+        if self._is_looking or not self:
+            return  # what happens here looks again
+        self._is_looking = True
+        try:
+            while self._life.is_up and (self._retry() or self._make_next()):
+                pass
+            if self._watches:
+                self._watch()
+        finally:
+            self._is_looking = False
+
+    def give_up(self) -> None:
+        """Tell who waits that the node is no more."""
+        calls = [answer for waiting in self._calls.values() for _, answer in waiting]
+        for future in [*calls, *(done for _, done in self._watches)]:
+            if not future.done():
+                future.set_exception(stopped(self._life.me))
+                future.exception()  # perhaps nobody waits any more
+        self._calls.clear()
+        self._watches.clear()
+        if self._sweep is not None:
+            self._sweep.cancel()
+
+    # ------------------------------------------------------------------------ inside
+
+    def _retry(self) -> bool:
+        for which, (_, event) in enumerate(self._messages):
+            if self._life.try_again(which, event):
+                del self._messages[which]
+                return True
+        return False
+
+    def _make_next(self) -> bool:
+        """Make the oldest call of a handler that can be made; say whether there was one."""
+        for name, waiting in self._calls.items():
+            event, answer = waiting[0]
+            if answer.done() or self._life.call(event, answer):
+                waiting.popleft()
+                if not waiting:
+                    del self._calls[name]
+                return True
+        return False
+
+    def _plan_sweep(self) -> None:
+        if self._sweep is None and self._calls:
+            self._sweep = asyncio.get_running_loop().call_later(SWEEP_S, self._try_all)
+
+    def _try_all(self) -> None:
+        """Try all calls that wait: the guard of one may depend on what it is given."""
+        self._sweep = None
+        for name, waiting in list(self._calls.items()):
+            left = deque(
+                (event, answer)
+                for event, answer in waiting
+                if not (answer.done() or self._life.call(event, answer))
+            )
+            if left:
+                self._calls[name] = left
+            else:
+                self._calls.pop(name, None)
+        self._plan_sweep()
+
+    def _watch(self) -> None:
+        state = NodeState(self._life.kind, self._life.node)
+        left = []
+        for predicate, done in self._watches:
+            if done.done():
+                continue
+            try:
+                if predicate(state):
+                    done.set_result(None)
+                else:
+                    left.append((predicate, done))
+            except Exception as error:
+                done.set_exception(error)
+        self._watches = left

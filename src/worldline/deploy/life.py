@@ -1,0 +1,317 @@
+"""One life of a node: what comes to it, one event after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, final
+
+from worldline.deploy.clock import Clock
+from worldline.deploy.companions import Companion
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.durable import put
+from worldline.deploy.executing import PUT_OFF_S, Execution, PutOff
+from worldline.deploy.keeping import KeptBack, stopped
+from worldline.deploy.recovery import Restored
+from worldline.deploy.saving import Saving
+from worldline.deploy.turn import Turn
+from worldline.deploy.wire import Wire
+from worldline.model.data.identity import NodeId
+from worldline.model.events import LOST, UNREACHABLE, Event
+from worldline.model.kinds import Kind
+from worldline.model.message import OpenEnvelope
+from worldline.model.network.datagrams import delivery
+from worldline.model.node import Handler
+from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.semantics.offers import direct_calls, looking
+from worldline.model.system import System
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.records import (
+    CalledRecord,
+    ErredRecord,
+    FiredRecord,
+    RetriedRecord,
+    StartedRecord,
+)
+
+
+@final
+class Life:
+    """A life of a node.
+
+    Parameters
+    ----------
+    restored
+        The state in which it begins.
+    now, seed
+        See `Execution`.
+    ended
+        Is told why the life is over, if it ends by itself: a handler failed, or used
+        its context wrongly.
+    say
+        Takes a line for whoever watches.
+
+    Attributes
+    ----------
+    me, index, incarnation
+        Which node, its index, and which of its lives.
+    node
+        The node object.
+    execution
+        Runs its events.
+    kept
+        What waits for guards, and who waits for the node.
+    saving
+        Takes checkpoints of it.
+    is_up
+        Whether it takes events.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        index: int,
+        restored: Restored,
+        *,
+        codec: Codec,
+        wire: Wire,
+        turn: Turn,
+        now: Clock,
+        seed: int,
+        companions: Sequence[Companion],
+        counts: NodeCounts,
+        ended: Callable[[Failure | BaseException], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.system, self.index, self.me = system, index, system.ids[index]
+        self.kind = kind = system.types[index]
+        self.incarnation = restored.incarnation
+        self.node = kind.thaw(system.initial[index], system.prototypes[index])
+        if restored.durable is not None:
+            put(self.node, restored.durable)
+        self._restored = restored
+        self._codec, self._wire, self._turn, self._now = codec, wire, turn, now
+        self._companions, self._counts, self._ended = companions, counts, ended
+        self.execution = Execution(
+            system,
+            index,
+            restored,
+            self.node,
+            codec=codec,
+            wire=wire,
+            turn=turn,
+            now=now,
+            seed=seed,
+            companions=companions,
+            counts=counts,
+            fire=self.fire,
+            ended=self._end,
+            say=say,
+        )
+        self._pending = self.execution.door.pending
+        self._direct = {} if companions else direct_calls(system, index)
+        self._plain_on = {} if companions else kind.plain_on
+        self._plain_timers = {} if companions else kind.plain_timers
+        self._loop = asyncio.get_running_loop()
+        self.kept = KeptBack(self)
+        self.saving = Saving(self, codec, wire, turn)
+        self.is_up = True
+
+    @property
+    def lamport(self) -> int:
+        """The Lamport time of its last event."""
+        return self.execution.lamport
+
+    # ------------------------------------------------------------- what comes to it
+
+    def start(self) -> None:
+        """Run the handlers of the start."""
+        restored = self._restored
+        record = StartedRecord(
+            self.incarnation,
+            restored.lamport,
+            restored.counter,
+            restored.durable,
+            self._now(),
+        )
+        for companion in self._companions:
+            companion.joined(self)
+        kind = Kind.START if restored.durable is None else Kind.RESTART
+        self._take(record, Event(kind, self.me))
+
+    def receive(self, messages: Iterable[tuple[bytes, MessageFrame]]) -> None:
+        """Take messages, each with its packet."""
+        turn = self._turn
+        try:
+            with self.execution.series:
+                for packet, frame in messages:
+                    if not self.is_up:
+                        return
+                    self._deliver(packet, frame)
+            if turn.is_large:
+                turn.end()
+        except BaseException as error:
+            self._end(error)
+
+    def fire(self, timer: PendingTimer) -> None:
+        """Take a timer that has ended."""
+        _, after = self._pending.pop(timer)
+        part, name, payload = timer.part, timer.name, timer.payload
+        record = FiredRecord(part, name, payload)
+        handler = None if part else self._plain_timers.get(name)
+        if handler is None:
+            event = Event(Kind.TIMER, self.me, part=part, name=name, payload=payload)
+            self._take(record, event, (timer, min(after, PUT_OFF_S)))
+            return
+        self._run(record, handler, (payload,) if handler.mark.takes_payload else ())
+
+    def hear(self, peer: int, kind: str, reason: str) -> None:
+        """Take an error of the connection with a peer."""
+        name = LOST if kind == LOST else UNREACHABLE
+        other = self.system.ids[peer]
+        event = Event(Kind.TRANSPORT_ERROR, self.me, name=name, peer=other)
+        self._take(ErredRecord(peer, kind, reason), event)
+
+    def call(self, event: Event, answer: asyncio.Future[Any]) -> bool:
+        """Take a call, if its guards are true; say whether they are."""
+        self.execution.door.answer = None
+        record, arguments = CalledRecord(event.name, event.payload), event.payload
+        handler = self._direct.get(event.name)
+        allowed = None if handler is None else self._allows(handler, arguments)
+        if allowed is False:
+            return False
+        if handler is not None and allowed:
+            self._run(record, handler, arguments, answer)
+            return True
+        result = self._take(record, event, answer=answer)
+        if result is None and self.is_up:  # put off
+            self._loop.call_later(PUT_OFF_S, self.kept.make, event, answer)
+        return result is not Result.WAITS
+
+    def try_again(self, which: int, event: Event) -> bool:
+        """Take a message that waited, by its place; say whether it was its time."""
+        return self._take(RetriedRecord(which), event) is not Result.WAITS
+
+    # ------------------------------------------------------------ what is asked of it
+
+    def checkpoint(self) -> bytes:
+        """Return the whole state; write it into the journal, if that costs little."""
+        return self.saving.take()
+
+    def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
+        """Send a control frame to the companion of that name beside a peer."""
+        self._wire.control(self.system.index[peer], companion, body)
+
+    def heard(self, peer: int, name: str, body: bytes) -> None:
+        """Hand a control frame to the companion that it is for."""
+        for companion in self._companions:
+            if companion.name == name:
+                companion.heard(self, self.system.ids[peer], body)
+
+    def after(self) -> Restored:
+        """Return the state in which the next life would begin, without a journal."""
+        return Restored(
+            incarnation=self.incarnation + 1,
+            lamport=self.lamport,
+            counter=self.execution.door.counter,
+            durable=self.execution.following.durable,
+        )
+
+    def stop(self) -> None:
+        """Take nothing more."""
+        self.is_up = False
+        for handle, _ in self._pending.values():
+            handle.cancel()
+        self.kept.give_up()
+
+    # ------------------------------------------------------------------------ inside
+
+    def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
+        self._counts.received += 1
+        execution = self.execution
+        src, message = self.system.ids[frame.sender], frame.message
+        if frame.extensions:
+            for companion in self._companions:
+                companion.noticed(self, src, frame.extensions)
+        if frame.lamport > execution.lamport:
+            execution.lamport = frame.lamport
+        handler = None if frame.part else self._plain_on.get(type(message))
+        if handler is not None:
+            execution.run(self._turn.receive(packet), handler, (src, message))
+        else:
+            event = delivery(self.me, OpenEnvelope(src, frame.part, message))
+            if execution.happen(self, packet, event) is Result.WAITS:
+                self.kept.keep(packet, event)
+        if self.kept:
+            self.kept.look()
+
+    def _run(
+        self,
+        record: Any,
+        handler: Handler,
+        arguments: tuple[Any, ...],
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
+        """Run a handler of which nothing has to be asked any more."""
+        try:
+            with self.execution.series:
+                self.execution.run(self._turn.event(record), handler, arguments)
+                if answer is not None:
+                    self._answer(answer)
+                if self.kept:
+                    self.kept.look()
+        except BaseException as error:
+            self._end(error, answer)
+
+    def _take(
+        self,
+        record: Any,
+        event: Event,
+        put_off: PutOff | None = None,
+        answer: asyncio.Future[Any] | None = None,
+    ) -> Result | None:
+        """Let an event happen that is no new message; return what became of it."""
+        if not self.is_up:
+            return None
+        result: Result | None = None
+        try:
+            with self.execution.series:
+                result = self.execution.happen(self, record, event, put_off)
+                if result is not Result.WAITS:
+                    if answer is not None and not (result is None and self.is_up):
+                        self._answer(answer)
+                    self.kept.look()
+        except BaseException as error:
+            self._end(error, answer)
+        return result
+
+    def _answer(self, answer: asyncio.Future[Any]) -> None:
+        """Let whoever made a call have its answer at the end of the turn."""
+        if self.is_up:
+            self._turn.leaving.answers.append((answer, self.execution.door.answer))
+        elif not answer.done():
+            answer.set_exception(stopped(self.me))
+            answer.exception()  # perhaps nobody waits any more
+
+    def _allows(self, handler: Handler, arguments: tuple[Any, ...]) -> bool | None:
+        """Say whether the guard of a call lets it happen; None if that fails."""
+        if handler.mark.when is None:
+            return True
+        try:
+            with self.execution.series:
+                return looking(lambda: handler.takes(self.node, *arguments))
+        except Exception:
+            return None  # and fails again where failures belong
+
+    def _end(
+        self,
+        why: Failure | BaseException,
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
+        if self.is_up:
+            self.is_up = False
+            self._ended(why)
+        if answer is not None:
+            self._answer(answer)

@@ -1,0 +1,189 @@
+"""Nodes of a run in this process: all of them, or some while others run elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, final
+
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.driving import Driver, ScriptKey
+from worldline.deploy.forecast import Forecast
+from worldline.deploy.host import Host, NodeFailed
+from worldline.deploy.running.controlled import controlled
+from worldline.deploy.running.ending import RunEnding, until_over
+from worldline.deploy.running.plan import RunPlan
+from worldline.deploy.running.report import RunOutcome, TellProgress, telling
+from worldline.deploy.weather import LinkConditions, LinkWeather
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import WorldlineError
+
+_LOOK_S = 0.1
+"""Seconds between two looks at whether anybody is up, or will be."""
+
+
+@final
+class LocalNodes:
+    """The nodes of a host, as weather and workload find them."""
+
+    def __init__(self, plan: RunPlan, host: Host, ending: RunEnding) -> None:
+        self._plan, self._host, self._ending = plan, host, ending
+        self._nodes = frozenset(plan.nodes)
+        self._crashed: set[NodeId] = set()
+        self.weather: LinkWeather | None = None
+
+    @property
+    def conditions(self) -> LinkConditions:
+        """Those of the links from these nodes."""
+        return LinkConditions() if self.weather is None else self.weather.conditions
+
+    @conditions.setter
+    def conditions(self, now: LinkConditions) -> None:
+        if self.weather is not None:
+            self.weather.conditions = now
+
+    def is_up(self, node: NodeId) -> bool:
+        return node in self._nodes and self._host.is_up(node)
+
+    def crash(self, node: NodeId) -> None:
+        self._crashed.add(node)
+        self._host.crash(node)
+
+    async def restart(self, node: NodeId) -> None:
+        try:
+            await self._host.restart(node)
+        except (WorldlineError, OSError) as error:
+            self._ending.fail(error)
+        self._crashed.discard(node)
+
+    def incarnation(self, node: NodeId) -> int:
+        return self._host.counts(node).incarnations
+
+    def state(self, node: NodeId) -> Any:
+        return self._host.state(node)
+
+    async def call(
+        self, node: NodeId, name: str, *arguments: Any, timeout: float | None = None
+    ) -> Any:
+        return await self._host.call(node, name, *arguments, timeout=timeout)
+
+    async def until(self, node: NodeId, predicate: Callable[[Any], bool]) -> None:
+        await self._host.until(node, predicate)
+
+    def driver(
+        self,
+        positions: dict[ScriptKey, int] | None = None,
+        moved: Callable[[ScriptKey, int], None] = lambda script, position: None,
+    ) -> Driver:
+        """Return what makes their calls."""
+        plan = self._plan
+        return Driver(
+            plan.system,
+            plan.nodes,
+            self,
+            rate=plan.options.rate,
+            seed=plan.options.seed,
+            positions=positions,
+            moved=moved,
+        )
+
+    async def over(self, may_restart: Callable[[], bool] = lambda: False) -> None:
+        """Wait until every node has stopped, and none will come back.
+
+        Parameters
+        ----------
+        may_restart
+            Whether weather may bring one back.
+        """
+        stopped = asyncio.ensure_future(self._host.wait())
+        try:
+            while True:
+                await asyncio.wait([stopped], timeout=_LOOK_S)
+                error = stopped.exception() if stopped.done() else None
+                if error is not None and not isinstance(error, NodeFailed):
+                    raise error  # what is wrong with the system as a whole
+                if may_restart() or any(map(self._host.is_up, self._nodes)):
+                    if stopped.done():
+                        await asyncio.sleep(_LOOK_S)
+                    continue
+                if stopped.done() or all(map(self._is_gone, self._nodes)):
+                    return
+        finally:
+            stopped.cancel()
+
+    def counts(self) -> list[NodeCounts]:
+        """Return the counts of each."""
+        return [self._host.counts(node) for node in self._plan.nodes]
+
+    def up(self) -> int:
+        """Return how many are up."""
+        return sum(map(self._host.is_up, self._nodes))
+
+    def _is_gone(self, node: NodeId) -> bool:
+        """Say whether a node that is down stays so."""
+        returns = self._plan.options.on_failure == "restart"
+        journal_failed = self._host.counts(node).journal_failure is not None
+        return not returns or node in self._crashed or journal_failed
+
+
+@contextlib.asynccontextmanager
+async def hosting(
+    plan: RunPlan, ending: RunEnding, say: Callable[[str], None]
+) -> AsyncIterator[tuple[Host, LocalNodes]]:
+    """Bind the nodes of a plan, and stop them after the block; their counts stay."""
+    options, weather = plan.options, plan.link_weather()
+    host = Host(
+        plan.system,
+        nodes=plan.nodes,
+        cluster=plan.cluster,
+        record=plan.record,
+        seed=options.seed,
+        sync=options.sync,
+        keep=plan.keep,
+        on_log_failure=options.on_log_failure,
+        on_failure=options.on_failure,
+        events=not options.no_record,
+        weather=weather,
+        run=plan.run,
+        say=say,
+    )
+    await host.bind()
+    nodes = LocalNodes(plan, host, ending)
+    nodes.weather = weather
+    if weather is not None:
+        for node in plan.nodes:
+            weather.begin_life(plan.system.index[node], nodes.incarnation(node))
+    try:
+        async with controlled(plan, host, say):
+            yield host, nodes
+    finally:
+        await host.stop(ending.reason or "stopped")
+
+
+async def run_here(
+    plan: RunPlan,
+    ending: RunEnding,
+    *,
+    say: Callable[[str], None],
+    tell: TellProgress | None = None,
+) -> RunOutcome:
+    """Run the nodes of a plan in this process, with their weather and workload."""
+    loop = asyncio.get_running_loop()
+    async with hosting(plan, ending, say) as (host, nodes):
+        forecast = Forecast(plan.weather, plan.system, plan.options.seed, nodes)
+        forecast.begin()
+        await host.start()
+        began = loop.time()
+        ends: list[Awaitable[Any]] = [nodes.over(lambda: forecast.may_restart)]
+        if plan.options.seconds is not None:
+            ends.append(asyncio.sleep(plan.options.seconds))
+        beside: list[Awaitable[Any]] = [forecast.run()]
+        if plan.options.rate:
+            beside.append(nodes.driver().run())
+        if tell is not None:
+            beside.append(telling(tell, nodes))
+        with ending.failing():
+            await until_over(ending, ends, beside)
+        seconds = loop.time() - began
+    return RunOutcome(seconds, nodes.counts(), forecast.befell, ending.error)

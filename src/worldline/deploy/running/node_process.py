@@ -1,0 +1,218 @@
+"""The process of one node, life after life, as whoever watches over it has it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.running.channel import GRACE_S, WATCHED, spelt
+from worldline.deploy.running.report import counts_of, in_all
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
+
+_LONGEST_LINE = 16 << 20
+
+_SPOKEN = frozenset({0, 1, 2})
+"""Exit codes of a process that has said all there is to say."""
+
+
+@final
+class NodeProcess:
+    """The processes of a node, one at a time.
+
+    Parameters
+    ----------
+    words
+        What follows ``worldline`` on the command line.
+    watched
+        Which node it is, and of which run; see `channel.WATCHED`.
+    say
+        Takes a line for whoever watches.
+    failed
+        Takes what keeps a life from going on.
+
+    Attributes
+    ----------
+    positions
+        Where its scripts stand that go on over several lives.
+    """
+
+    def __init__(
+        self,
+        node: NodeId,
+        scripts: int,
+        words: Sequence[str],
+        watched: str,
+        *,
+        say: Callable[[str], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self.node, self.positions = node, [0] * scripts
+        self._words, self._watched = words, watched
+        self._say, self._failed = say, failed
+        self._process: asyncio.subprocess.Process | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._bound: asyncio.Future[None] | None = None
+        self._has_begun = self._is_killed = self._is_ending = False
+        self._before: list[NodeCounts] = []
+        self._now = NodeCounts(node=node.name)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a life has begun that nobody has ended."""
+        return self._has_begun and not (self._is_killed or self._is_ending)
+
+    @property
+    def counts(self) -> NodeCounts:
+        """The counts of all its lives."""
+        return in_all(self.node.name, [*self._before, self._now])
+
+    async def bind(self) -> None:
+        """Start the process of the next life; return when the node could begin.
+
+        Raises
+        ------
+        UsageError
+            If it cannot.
+        """
+        await self.over()
+        self._before.append(self._now)
+        self._now = NodeCounts(node=self.node.name)
+        self._has_begun = self._is_killed = False
+        self._bound = asyncio.get_running_loop().create_future()
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "worldline",
+            *self._words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, WATCHED: self._watched},
+            limit=_LONGEST_LINE,
+            **_apart(),
+        )
+        self._watching = asyncio.ensure_future(self._watch(self._process))
+        await asyncio.shield(self._bound)
+
+    def begin(self, links: dict[str, Any]) -> None:
+        """Let the life begin that is bound."""
+        self.send(begin={"links": links, "positions": self.positions})
+        self._has_begun = True
+
+    def send(self, **line: Any) -> None:
+        """Send a line, if there is anybody to read it."""
+        process = self._process
+        if process is None or process.stdin is None or process.returncode is not None:
+            return
+        if not process.stdin.is_closing():
+            process.stdin.write(spelt(line))
+
+    def kill(self) -> None:
+        """End the process at once, as weather does."""
+        self._is_killed = True
+        self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+
+    async def end(self) -> None:
+        """Ask the process to end; after a while, end it."""
+        self._is_ending = True
+        self._signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(asyncio.shield(self.over()), GRACE_S)
+        except TimeoutError:
+            self.kill()
+            await self.over()
+            self._now.failure = f"it did not stop within {GRACE_S:g} s"
+
+    async def over(self) -> None:
+        """Wait until the process has ended, and all that it said is taken."""
+        if self._watching is not None:
+            await self._watching
+
+    # ------------------------------------------------------------------------ inside
+
+    def _signal(self, which: signal.Signals) -> None:
+        process = self._process
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(which)
+
+    async def _watch(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        async for line in process.stdout:
+            self._take(_parsed(line))
+        code = await process.wait()
+        process.stdin.close()
+        was_up, self._has_begun = self.is_up, False
+        if self._bound is not None and not self._bound.done():
+            self._refuse("", f"its process ended with {_how(code)}")
+        elif was_up and code not in _SPOKEN:
+            self._now.failure = f"its process ended with {_how(code)}"
+            self._say(f"{self.node}: {self._now.failure}")
+
+    def _take(self, line: dict[str, Any]) -> None:
+        match line:
+            case {"counts": [counts]}:
+                self._now = counts_of(counts)
+            case {"position": [script, position]}:
+                self.positions[script] = position
+            case {"said": said}:
+                self._say(said)
+            case {"refused": [what, remedy]}:
+                self._refuse(remedy, what)
+            case {"bound": _} if self._bound is not None and not self._bound.done():
+                self._bound.set_result(None)
+            case _:
+                pass
+
+    def _refuse(self, remedy: str, what: str) -> None:
+        says_who = what.startswith(f"{self.node} ")
+        said = what if says_who else f"{self.node} cannot be run: {what}"
+        error = UsageError(said, remedy=remedy)
+        if self._bound is not None and not self._bound.done():
+            self._bound.set_exception(error)
+            self._bound.exception()  # perhaps nobody waits any more
+        else:
+            self._failed(error)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """Return a line of a process; of what somebody else has printed, that it was said."""
+    try:
+        parsed = json.loads(line)
+    except ValueError:
+        parsed = None
+    if isinstance(parsed, dict):
+        return parsed
+    return {"said": line.decode(errors="replace").rstrip()}
+
+
+def _apart() -> dict[str, Any]:
+    """Return what keeps Ctrl-C for the process that watches."""
+    if os.name == "posix":
+        return {"process_group": 0}
+    return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+
+
+def _how(code: int) -> str:
+    """Return how a process ended.
+
+    Examples
+    --------
+    >>> _how(-9), _how(3)
+    ('SIGKILL', 'exit code 3')
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"

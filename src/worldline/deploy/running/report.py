@@ -1,0 +1,245 @@
+"""The report of a run on real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias, final
+
+from worldline.deploy.counts import NodeCounts
+from worldline.worlds.weather import WeatherEvent
+
+TICK_S = 1.0
+"""Seconds between two times that it is told how far a run is."""
+
+_SUMS = (
+    "events",
+    "sent",
+    "received",
+    "lost",
+    "refused",
+    "malformed",
+    "control_bytes",
+    "journal_bytes",
+    "cpu_seconds",
+)
+
+
+def added(before: NodeCounts, later: NodeCounts) -> NodeCounts:
+    """Return the counts of a node's lives in two processes, one after the other."""
+    sums = {name: getattr(before, name) + getattr(later, name) for name in _SUMS}
+    return replace(
+        later,
+        **sums,
+        address=later.address or before.address,
+        incarnations=max(before.incarnations, later.incarnations),
+        failure=later.failure or before.failure,
+        journal_failure=later.journal_failure or before.journal_failure,
+    )
+
+
+def in_all(node: str, lives: Sequence[NodeCounts]) -> NodeCounts:
+    """Return the counts of all lives of a node together."""
+    return functools.reduce(added, lives, NodeCounts(node=node))
+
+
+def counts_of(shown: dict[str, Any]) -> NodeCounts:
+    """Return what `NodeCounts.to_json` has made of counts."""
+    names = {each.name for each in fields(NodeCounts)}
+    return NodeCounts(**{k: v for k, v in shown.items() if k in names})
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    up
+        The nodes that are, of so many.
+    """
+
+    seconds: float
+    events: int
+    up: int
+    nodes: int
+
+
+TellProgress: TypeAlias = Callable[[RunProgress], None]
+
+
+class CountedNodes(Protocol):
+    """Nodes that are running."""
+
+    def counts(self) -> list[NodeCounts]:
+        """Return the counts of each."""
+
+    def up(self) -> int:
+        """Return how many are up."""
+
+
+async def telling(tell: TellProgress, counted: CountedNodes) -> None:
+    """TellProgress each second how far a run is that begins now."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while True:
+        await asyncio.sleep(TICK_S)
+        counts = counted.counts()
+        tell(
+            RunProgress(
+                seconds=loop.time() - began,
+                events=sum(each.events for each in counts),
+                up=counted.up(),
+                nodes=len(counts),
+            )
+        )
+
+
+class RunOutcome(NamedTuple):
+    """What came of a run.
+
+    Attributes
+    ----------
+    befell
+        Whether anything came of each weather event that was due.
+    error
+        What ended it before its time; None if nothing did.
+    """
+
+    seconds: float
+    counts: list[NodeCounts]
+    befell: Mapping[WeatherEvent, bool]
+    error: Exception | None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """What came of a run.
+
+    Attributes
+    ----------
+    recording
+        Its folder; None if there is none.
+    seconds
+        From when all nodes were up to the end.
+    nodes
+        The counts of each.
+    replay
+        The command that replays it; None if nothing can.
+    error
+        What ended it before its time; None if nothing did.
+    notes
+        What else is to be known.
+    """
+
+    system: str
+    target: str | None
+    recording: Path | None
+    seconds: float
+    nodes: tuple[NodeCounts, ...]
+    replay: str | None
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def events_per_second(self) -> float:
+        """Events of all nodes together."""
+        return self.events / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def events(self) -> int:
+        """How many there were."""
+        return sum(node.events for node in self.nodes)
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a handler failed or a process ended by itself, 2 if it could not go on."""
+        if self.error is None and any(node.failure for node in self.nodes):
+            return 1
+        journals = [node.journal_failure for node in self.nodes]
+        return 2 if self.error is not None or any(journals) else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the one object of the command."""
+        return {
+            "system": self.system,
+            "target": self.target,
+            "recording": None if self.recording is None else str(self.recording),
+            "seconds": round(self.seconds, 3),
+            "events_per_second": round(self.events_per_second, 1),
+            "nodes": [node.to_json() for node in self.nodes],
+            "replay": self.replay,
+            "error": self.error,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        count = len(self.nodes)
+        yield (
+            f"{self.system}: {count} node{'s' * (count != 1)}, {self.seconds:,.1f} s, "
+            f"{self.events:,} events, {self.events_per_second:,.0f}/s"
+        )
+        yield from _table(self.nodes)
+        for node in self.nodes:
+            if node.failure is not None:
+                yield f"  {node.node} failed: {node.failure}"
+            if node.journal_failure is not None:
+                yield f"  {node.node}: its journal failed: {node.journal_failure}"
+        if self.error is not None:
+            yield f"  it ended: {self.error}"
+        for note in self.notes:
+            yield f"  note: {note}"
+        if self.recording is not None:
+            yield f"  recording {self.recording}"
+        if self.replay is not None:
+            yield f"  replay    {self.replay}"
+
+
+_COLUMNS = ("lives", "events", "sent", "received", "lost", "journal", "cpu")
+
+
+def _table(nodes: Sequence[NodeCounts]) -> Iterator[str]:
+    """Yield a line for each node, under a line that says what stands in them."""
+    rows = [("node", "address", *_COLUMNS), *map(_row, nodes)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _row(node: NodeCounts) -> tuple[str, ...]:
+    return (
+        node.node,
+        node.address,
+        f"{node.incarnations}",
+        f"{node.events:,}",
+        f"{node.sent:,}",
+        f"{node.received:,}",
+        f"{node.lost:,}",
+        _bytes(node.journal_bytes),
+        f"{node.cpu_seconds:.1f} s",
+    )
+
+
+def _bytes(count: int) -> str:
+    """Return a number of bytes, short.
+
+    Examples
+    --------
+    >>> _bytes(5 << 20)
+    '5.0 MiB'
+    """
+    if count < 1 << 20:
+        return f"{count / 1024:,.1f} KiB" if count else "0"
+    return f"{count / (1 << 20):,.1f} MiB"

@@ -1,0 +1,154 @@
+"""`run`: a system on real sockets, from what a command line says to its report."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from worldline.deploy.running.channel import ParentChannel
+from worldline.deploy.running.ending import RunEnding
+from worldline.deploy.running.here import run_here
+from worldline.deploy.running.options import RunOptions
+from worldline.deploy.running.plan import RunPlan, plan_of
+from worldline.deploy.running.report import RunOutcome, RunReport, TellProgress
+from worldline.deploy.running.supervisor import Supervisor
+from worldline.deploy.running.watched import WatchedNode
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
+from worldline.model.system import System
+from worldline.runs.evidence import replay_of
+from worldline.trace.journal.reading import is_recording
+
+T = TypeVar("T")
+
+
+def run_system(
+    system: System,
+    target: str | None,
+    options: RunOptions,
+    *,
+    say: Callable[[str], None],
+    tell: TellProgress | None = None,
+) -> RunReport:
+    """Run a system on real sockets until its time is over, or somebody ends it.
+
+    Parameters
+    ----------
+    target
+        What loads the system in other processes; not needed where none are.
+    say
+        Takes a line for whoever watches.
+    tell
+        Is told each second how far the run is.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be run so, or a node cannot start.
+    """
+    plan = plan_of(system, target, options)
+    try:
+        if options.together or options.node:
+            if plan.record is not None:
+                plan.write_cluster(plan.record)
+            outcome = in_loop(
+                options.loop, lambda ending: run_here(plan, ending, say=say, tell=tell)
+            )
+        else:
+            outcome = in_loop("asyncio", lambda ending: _apart(plan, ending, say, tell))
+        return _report(plan, outcome)
+    finally:
+        plan.clear()
+
+
+def run_watched(
+    system: System,
+    node: NodeId,
+    options: RunOptions,
+    run_id: str,
+    channel: ParentChannel,
+) -> RunReport:
+    """Run one node for the process that has started this one, in the loop it asks for."""
+    plan = plan_of(system, None, options, watched=(node, run_id))
+
+    async def run(ending: RunEnding) -> RunOutcome:
+        counts = await WatchedNode(plan, ending, channel).run()
+        return RunOutcome(0.0, counts, {}, None)
+
+    return _report(plan, in_loop(options.loop, run, to_keys=False))
+
+
+def in_loop(
+    loop: str,
+    run: Callable[[RunEnding], Coroutine[Any, Any, T]],
+    *,
+    to_keys: bool = True,
+) -> T:
+    """Run something in a loop of its own, which Ctrl-C and SIGTERM ask to end.
+
+    Raises
+    ------
+    UsageError
+        If there is no such loop here.
+    """
+
+    async def listening() -> T:
+        ending = RunEnding()
+        with ending.listening(to_keys=to_keys):
+            return await run(ending)
+
+    factory: Callable[[], asyncio.AbstractEventLoop] | None = None
+    if loop == "uvloop":
+        try:
+            import uvloop
+        except ImportError:
+            raise UsageError(
+                "uvloop is not installed",
+                remedy="pip install 'worldline[deploy]', or leave --loop out",
+            ) from None
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(listening())
+
+
+async def _apart(
+    plan: RunPlan,
+    ending: RunEnding,
+    say: Callable[[str], None],
+    tell: TellProgress | None,
+) -> RunOutcome:
+    """Run each node in a process of its own."""
+    if plan.record is not None:
+        return await Supervisor(plan, plan.record, ending, say).run(tell)
+    # What a life needs of those before it stands in journals in any case.
+    with tempfile.TemporaryDirectory(prefix="worldline-") as folder:
+        return await Supervisor(plan, Path(folder), ending, say).run(tell)
+
+
+def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
+    system, record = plan.system, plan.record
+    if record is not None and not is_recording(record):
+        record = None  # it ended before anything happened
+    target = plan.target or (None if system.origin is None else system.origin.target)
+    notes = [
+        f"nothing came of the weather: {one}"
+        for one, is_so in outcome.befell.items()
+        if not is_so
+    ]
+    has_calls = any(system.scripts) or any(map(len, system.whenevers))
+    if has_calls and not plan.options.rate:
+        notes.append("no call of the workload was made; --rate R makes them")
+    is_whole = record is not None and not plan.options.node
+    return RunReport(
+        system=system.name,
+        target=target,
+        recording=record,
+        seconds=outcome.seconds,
+        nodes=tuple(outcome.counts),
+        replay=replay_of(record, target) if is_whole and record is not None else None,
+        error=None if outcome.error is None else str(outcome.error),
+        notes=tuple(notes),
+    )

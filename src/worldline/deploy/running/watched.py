@@ -1,0 +1,92 @@
+"""The one node of a process that another one has started, and watches over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any, final
+
+from worldline.deploy.counts import NodeCounts
+from worldline.deploy.driving import ScriptKey
+from worldline.deploy.running.channel import ChannelLine, ParentChannel, conditions_of
+from worldline.deploy.running.ending import RunEnding, until_over
+from worldline.deploy.running.here import LocalNodes, hosting
+from worldline.deploy.running.plan import RunPlan
+from worldline.deploy.running.report import TICK_S
+
+
+@final
+class WatchedNode:
+    """The node of this process: it begins, and goes on, as another process has it."""
+
+    def __init__(
+        self, plan: RunPlan, ending: RunEnding, channel: ParentChannel
+    ) -> None:
+        self._plan, self._ending, self._channel = plan, ending, channel
+        self._begin: asyncio.Future[ChannelLine | None] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self._nodes: LocalNodes | None = None
+
+    async def run(self) -> list[NodeCounts]:
+        """Run the node until it stops, or nobody watches any more."""
+        plan, channel = self._plan, self._channel
+        channel.listen(self._take)
+        async with hosting(plan, self._ending, self._say) as (host, nodes):
+            self._nodes = nodes
+            channel.send(bound=True)
+            begin = await self._told_to_begin()
+            if begin is not None:
+                nodes.conditions = conditions_of(begin["links"], plan.system.ids)
+                await host.start()
+                beside: list[Awaitable[Any]] = [self._counting(nodes)]
+                if plan.options.rate:
+                    beside.append(self._driving(nodes, begin["positions"]))
+                await until_over(self._ending, [nodes.over()], beside)
+        counts = nodes.counts()
+        self._send_counts(counts)
+        return counts
+
+    async def _told_to_begin(self) -> ChannelLine | None:
+        """Wait for the word; None if the node is not to begin any more."""
+        asked = asyncio.ensure_future(self._ending.asked())
+        asked.add_done_callback(lambda _: self._begin_with(None))
+        try:
+            return await self._begin
+        finally:
+            asked.cancel()
+
+    def _take(self, line: ChannelLine | None) -> None:
+        match line:
+            case None:
+                self._ending.ask("nobody watches")
+            case {"begin": begin}:
+                self._begin_with(begin)
+            case {"links": links} if self._nodes is not None:
+                self._nodes.conditions = conditions_of(links, self._plan.system.ids)
+
+    def _begin_with(self, begin: ChannelLine | None) -> None:
+        if not self._begin.done():
+            self._begin.set_result(begin)
+
+    def _say(self, line: str) -> None:
+        self._channel.send(said=line)
+
+    def _send_counts(self, counts: Sequence[NodeCounts]) -> None:
+        self._channel.send(counts=[each.to_json() for each in counts])
+
+    async def _counting(self, nodes: LocalNodes) -> None:
+        while True:
+            self._send_counts(nodes.counts())
+            await asyncio.sleep(TICK_S)
+
+    async def _driving(self, nodes: LocalNodes, positions: Sequence[int]) -> None:
+        (node,) = self._plan.nodes
+        stand: dict[ScriptKey, int] = {
+            (node, number): position for number, position in enumerate(positions)
+        }
+
+        def moved(script: ScriptKey, position: int) -> None:
+            self._channel.send(position=[script[1], position])
+
+        await nodes.driver(stand, moved).run()

@@ -1,0 +1,115 @@
+"""Snapshots of fields, by which it is found out after each event whether they have changed.
+
+A list, set or dict that holds nothing that can change is the same if it holds the same
+objects in the same order: to look at that takes a hundredth of the time of freezing it,
+and tells what has come and what has gone. All else is frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import is_
+from typing import Any, final
+
+from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.content import Frozen
+from worldline.model.data.time import Duration, Time
+from worldline.model.data.values import ITSELF, freeze
+from worldline.model.message import is_message
+from worldline.trace.journal.patches import Patch
+
+_MISSING: Any = object()
+_SMALL = 4
+"""Elements of a collection that is written as a whole in any case."""
+
+
+def snapshot(value: Any) -> Any:
+    """Return what stands for a value as it is now: a `Snapshot`, or itself."""
+    return value if type(value) in ITSELF else Snapshot(value)
+
+
+@final
+class Snapshot:
+    """What a value was that may change."""
+
+    __slots__ = ("_frozen", "_items", "_keys", "_kind")
+
+    def __init__(self, value: Any) -> None:
+        self._kind = kind = type(value)
+        self._keys: list[Any] = []
+        self._items: list[Any] | None = None
+        self._frozen: Frozen = None
+        if kind is CanonicalDict:
+            self._keys = list(dict.keys(value))
+            self._items = list(dict.values(value))
+        elif kind is CanonicalSet:
+            self._items = list(set.__iter__(value))
+        elif kind is list:
+            self._items = list(value)
+        if self._items is None or not _are_fixed(self._items):
+            self._keys, self._items = [], None
+            self._frozen = _identity(value)
+
+    def is_of(self, value: Any) -> bool:
+        """Say whether a value is as this one was."""
+        if type(value) is not self._kind:
+            return False
+        if self._items is None:
+            return bool(_identity(value) == self._frozen)
+        if len(value) != len(self._items):
+            return False
+        if self._kind is CanonicalDict:
+            return all(map(is_, dict.values(value), self._items)) and all(
+                map(is_, dict.keys(value), self._keys)
+            )
+        items = set.__iter__(value) if self._kind is CanonicalSet else value
+        return all(map(is_, items, self._items))
+
+    def patch(self, path: str, value: Any) -> Patch | None:
+        """Return how a field has changed; None if it is to be written as a whole."""
+        before = self._items
+        if before is None or type(value) is not self._kind or len(value) <= _SMALL:
+            return None
+        if self._kind is list:
+            kept = 0
+            for one, other in zip(before, value, strict=False):
+                if one is not other:
+                    break
+                kept += 1
+            added = tuple(value[kept:])
+            patch = Patch(path, kept, (), added)
+        elif self._kind is CanonicalSet:
+            was = {id(item) for item in before}
+            added = tuple(item for item in set.__iter__(value) if id(item) not in was)
+            now = {id(item) for item in set.__iter__(value)}
+            gone = tuple(item for item in before if id(item) not in now)
+            patch = Patch(path, None, gone, added)
+        else:
+            pairs = dict(zip(self._keys, before, strict=True))
+            gone = tuple(key for key in self._keys if key not in value)
+            added = tuple(
+                (key, item)
+                for key, item in dict.items(value)
+                if pairs.get(key, _MISSING) is not item
+            )
+            patch = Patch(path, None, gone, added)
+        is_large = 2 * (len(patch.gone) + len(added)) > len(value)
+        return None if is_large or not _are_fixed(added) else patch
+
+
+def _are_fixed(items: Iterable[Any]) -> bool:
+    """Say whether nothing in some values can change."""
+    kinds = set(map(type, items))
+    if kinds <= ITSELF:
+        return True
+    return all(
+        type(item) in ITSELF
+        or is_message(item)
+        or (type(item) is tuple and _are_fixed(item))
+        for item in items
+    )
+
+
+def _identity(value: Any) -> Any:
+    kind = type(value)
+    return (kind, value.seconds) if kind in (Time, Duration) else freeze(value)

@@ -1,0 +1,229 @@
+"""A turn: what happens at a node in one round of the event loop.
+
+It is written down as one block before anything of it leaves, so that whoever received a
+message finds in its sender's journal the event that sent it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, final
+
+from worldline.deploy.journal import LASTING, JournalFailure, JournalWriter
+from worldline.trace.journal.records import JournalRecord, ReceivedRecord
+
+LARGEST = 16 << 20
+"""Bytes of messages in a turn, from which on it ends."""
+
+CLOGGED = 1_000
+"""Turns that wait for the disk, from which on the node reads nothing more."""
+
+
+@final
+class Leaving:
+    """What leaves a node at the end of a turn.
+
+    Attributes
+    ----------
+    datagrams, streamed
+        Packets, each with the index of the node that it is for, in order of sending.
+    own
+        Packets of the messages to itself.
+    answers
+        The calls that were made, each with what its handler returned.
+    seen
+        What companions are to be told of.
+    """
+
+    __slots__ = ("answers", "datagrams", "own", "seen", "streamed")
+
+    def __init__(self) -> None:
+        self.datagrams: list[tuple[int, bytes]] = []
+        self.streamed: list[tuple[int, bytes]] = []
+        self.own: list[bytes] = []
+        self.answers: list[tuple[asyncio.Future[Any], Any]] = []
+        self.seen: list[Any] = []
+
+
+@final
+class Turn:
+    """The present turn of a node, and those before it that wait for the disk.
+
+    Parameters
+    ----------
+    journal
+        Where events are written; None if they are not.
+    leave
+        Lets leave what a turn has brought about.
+    ended
+        Is called at the end of each turn.
+    failed
+        Is told that the journal cannot be written, though something depends on it.
+
+    Attributes
+    ----------
+    leaving
+        What leaves at its end.
+    events
+        How many there were in it.
+    is_durable
+        Whether a durable field has changed in it.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        journal: JournalWriter | None,
+        *,
+        leave: Callable[[Leaving], None],
+        ended: Callable[[], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._loop, self._journal = loop, journal
+        self._leave, self._ended, self._failed = leave, ended, failed
+        self._is_recorded = journal is not None and journal.records_events
+        self._size = 0
+        self._records: list[JournalRecord] = []
+        self._notes: list[JournalRecord] = []
+        self._packets: list[bytes] = []
+        self._waiting: deque[tuple[Awaitable[None] | None, Leaving]] = deque()
+        self._is_due = False
+        self._is_over = False
+        self.leaving = Leaving()
+        self.events = 0
+        self.is_durable = False
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether what outlives a life is written down."""
+        return self._journal is not None
+
+    @property
+    def is_clogged(self) -> bool:
+        """Whether so much waits for the disk that nothing more is to be read."""
+        return len(self._waiting) >= CLOGGED
+
+    def receive(self, packet: bytes) -> int:
+        """Note a message as it came in; return its number."""
+        number = self.events
+        self.events = number + 1
+        if self._is_recorded:
+            self._packets.append(packet)
+            self._size += len(packet)
+        if not self._is_due:
+            self._plan()
+        return number
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is to end now, lest its block be too large."""
+        return self._size > LARGEST
+
+    def event(self, record: JournalRecord) -> int:
+        """Note an event that is no message; return its number."""
+        number = self.events
+        self.events = number + 1
+        self._add(record)
+        return number
+
+    def beside(self, record: JournalRecord) -> None:
+        """Note something about the node that is no event."""
+        self._add(record)
+
+    def note(self, record: JournalRecord) -> None:
+        """Note something about an event of this turn."""
+        if self._is_kept(record):
+            self._notes.append(record)
+
+    def end(self) -> None:
+        """Write it down, and let leave what it has brought about, now or in its order."""
+        if self._is_over:
+            return
+        self._is_due = False
+        wait: Awaitable[None] | None = None
+        if self._journal is not None and (
+            self._packets or self._records or self._notes
+        ):
+            try:
+                wait = self._write(self._journal)
+            except JournalFailure as error:
+                self._failed(error)
+                return
+        self.events, self._size, self.is_durable = 0, 0, False
+        leaving, self.leaving = self.leaving, Leaving()
+        if wait is None and not self._waiting:
+            self._leave(leaving)
+        else:
+            self._hold(wait, leaving)
+        self._ended()
+
+    def stop(self) -> None:
+        """Forget what has not left: the node is no more."""
+        self._is_over = True
+        self._waiting.clear()
+        self.leaving = Leaving()
+
+    async def settle(self) -> None:
+        """Wait until everything has left."""
+        while self._waiting and not self._is_over:
+            wait, _ = self._waiting[-1]
+            if wait is not None:
+                await asyncio.wait([asyncio.ensure_future(wait)])
+            await asyncio.sleep(0)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _plan(self) -> None:
+        self._is_due = True
+        self._loop.call_soon(self.end)
+
+    def _is_kept(self, record: JournalRecord) -> bool:
+        if self._is_recorded:
+            return True
+        return self._journal is not None and type(record) in LASTING
+
+    def _add(self, record: JournalRecord) -> None:
+        if self._is_kept(record):
+            self._join()
+            self._records.append(record)
+        if not self._is_due:
+            self._plan()
+
+    def _join(self) -> None:
+        """Make one record of the packets that came in one after the other."""
+        if self._packets:
+            self._records.append(ReceivedRecord(b"".join(self._packets)))
+            self._packets.clear()
+
+    def _write(self, journal: JournalWriter) -> Awaitable[None] | None:
+        self._join()
+        journal.records += self._records
+        journal.records += self._notes
+        self._records, self._notes = [], []
+        return journal.commit(self.is_durable)
+
+    def _hold(self, wait: Awaitable[None] | None, leaving: Leaving) -> None:
+        """Let something leave only after all before it, and once it is on the disk."""
+        self._waiting.append((wait, leaving))
+        if isinstance(wait, asyncio.Future):
+            wait.add_done_callback(self._go_on)
+
+    def _go_on(self, done: asyncio.Future[None]) -> None:
+        if self._is_over:
+            done.cancelled() or done.exception()  # looked at, so that nobody complains
+            return
+        if done.cancelled():
+            return
+        error = done.exception()
+        if error is not None:
+            said = error.strerror if isinstance(error, OSError) else str(error)
+            self._failed(JournalFailure(f"the journal cannot be synced: {said}"))
+            return
+        while self._waiting:
+            wait, leaving = self._waiting[0]
+            if isinstance(wait, asyncio.Future) and not wait.done():
+                return
+            self._waiting.popleft()
+            self._leave(leaving)

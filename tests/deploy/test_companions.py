@@ -1,0 +1,327 @@
+"""Companions: what they see, block and undo is in the recording, and replays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.deploy.companions import Beside, Effects
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.network.mailbox import Network
+from worldline.trace.journal.checkpoints import unpack_checkpoint
+from worldline.trace.journal.codec import Codec
+
+A, B = wl.ids("a", "b")
+
+
+@wl.message
+class Word:
+    text: str
+
+
+@wl.node
+class Talker:
+    other: wl.NodeId
+    heard: list[str] = wl.field(default_factory=list)
+    said: int = wl.durable(default=0)
+    rang: int = 0
+    errors: int = 0
+    scratch: int = wl.ignored(default=0)
+
+    @wl.call
+    def say(self, ctx: wl.Context, text: str) -> int:
+        self.said += 1
+        ctx.send(self.other, Word(text))
+        return self.said
+
+    @wl.on(Word)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
+        self.heard.append(msg.text)
+        self.scratch += 1
+        if msg.text == "echo":
+            ctx.send(src, Word("again"))
+            ctx.set_timer(Talker.ring, after=0.01)
+
+    @wl.call
+    def arm(self, ctx: wl.Context, after: float) -> None:
+        ctx.set_timer(Talker.ring, after=after)
+
+    @wl.timer
+    def ring(self, ctx: wl.Context) -> None:
+        self.rang += 1
+
+    @wl.transport_error
+    def lost(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        self.errors += 1
+
+
+def system(network: Network | None = None) -> wl.System:
+    nodes = {A: Talker(B), B: Talker(A)}
+    return wl.System(nodes, network=network or wl.streams(), name="talkers")
+
+
+class Counting(wl.Companion):
+    """Counts, and refuses what it is told to refuse."""
+
+    name = "counting"
+
+    def __init__(
+        self,
+        blocks: Callable[[Event], wl.Instead | None] = lambda event: None,
+        undoes: Callable[[Event], wl.Instead | None] | None = None,
+    ) -> None:
+        self.blocks, self.undoes = blocks, undoes or (lambda event: None)
+        self.vets = undoes is not None
+        self.log: list[tuple[str, str, str]] = []
+        self.lives: list[tuple[wl.NodeId, int]] = []
+        self.beside: dict[wl.NodeId, Beside] = {}
+        self.letters: list[tuple[wl.NodeId, wl.NodeId, bytes]] = []
+        self.numbers: list[tuple[wl.NodeId, wl.NodeId, dict[int, int]]] = []
+        self.sent: list[int] = []
+
+    def joined(self, beside: Beside) -> None:
+        self.lives.append((beside.me, beside.incarnation))
+        self.beside[beside.me] = beside
+
+    def gate(self, beside: Beside, event: Event) -> wl.Instead | None:
+        self.log.append(("before", beside.me.name, repr(event)))
+        return self.blocks(event)
+
+    def vet(self, beside: Beside, event: Event, effects: Effects) -> wl.Instead | None:
+        self.sent.append(len(effects.sends))
+        return self.undoes(event)
+
+    def seen(self, beside: Beside, event: Event) -> None:
+        self.log.append(("after", beside.me.name, repr(event)))
+
+    def extensions(self, beside: Beside) -> dict[int, int] | None:
+        return {1: beside.lamport}
+
+    def noticed(self, beside: Beside, peer: wl.NodeId, numbers: dict[int, int]) -> None:
+        self.numbers.append((beside.me, peer, numbers))
+
+    def heard(self, beside: Beside, peer: wl.NodeId, body: bytes) -> None:
+        self.letters.append((beside.me, peer, body))
+        if body == b"ping":
+            beside.tell(peer, self.name, b"pong")
+
+
+def run(
+    step: Callable[[wl.Host], Awaitable[Any]],
+    companion: wl.Companion,
+    folder: Path,
+    made: wl.System | None = None,
+) -> Any:
+    """Run a step with a companion; return the replay of its recording."""
+
+    async def main() -> None:
+        host = wl.Host(made or system(), record=folder, companions=[companion])
+        async with asyncio.timeout(10), host:
+            await step(host)
+
+    asyncio.run(main())
+    report = wl.replay(folder, made or system())
+    assert report.divergence is None, report.divergence
+    return report
+
+
+def test_each_event_is_seen_before_it_and_after_it(tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        assert await host.call(A, Talker.say, "echo") == 1
+        await host.until(A, lambda a: a.heard == ["again"])
+        await host.until(B, lambda b: b.rang == 1)
+
+    run(step, counting, tmp_path)
+    for node in ("a", "b"):
+        before = [
+            what for when, who, what in counting.log if (when, who) == ("before", node)
+        ]
+        after = [
+            what for when, who, what in counting.log if (when, who) == ("after", node)
+        ]
+        assert before == after
+    assert counting.lives == [(A, 1), (B, 1)]
+    assert [what for when, _, what in counting.log if when == "before"][:3] == [
+        "start at a",
+        "start at b",
+        "call at a say with 'echo'",
+    ]
+
+
+def test_numbers_travel_beside_messages(tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "word")
+        await host.until(B, lambda b: b.heard)
+
+    run(step, counting, tmp_path)
+    assert counting.numbers == [(B, A, {1: 2})]
+
+
+@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()])
+def test_control_frames_go_to_the_companion_of_that_name(network, tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "word")
+        await host.until(B, lambda b: b.heard)
+        lamport = counting.beside[B].lamport
+        counting.beside[A].tell(B, "counting", b"ping")
+        counting.beside[A].tell(B, "nobody", b"ping")
+        while len(counting.letters) < 2:
+            await asyncio.sleep(0.001)
+        assert counting.letters == [(B, A, b"ping"), (A, B, b"pong")]
+        assert counting.beside[B].lamport == lamport
+        assert host.counts(A).control_bytes > 0
+
+    report = run(step, counting, tmp_path, system(network))
+    assert report.events == 6  # starts, ends, a call and a message: nothing of control
+
+
+def test_a_checkpoint_is_of_the_state_before_the_event_that_is_gated(tmp_path: Path):
+    taken: list[bytes] = []
+
+    class Checkpointing(wl.Companion):
+        def gate(self, beside: Beside, event: Event) -> wl.Instead | None:
+            if event.kind is Kind.DELIVER:
+                taken.append(beside.checkpoint())
+            return None
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "first")
+        await host.until(B, lambda b: b.heard == ["first"])
+        await asyncio.sleep(0.05)  # so that the next one is cheap enough
+        await host.call(A, Talker.say, "second")
+        await host.until(B, lambda b: len(b.heard) == 2)
+
+    run(step, Checkpointing(), tmp_path)
+    codec = Codec(system())
+    states = [unpack_checkpoint(state, codec) for state in taken]
+    assert [state.fields["heard"] for state in states] == [[], ["first"]]
+    assert [state.fields["scratch"] for state in states] == [0, 1]
+
+
+def test_a_message_that_is_blocked_is_lost(tmp_path: Path):
+    counting = Counting(
+        lambda event: (
+            wl.Instead.CONSUMED if "bad" in repr(event) and event.peer else None
+        )
+    )
+
+    async def step(host: wl.Host) -> None:
+        for text in ("bad", "good"):
+            await host.call(A, Talker.say, text)
+        await host.until(B, lambda b: b.heard)
+        assert host.state(B).heard == ["good"]
+
+    run(step, counting, tmp_path, system(wl.datagrams()))
+
+
+def test_a_message_that_is_blocked_may_break_its_connection(tmp_path: Path):
+    counting = Counting(
+        lambda event: wl.Instead.BROKEN if "bad" in repr(event) and event.peer else None
+    )
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "bad")
+        await host.until(A, lambda a: a.errors == 1)
+        await host.until(B, lambda b: b.errors == 1)
+        await host.call(A, Talker.say, "good")
+        await host.until(B, lambda b: b.heard == ["good"])
+
+    run(step, counting, tmp_path)
+
+
+def test_a_timer_that_is_blocked_fires_later(tmp_path: Path):
+    blocked: list[Event] = []
+
+    def once(event: Event) -> wl.Instead | None:
+        if event.kind is Kind.TIMER and not blocked:
+            blocked.append(event)
+            return wl.Instead.PUT_OFF
+        return None
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.arm, 0.01)
+        await host.until(A, lambda a: a.rang == 1)
+        assert len(blocked) == 1
+
+    run(step, Counting(once), tmp_path)
+
+
+def test_a_call_that_is_blocked_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("worldline.deploy.life.PUT_OFF_S", 0.01)
+    blocked: list[Event] = []
+
+    def twice(event: Event) -> wl.Instead | None:
+        if event.kind is Kind.CALL and len(blocked) < 2:
+            blocked.append(event)
+            return wl.Instead.PUT_OFF
+        return None
+
+    async def step(host: wl.Host) -> None:
+        assert await host.call(A, Talker.say, "word") == 1
+        assert len(blocked) == 2
+
+    run(step, Counting(twice), tmp_path)
+
+
+def test_what_is_undone_has_not_happened(tmp_path: Path):
+    counting = Counting(
+        undoes=lambda event: wl.Instead.CONSUMED if "bad" in repr(event) else None
+    )
+
+    async def step(host: wl.Host) -> None:
+        with pytest.raises(TimeoutError):
+            await host.call(A, Talker.say, "bad", timeout=0.05)
+        assert host.state(A).said == 0
+        assert await host.call(A, Talker.say, "good") == 1
+        await host.until(B, lambda b: b.heard == ["good"])
+
+    run(step, counting, tmp_path)
+    assert 1 in counting.sent
+
+
+def test_a_message_whose_handling_is_undone_leaves_fields_and_timers_as_they_were(
+    tmp_path: Path,
+):
+    counting = Counting(
+        undoes=lambda event: (
+            wl.Instead.CONSUMED
+            if event.kind is Kind.DELIVER and "echo" in repr(event)
+            else None
+        )
+    )
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "echo")
+        await host.call(A, Talker.say, "word")
+        await host.until(B, lambda b: b.heard == ["word"])
+        await asyncio.sleep(0.03)
+        assert host.state(B).rang == 0
+        assert host.state(B).scratch == 1
+        assert host.state(A).heard == []
+
+    run(step, counting, tmp_path, system(wl.datagrams()))
+
+
+def test_a_life_after_a_kill_is_joined_anew(tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "word")
+        host.crash(A)
+        await host.restart(A)
+        assert await host.call(A, Talker.say, "word") == 2
+
+    run(step, counting, tmp_path)
+    assert counting.lives == [(A, 1), (B, 1), (A, 2)]

@@ -1,0 +1,182 @@
+"""Durable fields: how they change after each event, and what is made of that again."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import worldline as wl
+from worldline.deploy.durable import Lasting, put
+from worldline.model.data.values import freeze
+from worldline.model.node import node_type
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.patches import Patch, patched, patched_all
+from worldline.trace.journal.records import DeltaRecord, read, spell
+from worldline.trace.json_checks import Malformed
+
+(A,) = wl.ids("a")
+
+
+@wl.message
+class Entry:
+    term: int
+    word: str
+
+
+@wl.node
+class Store:
+    pairs: dict[str, Any] = wl.durable(default_factory=dict)
+    entries: list[Any] = wl.durable(default_factory=list)
+    names: set[str] = wl.durable(default_factory=set)
+    nested: list[list[int]] = wl.ghost(default_factory=list)
+    term: int = wl.durable(default=0)
+    last: Entry | None = None
+
+    @wl.call
+    def nothing(self, ctx: wl.Context) -> None: ...
+
+
+SYSTEM = wl.System({A: Store()})
+CODEC = Codec(SYSTEM)
+KIND = node_type(Store)
+
+
+def same(one: Any, other: Any) -> bool:
+    return bool(freeze(one) == freeze(other))
+
+
+def written(delta: DeltaRecord) -> DeltaRecord:
+    """Return a delta as it comes out of a journal."""
+    spelt = CODEC.unpack(CODEC.pack(spell(delta, CODEC.values)))
+    made = read(spelt, CODEC.values)
+    assert isinstance(made, DeltaRecord)
+    return made
+
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["set", "del", "append", "cut", "add", "discard", "nest", "term"]
+        ),
+        st.integers(0, 12),
+        st.sampled_from([0, 1, True, "v", b"w", None, (1, "x"), Entry(1, "e")]),
+    ),
+    max_size=60,
+)
+
+
+def change(node: Any, what: str, which: int, value: Any) -> None:
+    if what == "set":
+        node.pairs[f"k{which}"] = value
+    elif what == "del":
+        node.pairs.pop(f"k{which}", None)
+    elif what == "append":
+        node.entries.append(value)
+    elif what == "cut":
+        del node.entries[which:]
+    elif what == "add":
+        node.names.add(f"n{which}")
+    elif what == "discard":
+        node.names.discard(f"n{which}")
+    elif what == "nest":
+        node.nested = [*node.nested, [which]]
+        node.nested[0].append(which)
+    else:
+        node.term = which
+
+
+@given(OPERATIONS, st.booleans())
+def test_what_is_written_makes_the_fields_again_whatever_was_done(operations, is_known):
+    node: Any = Store()
+    first = copy.deepcopy(Lasting(KIND, node).all())
+    lasting = Lasting(KIND, node, first if is_known else ())
+    kept = first
+    for what, which, value in operations:
+        change(node, what, which, value)
+        changed, patches = lasting.changed()
+        delta = written(DeltaRecord(0, changed, 0, patches))
+        kept = patched_all(kept, delta.durable, delta.patches)
+        assert same(kept, lasting.all())
+        assert lasting.changed() == ({}, ())
+    again: Any = Store()
+    put(again, kept)
+    assert same(Lasting(KIND, again).all(), lasting.all())
+
+
+def test_of_a_large_dict_only_what_has_changed_is_written():
+    node: Any = Store()
+    node.pairs = {f"k{number}": b"v" * 100 for number in range(1_000)}
+    lasting = Lasting(KIND, node, ["pairs"])
+    node.pairs["k5"] = b"w"
+    del node.pairs["k7"]
+    assert lasting.changed() == ({}, (Patch("pairs", None, ("k7",), (("k5", b"w"),)),))
+
+
+def test_of_a_list_that_grows_only_what_has_come_is_written():
+    node: Any = Store()
+    node.entries = [Entry(1, f"w{number}") for number in range(100)]
+    lasting = Lasting(KIND, node, ["entries"])
+    node.entries.append(Entry(2, "new"))
+    assert lasting.changed() == ({}, (Patch("entries", 100, (), (Entry(2, "new"),)),))
+
+
+def test_what_no_journal_has_is_written_as_a_whole():
+    node: Any = Store()
+    node.names = {f"n{number}" for number in range(100)}
+    lasting = Lasting(KIND, node)
+    node.names.add("new")
+    changed, patches = lasting.changed()
+    assert set(changed) == {"names"}
+    assert len(changed["names"]) == 101
+    assert patches == ()
+    node.names.discard("new")
+    assert lasting.changed() == ({}, (Patch("names", None, ("new",), ()),))
+
+
+def test_true_in_the_place_of_1_is_a_change():
+    node: Any = Store(pairs={"a": 1}, term=1)
+    lasting = Lasting(KIND, node)
+    node.pairs["a"] = True
+    node.term = True
+    changed, _ = lasting.changed()
+    assert changed["pairs"]["a"] is True
+    assert changed["term"] is True
+
+
+def test_what_changes_inside_of_a_list_is_a_change():
+    node: Any = Store()
+    node.nested = [[1], [2]]
+    lasting = Lasting(KIND, node, ["nested"])
+    node.nested[1].append(3)
+    assert lasting.changed()[0] == {"nested": [[1], [2, 3]]}
+
+
+@pytest.mark.parametrize(
+    ("value", "patch"),
+    [
+        ([1], Patch("f", 2, (), ())),
+        ([1], Patch("f", None, (), (1,))),
+        (1, Patch("f", None, (), ())),
+        (wl.FrozenMap({}), Patch("f", None, ("a",), ())),
+    ],
+)
+def test_a_patch_of_something_else_is_refused(value, patch):
+    with pytest.raises(Malformed, match="does not fit"):
+        patched(value, patch)
+
+
+def test_a_patch_of_a_dict_that_holds_no_pairs_is_refused():
+    node: Any = Store(pairs={"a": 1})
+    wrong: list[tuple[Any, ...]] = [(1,), ((1, 2, 3),), (([], 1),)]
+    for added in wrong:
+        with pytest.raises(Malformed, match="does not fit"):
+            patched(node.pairs, Patch("pairs", None, (), added))
+
+
+def test_a_patch_of_what_was_nothing_before_is_refused():
+    with pytest.raises(Malformed, match="nothing before"):
+        patched_all({}, {}, (Patch("f", 0, (), ()),))

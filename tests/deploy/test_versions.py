@@ -1,0 +1,91 @@
+"""Two versions of a program: what may differ between processes, and between lives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.deploy.journal import JournalOptions, JournalWriter
+from worldline.deploy.recovery import Restored
+from worldline.model.errors import InputError
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.records import DeltaRecord, StartedRecord
+
+
+def made(annotations: dict[str, Any], **fields: Any) -> wl.System:
+    """Return a system of one node whose class has these fields, and is called Store."""
+    (node,) = wl.ids("a")
+    cls: Any = type("Store", (), {"__annotations__": annotations, **fields})
+    return wl.System({node: wl.node(cls)()})
+
+
+OLD = made(
+    {"kept": int, "gone": str, "seen": int},
+    kept=wl.durable(default=0),
+    gone=wl.durable(default=""),
+    seen=0,
+)
+
+
+def opened(place: Path, system: wl.System) -> Restored:
+    """Begin a life, and end it."""
+    codec, options = Codec(system), JournalOptions(run="r", sync="never")
+    writer, restored = JournalWriter.open(place, system, codec, system.ids[0], options)
+    durable = restored.durable
+    writer.records = [StartedRecord(restored.incarnation, 0, 0, durable, 1.0)]
+    writer.commit()
+    if restored.incarnation == 1:
+        writer.records = [DeltaRecord(0, {"kept": 7}, 0)]
+        writer.commit()
+    writer.close(None)
+    return restored
+
+
+def test_nodes_with_other_fields_understand_each_other():
+    new = made({"kept": int, "other": bytes}, kept=wl.durable(default=0), other=b"")
+    assert Codec(OLD).digest == Codec(new).digest
+
+
+def test_a_field_that_has_come_has_its_default(tmp_path: Path):
+    opened(tmp_path, OLD)
+    new = made(
+        {"kept": int, "gone": str, "new": int},
+        kept=wl.durable(default=0),
+        gone=wl.durable(default=""),
+        new=wl.durable(default=3),
+    )
+    assert opened(tmp_path, new).durable == {"kept": 7}
+
+
+def test_a_durable_field_that_has_gone_is_refused(tmp_path: Path):
+    opened(tmp_path, OLD)
+    new = made({"kept": int}, kept=wl.durable(default=0))
+    with pytest.raises(
+        InputError, match="field gone, which held str, and in Store it is"
+    ):
+        opened(tmp_path, new)
+
+
+def test_a_durable_field_that_holds_something_else_is_refused(tmp_path: Path):
+    opened(tmp_path, OLD)
+    new = made(
+        {"kept": str, "gone": str},
+        kept=wl.durable(default=""),
+        gone=wl.durable(default=""),
+    )
+    with pytest.raises(InputError, match="which held int, and in Store it holds str"):
+        opened(tmp_path, new)
+
+
+def test_a_field_that_dies_with_its_node_may_change(tmp_path: Path):
+    opened(tmp_path, OLD)
+    new = made(
+        {"kept": int, "gone": str, "seen": bytes},
+        kept=wl.durable(default=0),
+        gone=wl.durable(default=""),
+        seen=b"",
+    )
+    assert opened(tmp_path, new).incarnation == 2

@@ -1,0 +1,90 @@
+"""Weather on links: what is lost, doubled, held back and cut, by the seed."""
+
+from __future__ import annotations
+
+from worldline.deploy.weather import LinkConditions, LinkWeather
+from worldline.model.data.identity import NodeId, ids
+from worldline.worlds.latency import latency_of
+
+A, B, C = IDS = ids("a", "b", "c")
+CALM = (0.0,)
+
+
+def weather(seed: int = 0, loss: float = 0.0, **more: object) -> LinkWeather:
+    conditions = LinkConditions(loss=loss)
+    return LinkWeather(IDS, seed, conditions=conditions, **more)  # type: ignore[arg-type]
+
+
+def fates(made: LinkWeather, count: int = 200) -> list[tuple[float, ...]]:
+    return [made.copies(0, 1) for _ in range(count)]
+
+
+def test_without_any_everything_leaves_at_once():
+    made = weather()
+    assert fates(made) == [CALM] * 200
+    assert made.hold(0, 1) == 0.0
+
+
+def test_a_share_is_lost_as_the_seed_draws_it():
+    lost = [fate == () for fate in fates(weather(loss=0.3))]
+    assert 40 <= sum(lost) <= 80
+    assert [fate == () for fate in fates(weather(loss=0.3))] == lost
+    assert [fate == () for fate in fates(weather(seed=1, loss=0.3))] != lost
+
+
+def test_what_one_node_draws_does_not_depend_on_the_others():
+    alone, among = weather(loss=0.5), weather(loss=0.5)
+    mixed = []
+    for _ in range(50):
+        among.copies(1, 2)
+        mixed.append(among.copies(0, 1))
+    assert mixed == fates(alone, 50)
+
+
+def test_each_life_of_a_node_draws_anew():
+    first, second = weather(loss=0.5), weather(loss=0.5)
+    second.begin_life(0, 2)
+    assert fates(first) != fates(second)
+    second.begin_life(0, 2)  # a life that goes on draws nothing twice
+    third = weather(loss=0.5)
+    third.begin_life(0, 2)
+    assert fates(second, 50) != fates(third, 50)
+
+
+def test_a_share_is_doubled_and_each_copy_has_its_own_delay():
+    made = weather(duplicate=0.5, latency=latency_of("uniform 10ms 50ms"))
+    doubled = [fate for fate in fates(made) if len(fate) == 2]
+    assert 70 <= len(doubled) <= 130
+    assert all(one != other for one, other in doubled)
+    assert all(0.01 <= each <= 0.05 for fate in doubled for each in fate)
+
+
+def test_latencies_are_multiplied_and_may_depend_on_both_ends():
+    def between(src: NodeId, dst: NodeId, drawn: float) -> float:
+        return 1.0 if (src, dst) == (A, B) else 2.0
+
+    made = weather(between=between)
+    made.conditions = LinkConditions(delay=3.0)
+    assert (made.copies(0, 1), made.copies(1, 0)) == ((3.0,), (6.0,))
+    assert (made.hold(0, 1), made.hold(1, 0)) == (3.0, 6.0)
+
+
+def test_a_cut_loses_datagrams_and_holds_streams_until_it_is_healed():
+    made, told = weather(), []
+    made.on_change(lambda: told.append(made.conditions.side))
+    made.conditions = LinkConditions(side=frozenset([A, C]))
+    assert (made.copies(0, 1), made.hold(1, 2)) == ((), None)
+    assert (made.copies(0, 2), made.hold(0, 2)) == (CALM, 0.0)  # one side
+    made.conditions = LinkConditions()
+    assert (made.copies(0, 1), made.hold(1, 2)) == (CALM, 0.0)
+    assert told == [frozenset([A, C]), None]
+
+
+def test_streams_lose_nothing():
+    made = weather(loss=1.0)
+    assert (made.hold(0, 1), made.copies(0, 1)) == (0.0, ())
+
+
+def test_what_a_node_sends_to_itself_meets_no_weather():
+    made = weather(loss=1.0, latency=latency_of("constant 1s"))
+    assert (made.copies(0, 0), made.hold(0, 0)) == (CALM, 0.0)
