@@ -162,7 +162,8 @@ def _judge(name: str, folder: Path, asked: str) -> None:
     seconds = time.perf_counter() - begin
     print(
         f"{found.events:,} events merged, replayed and checked, and the window written, in "
-        f"{seconds:.1f} s (the run {found.seconds:.1f} s), {_memory():.0f} MiB: "
+        f"{seconds:.1f} s (of a processor {time.process_time():.1f} s), "
+        f"{_memory():.0f} MiB: "
         f"{found.window} {found.no_trace}"
     )
 
