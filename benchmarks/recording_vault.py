@@ -19,8 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import worldline as wl
 from benchmarks.spread import Row, load
+
+import worldline as wl
 from worldline.zoo.bitvault import system
 from worldline.zoo.bitvault.contents import ContentVault, content_of
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from worldline._version import __version__
 from worldline.deploy.durable import lasting_words
@@ -25,7 +25,9 @@ from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
+    RECEIVED,
     CheckpointRecord,
     DeltaRecord,
     GapRecord,
@@ -41,6 +43,7 @@ from worldline.trace.journal.segments import (
     frame_block,
     segments,
 )
+from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
 """Bytes of a segment after which another is begun."""
@@ -210,16 +213,18 @@ class JournalWriter:
             records = [each for each in records if type(each) in LASTING]
         if not records:
             return self._pending()
-        block = self._block(records)
-        try:
-            self._write(block, records)
-        except OSError as error:
-            self._fail(error, records, durable=durable)
-            return None
-        sync = self._options.sync
-        if sync == "always" or (sync == "durable" and durable):
-            return self._sync()
-        return self._pending()
+        values = self._codec.values
+        spelt = [spell(record, values) for record in records]
+        return self._commit(spelt, durable=durable)
+
+    def commit_received(self, packets: bytes) -> Awaitable[None] | None:
+        """Write a turn in which messages came in and nothing has to be said of them.
+
+        Most turns of most nodes are such: there is less to be done.
+        """
+        if not self._options.events:
+            return self._pending()
+        return self._commit([[RECEIVED, packets]], durable=False)
 
     @property
     def is_overfull(self) -> bool:
@@ -268,25 +273,38 @@ class JournalWriter:
 
     # ------------------------------------------------------------------------ inside
 
-    def _block(self, records: list[JournalRecord]) -> bytes:
-        values = self._codec.values
+    def _commit(
+        self, spelt: list[list[Any]], *, durable: bool
+    ) -> Awaitable[None] | None:
+        block = self._block(spelt, durable=durable)
+        try:
+            if self._failed_at is not None:
+                raise OSError("it failed before")
+            if self._file is None:
+                self._begin(block)
+            else:
+                self._file.append(block)
+                self.bytes_written += len(block)
+                if self._file.size >= SEGMENT:
+                    self.needs_checkpoint = True
+        except OSError as error:
+            self._fail(error, len(spelt), durable=durable)
+            return None
+        sync = self._options.sync
+        if sync == "always" or (durable and sync == "durable"):
+            return self._sync()
+        syncing = self._syncing
+        return None if syncing is None or syncing.done() else syncing
+
+    def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
         turn = [
             time.monotonic_ns(),
             time.time_ns(),  # noqa: TID251 -- for people; nothing goes by it
-            [spell(record, values) for record in records],
+            spelt,
         ]
-        return frame_block(self._codec.pack(turn))
-
-    def _write(self, block: bytes, records: list[JournalRecord]) -> None:
-        if self._failed_at is not None:
-            raise OSError("it failed before")
-        if self._file is None:
-            self._begin(block)
-            return
-        self._file.append(block)
-        self.bytes_written += len(block)
-        if self._file.size >= SEGMENT and not self.needs_checkpoint:
-            self.needs_checkpoint = True
+        if durable and share(spelt):
+            turn.append(SHARED)
+        return frame_block(pack(turn))
 
     def _begin(self, block: bytes) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
@@ -297,7 +315,9 @@ class JournalWriter:
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
         header = replace(self._header, segment=self._header.segment + 1)
-        new = SegmentWriter.create(self._lock.folder, header, self._block(records))
+        values = self._codec.values
+        block = self._block([spell(each, values) for each in records], durable=False)
+        new = SegmentWriter.create(self._lock.folder, header, block)
         self._header, self._file = header, new
         self.bytes_written += new.size
         if old is not None:
@@ -318,9 +338,7 @@ class JournalWriter:
             files.pop(0).path.unlink(missing_ok=True)
             sizes.pop(0)
 
-    def _fail(
-        self, error: OSError, records: list[JournalRecord], *, durable: bool
-    ) -> None:
+    def _fail(self, error: OSError, records: int, *, durable: bool) -> None:
         """Go on without a journal, if nothing depends on it."""
         node = self._header.node
         said = error.strerror or str(error)
@@ -339,7 +357,7 @@ class JournalWriter:
             self._failed_at = now
         elif now - self._failed_at >= _AGAIN_S:
             self.needs_checkpoint = True
-        self._lost += len(records)
+        self._lost += records
 
     def _pending(self) -> Awaitable[None] | None:
         """Return what later effects wait for: those before them leave first."""
