@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import Any, final
 
 from worldline._version import __version__
@@ -103,8 +104,6 @@ class JournalWriter:
     ----------
     records
         What belongs to the present turn; `commit` writes and empties it.
-    bytes_written
-        So far, in this life.
     needs_checkpoint
         Whether `checkpoint` should be called: the segment is full, or writing failed and
         may be tried again.
@@ -125,9 +124,15 @@ class JournalWriter:
         self._is_queued = False
         self._failed_at: float | None = None
         self._lost = 0
+        self._syncs_always = options.sync == "always"
+        self._closed_bytes = 0
         self.records: list[JournalRecord] = []
-        self.bytes_written = 0
         self.needs_checkpoint = False
+
+    @property
+    def bytes_written(self) -> int:
+        """The bytes that were written so far, in this life."""
+        return self._closed_bytes + (0 if self._file is None else self._file.size)
 
     @property
     def records_events(self) -> bool:
@@ -222,9 +227,20 @@ class JournalWriter:
 
         Most turns of most nodes are such: there is less to be done.
         """
+        file, spelt = self._file, [[RECEIVED, packets]]
         if not self._options.events:
             return self._pending()
-        return self._commit([[RECEIVED, packets]], durable=False)
+        if file is None or self._failed_at is not None or self._syncs_always:
+            return self._commit(spelt, durable=False)
+        try:
+            file.append(frame_block(pack([monotonic_ns(), time_ns(), spelt])))
+        except OSError as error:
+            self._fail(error, 1, durable=False)
+            return None
+        if file.size >= SEGMENT:
+            self.needs_checkpoint = True
+        syncing = self._syncing
+        return None if syncing is None or syncing.done() else syncing
 
     @property
     def is_overfull(self) -> bool:
@@ -268,6 +284,7 @@ class JournalWriter:
                     if self._options.sync != "never":
                         os.fdatasync(file.fd)
             file.close()
+            self._closed_bytes += file.size
             self._file = None
         self._lock.close()
 
@@ -284,7 +301,6 @@ class JournalWriter:
                 self._begin(block)
             else:
                 self._file.append(block)
-                self.bytes_written += len(block)
                 if self._file.size >= SEGMENT:
                     self.needs_checkpoint = True
         except OSError as error:
@@ -297,11 +313,7 @@ class JournalWriter:
         return None if syncing is None or syncing.done() else syncing
 
     def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
-        turn = [
-            time.monotonic_ns(),
-            time.time_ns(),  # noqa: TID251 -- for people; nothing goes by it
-            spelt,
-        ]
+        turn = [monotonic_ns(), time_ns(), spelt]
         if durable and share(spelt):
             turn.append(SHARED)
         return frame_block(pack(turn))
@@ -310,7 +322,6 @@ class JournalWriter:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         folder = self._lock.folder
         self._file = SegmentWriter.create(folder, self._header, block)
-        self.bytes_written += self._file.size
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
@@ -319,8 +330,8 @@ class JournalWriter:
         block = self._block([spell(each, values) for each in records], durable=False)
         new = SegmentWriter.create(self._lock.folder, header, block)
         self._header, self._file = header, new
-        self.bytes_written += new.size
         if old is not None:
+            self._closed_bytes += old.size
             if self._options.sync != "never":
                 os.fdatasync(old.fd)
             old.close()

@@ -230,6 +230,9 @@ def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
         if each.path.stat().st_size <= _LARGEST_SEGMENT:
             return each.path.read_bytes(), True
     except OSError as error:
+        packed = each.packed
+        if packed.path.exists() and not each.is_packed:  # compressed meanwhile
+            return _contents(packed, partial=partial)
         raise InputError(
             f"cannot read {each.path}: {error.strerror or error}",
             remedy="check its permissions",

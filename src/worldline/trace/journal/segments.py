@@ -109,6 +109,12 @@ class SegmentFile(NamedTuple):
         """Whether it is compressed."""
         return self.path.name.endswith(PACKED)
 
+    @property
+    def packed(self) -> SegmentFile:
+        """What it is once it is compressed."""
+        name = self.path.name.removesuffix(PACKED).removesuffix(SUFFIX)
+        return self._replace(path=self.path.with_name(f"{name}{PACKED}"))
+
 
 def folder_of(recording: Path, node: str) -> Path:
     """Return the folder of a node's journal in a recording."""
