@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from worldline.loading.opening import open_system
 from worldline.model.events import Event
 from worldline.model.gauges import first_instruments, fold
-from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
@@ -129,7 +128,7 @@ def replayed(system: System, steps: Recorded, wanted: list[Property]) -> float:
     standing = Standing(world)
     answers = [standing.of_property(prop) for prop in wanted]
     began = time.process_time()
-    for event, outcome, when in steps:
+    for number, (event, outcome, when) in enumerate(steps):
         happened = world.step(event, outcome.choices)
         if not wanted:
             continue
@@ -137,8 +136,8 @@ def replayed(system: System, steps: Recorded, wanted: list[Property]) -> float:
         standing.look_again(touched_by(world, event))
         if gauges:
             timed = happened.as_timed(event, when, None)
-            fold(gauges, instruments, timed, standing.view)
-        standing.look_again({INSTRUMENTS})
+            fold(gauges, instruments, timed, standing.view, number=number)
+        standing.look_again(set())  # gauges have changed, and the time
         if not standing.is_as_before():
             for answer in answers:
                 answer.value()

@@ -7,7 +7,7 @@ the ratio what WiDS Checker needed (X. Liu et al., NSDI 2007, table 3).
 
     python benchmarks/replays.py                    all systems, 20,000 events each
     python benchmarks/replays.py paxos raft         some
-    python benchmarks/replays.py --long 1000000     one long recording, and its window
+    python benchmarks/replays.py --long 1000000     a long recording of each, and its window
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ CASES = {
     "lockserver": Case("zoo:lockserver", {}, {}, 3.8),
     "chord": Case("zoo:chord", {}, {}, 4.2),
     "raft": Case("zoo:raft", {}, {}),
-    "log": Case(_LOG, {}, {"rate": 500.0}),
-    "log-udp": Case(_LOG, {"network": "datagrams"}, {"rate": 500.0}),
+    "log": Case(_LOG, {}, {"rate": 200.0}),
+    "log-udp": Case(_LOG, {"network": "datagrams"}, {"rate": 200.0}),
 }
 
 
@@ -65,12 +65,14 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--long", type=int, metavar="EVENTS")
-    parser.add_argument("--replay", nargs=3, metavar=("NAME", "FOLDER", "JUDGES"))
+    parser.add_argument("--step", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.replay:
-        _replay(*arguments.replay)
+    if arguments.step:
+        step, name, place, given = arguments.step
+        _STEPS[step](name, Path(place), given)
     elif arguments.long:
-        _long(arguments.long)
+        for name in arguments.systems or ("raft", "log"):
+            _long(name, arguments.long)
     else:
         for name in arguments.systems or CASES:
             _compare(name, arguments.events, arguments.rounds)
@@ -81,20 +83,22 @@ def _system(name: str) -> System:
     return open_system(case.target, case.parameters)
 
 
-def _written(name: str, folder: Path, events: int) -> Path:
+def _write(name: str, folder: Path, events: str) -> None:
     """Write a recording of about so many events."""
     options = CASES[name].options
-    return record(folder / name, _system(name), seconds=1e9, events=events, **options)
+    record(folder, _system(name), seconds=1e9, events=int(events), **options)
 
 
 def _compare(name: str, events: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="worldline-replays-") as place:
-        folder = _written(name, Path(place), events)
+        folder = Path(place) / "run"
+        _in_a_process("write", name, folder, str(events))
         times: dict[str, list[float]] = {"no": [], "yes": []}
         told = 0
         for _ in range(rounds):
             for judges, seconds in times.items():
-                told, used, _ = _in_a_process(name, folder, judges)
+                said = _in_a_process("replay", name, folder, judges).split()
+                told, used = int(said[0]), float(said[1])
                 seconds.append(used)
     unchecked, checked = min(times["no"]), min(times["yes"])
     published = CASES[name].published
@@ -106,62 +110,78 @@ def _compare(name: str, events: int, rounds: int) -> None:
     )
 
 
-def _in_a_process(name: str, folder: Path, judges: str) -> tuple[int, float, float]:
-    """Return the events of a replay, its processor seconds, and its memory in MiB."""
-    command = [sys.executable, __file__, "--replay", name, str(folder), judges]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    events, seconds, memory = done.stdout.split()
-    return int(events), float(seconds), float(memory)
+def _in_a_process(step: str, name: str, folder: Path, given: str) -> str:
+    """Take a step in a process of its own, whose memory is its own; return what it says."""
+    command = [sys.executable, __file__, "--step", step, name, str(folder), given]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def _replay(name: str, folder: str, judges: str) -> None:
+def _replay(name: str, folder: Path, judges: str) -> None:
     system = _system(name)
     begin = time.process_time()
-    found = replay_recording(Path(folder), system, judges=judges == "yes", traces=False)
+    found = replay_recording(folder, system, judges=judges == "yes", traces=False)
     seconds = time.process_time() - begin
     assert found.divergence is None, str(found.divergence)
-    print(found.events, seconds, _memory())
+    print(found.events, seconds)
 
 
 def _memory() -> float:
+    """Return the most memory that this process had, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _long(events: int) -> None:
+def _long(name: str, events: int) -> None:
     """Replay a long recording that violates something at its end, and open its window."""
     with tempfile.TemporaryDirectory(prefix="worldline-replays-") as place:
+        folder, asked = Path(place) / "run", Path(place) / "late.py"
         begin = time.perf_counter()
-        folder = _written("raft", Path(place), events)
+        _in_a_process("write", name, folder, str(events))
         size = sum(p.stat().st_size for p in folder.rglob("*.wlj"))
         seconds = time.perf_counter() - begin
-        print(f"written in {seconds:.0f} s, {size / 1e6:.0f} MB", flush=True)
-        asked, out = Path(place) / "late.py", Path(place) / "window.wl"
-        limit = events // 2
-        predicates = (
+        print(f"{name}: written in {seconds:.0f} s, {size / 1e6:.0f} MB", flush=True)
+        asked.write_text(
             "import worldline as wl\n\n@wl.gauge(initial=0, resume=lambda view: 0)\n"
             "def events(value, step, view):\n    return value + 1\n\n@wl.safety\n"
-            f"def few(view):\n    return view.gauge('events') < {limit}\n"
+            f"def few(view):\n    return view.gauge('events') < {events * 19 // 20}\n"
         )
-        asked.write_text(predicates)
-        system = _system("raft")
-        begin = time.perf_counter()
-        found = replay_recording(folder, system, predicates=asked, out=out)
-        seconds = time.perf_counter() - begin
-        print(
-            f"{found.events:,} events merged, replayed and checked, and the window "
-            f"written, in {seconds:.1f} s (the run {found.seconds:.1f} s), "
-            f"{_memory():.0f} MiB: {found.window}, {found.no_trace}",
-            flush=True,
-        )
-        if found.trace is None:
-            return
-        begin = time.perf_counter()
+        print(_in_a_process("judge", name, folder, str(asked)), end="", flush=True)
+        window = asked.with_suffix(".wl")
+        if window.exists():
+            print(_in_a_process("open", name, window, str(asked)), end="", flush=True)
 
-        def load(path: object, header: Header) -> System:
-            return system_of(header, system, how=lambda target: "")
 
-        open_session(out, load=load, predicates=asked)
-        print(f"its window opened in {time.perf_counter() - begin:.1f} s")
+def _judge(name: str, folder: Path, asked: str) -> None:
+    """Replay with all predicates, and write the window of the violation."""
+    begin = time.perf_counter()
+    found = replay_recording(
+        folder,
+        _system(name),
+        predicates=Path(asked),
+        out=Path(asked).with_suffix(".wl"),
+    )
+    seconds = time.perf_counter() - begin
+    print(
+        f"{found.events:,} events merged, replayed and checked, and the window written, in "
+        f"{seconds:.1f} s (the run {found.seconds:.1f} s), {_memory():.0f} MiB: "
+        f"{found.window} {found.no_trace}"
+    )
+
+
+def _open(name: str, window: Path, asked: str) -> None:
+    """Open the window of a violation, as `debug` does."""
+    system, begin = _system(name), time.perf_counter()
+
+    def load(path: object, header: Header) -> System:
+        return system_of(header, system, how=lambda target: "")
+
+    open_session(window, load=load, predicates=Path(asked))
+    print(
+        f"its window opened in {time.perf_counter() - begin:.1f} s, {_memory():.0f} MiB"
+    )
+
+
+_STEPS = {"write": _write, "replay": _replay, "judge": _judge, "open": _open}
+"""What is done in processes of their own."""
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ class Replica:
     ----------
     backups
         To whom a primary sends entries; a backup has none.
-    keep
-        Entries that are kept behind the last committed one, and at most so many before it.
+    keep, window
+        Entries that are kept up to the last committed one, and at most so many behind it.
     accepted, committed
         So many entries from the first on are here, and a majority has them.
     log
@@ -73,6 +73,7 @@ class Replica:
 
     backups: tuple[wl.NodeId, ...]
     keep: int
+    window: int
     accepted: int = 0
     committed: int = 0
     log: dict[int, bytes] = wl.field(default_factory=dict)
@@ -82,7 +83,7 @@ class Replica:
 
     def has_room(self, value: bytes) -> bool:
         """Say whether another entry may be put."""
-        return bool(self.backups) and self.accepted - self.committed < self.keep
+        return bool(self.backups) and self.accepted - self.committed < self.window
 
     @wl.call(when=has_room)
     def put(self, ctx: wl.Context, value: bytes) -> int:
@@ -100,7 +101,7 @@ class Replica:
     @wl.on(Append)
     def append(self, ctx: wl.Context, src: wl.NodeId, msg: Append) -> None:
         """Take an entry, and say what there is without a hole."""
-        if self.accepted < msg.index <= self.accepted + self.keep:
+        if self.accepted < msg.index <= self.accepted + self.window:
             self.log[msg.index] = msg.value
             while self.accepted + 1 in self.log:
                 self.accepted += 1
@@ -176,7 +177,12 @@ NETWORKS = ("streams", "datagrams")
 
 
 def system(
-    *, size: int = 3, keep: int = 64, network: str = "streams", durable: bool = False
+    *,
+    size: int = 3,
+    keep: int = 16,
+    window: int = 64,
+    network: str = "streams",
+    durable: bool = False,
 ) -> wl.System:
     """Return a primary and its backups.
 
@@ -184,8 +190,9 @@ def system(
     ----------
     size
         How many replicas there are.
-    keep
-        Entries that each keeps, and that may wait for a majority; then puts wait.
+    keep, window
+        Committed entries that each keeps; and entries that may wait for a majority, before
+        puts wait themselves.
     network
         ``streams`` or ``datagrams``.
     durable
@@ -196,12 +203,12 @@ def system(
     is_stream = network == "streams"
     primary, *backups = wl.ids(*[f"r{number}" for number in range(1, size + 1)])
     kind = DurableReplica if durable else Replica
-    nodes: dict[wl.NodeId, Any] = {primary: kind(tuple(backups), keep)}
-    nodes |= {backup: kind((), keep) for backup in backups}
+    nodes: dict[wl.NodeId, Any] = {primary: kind(tuple(backups), keep, window)}
+    nodes |= {backup: kind((), keep, window) for backup in backups}
     return wl.System(
         nodes=nodes,
         # A connection has room for all that may wait for a backup.
-        network=wl.streams(buffer=keep + BURST) if is_stream else wl.datagrams(),
+        network=wl.streams(buffer=window + BURST) if is_stream else wl.datagrams(),
         workload=[
             wl.whenever(kind.put, nodes=[primary], value=wl.one_of(*VALUES)),
         ],

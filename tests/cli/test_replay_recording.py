@@ -44,3 +44,43 @@ def test_a_window_and_its_file_can_be_chosen(capsys: pytest.CaptureFixture[str])
 def test_other_parameters_make_another_system(capsys: pytest.CaptureFixture[str]):
     assert main(["replay", "run", "-p", "size=4", "--no-trace"]) == 2
     assert "was recorded with other nodes" in capsys.readouterr().err
+
+
+def test_a_recording_is_debugged_and_asked_once_it_is_a_trace(
+    capsys: pytest.CaptureFixture[str],
+):
+    assert main(["debug", "run", "-c", "jump 3; state p1"]) == 0
+    said = capsys.readouterr()
+    assert "run was replayed into worldline-out/run-replayed.wl, steps 1 to" in said.err
+    assert "p1" in said.out
+    query = ["query", "run", "SELECT count(*) AS n FROM steps", "--json"]
+    assert main(query) == 0
+    said = capsys.readouterr()
+    assert "was replayed into" in said.err
+    assert json.loads(said.out)["rows"]
+
+
+def test_a_recording_of_which_there_is_no_trace_is_not_opened(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    from worldline.runs.recording import replay
+
+    monkeypatch.setattr(replay, "WHOLE", 10)
+    assert main(["debug", "run", "-c", "info"]) == 2
+    said = capsys.readouterr().err
+    assert "violates nothing" in said
+    assert "worldline replay run --window FIRST:LAST writes one" in said
+
+
+def test_a_replay_begins_at_a_time(capsys: pytest.CaptureFixture[str]):
+    record(Path("saved"), open_system("zoo:paxos", {}), seconds=20, every=0.02)
+    # What was voted for before is in no checkpoint.
+    assert main(["replay", "saved", "--from", "0.1", "--json"]) == 3
+    said = json.loads(capsys.readouterr().out)
+    assert 0 < said["begins"] < 0.1
+    assert said["unknown"] == ["agreement"]
+    with pytest.raises(SystemExit):
+        main(["replay", "saved", "--from", "soon"])
+    assert "'soon' is no number of seconds" in capsys.readouterr().err
+    assert main(["replay", said["trace"], "--from", "1"]) == 2
+    assert "--from is for recordings" in capsys.readouterr().err

@@ -19,6 +19,7 @@ import pytest
 from tests.cli.command import Result, refusal, run
 
 from worldline.deploy.ports import free_ports
+from worldline.trace.format import read
 
 ECHO = '''\
 """Somebody who counts, a mirror of it, and a mistake on request."""
@@ -58,6 +59,26 @@ def system(worst: int = 10**9, network: str = "datagrams", adds: int = 3):
         name="echo",
     )
 '''
+
+STUCK = """\
+import worldline as wl
+
+A, = wl.ids("a")
+
+@wl.node
+class Stuck:
+    @wl.start
+    def start(self, ctx):
+        ctx.set_timer(Stuck.work, after=0.01)
+
+    @wl.timer
+    def work(self, ctx):
+        while True:
+            pass
+
+def system():
+    return wl.System({A: Stuck()}, name="stuck")
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -144,17 +165,42 @@ def test_weather_kills_processes_and_a_script_that_goes_on_does():
         until_it_records("rec", 2)
         first = children_of(process.pid)
         until_it_records("rec", 3)
+        time.sleep(0.3)  # for calls that it should not make
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 0, err
     assert len(first) == 2
     assert re.search(r"^  a +127\S+ +2 ", out, re.M), out
     replayed = run("replay", "rec", "echo.py", "--json")
-    nodes = json.loads(replayed.out)["nodes"]
+    shown = json.loads(replayed.out)
+    nodes = shown["nodes"]
     assert [(node["node"], node["incarnations"]) for node in nodes] == [
         ("a", 2),
         ("b", 1),
     ]
+    calls = [step for step in read(shown["trace"]).steps if step.kind == "call"]
+    assert len(calls) == 2  # of both lives together
+
+
+@pytest.mark.slow
+def test_a_cut_reaches_the_processes_that_send():
+    given = ("--rate", "20", "--seconds", "0.8", "--weather", "at 0s cut a")
+    result = run("run", "echo.py", *given, "--json")
+    assert counts(result)["a"]["sent"] == counts(result)["a"]["lost"] == 3
+    assert counts(result)["b"]["received"] == 0
+
+
+@pytest.mark.slow
+def test_the_second_signal_does_not_wait():
+    Path("stuck.py").write_text(STUCK)
+    with running("stuck.py", "--together", "--record", "rec") as process:
+        until_it_records("rec", 1)
+        time.sleep(0.1)  # until it is stuck
+        for _ in range(2):
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)  # two at once would be one
+        _, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (3, "worldline: interrupted\n")
 
 
 @pytest.mark.slow
@@ -268,12 +314,11 @@ def test_what_is_not_understood_is_refused(given: list[str], said: str):
     assert said in refusal(Result(result.status, "", result.err))
 
 
-def test_its_help_teaches_and_leaves_out_what_is_its_own():
+def test_its_help_teaches():
     told = run("run", "--help").out
     assert "The question: " in told
     assert "at 20s crash a b" in told
     assert "[nodes]" in told
-    assert "--watched" not in told
 
 
 def test_a_life_that_cannot_begin_ends_the_run_and_what_was_learned_is_told():

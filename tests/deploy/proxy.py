@@ -58,12 +58,15 @@ class LinkProxy:
         May be changed at any time.
     counts
         What has passed and what has not, by name.
+    tap
+        All bytes of connections that have passed to the target.
     """
 
     def __init__(self, listens: Address, target: Address, seed: int) -> None:
         self.address, self.target = listens, target
         self.faults = Faults()
         self.counts = {"passed": 0, "lost": 0, "doubled": 0, "connections": 0, "cut": 0}
+        self.tap = bytearray()
         self.rng = random.Random(seed)
         self._passes = asyncio.Event()
         self._passes.set()
@@ -191,6 +194,8 @@ class LinkProxy:
                     if self._is_cut(piece, sink):
                         self._finish(ends, abruptly=True)
                         return
+                    if sink is ends[1]:
+                        self.tap += piece
                     if not sink.is_closing():  # else nobody is there any more
                         sink.write(piece)
                         await sink.drain()

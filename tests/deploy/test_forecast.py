@@ -86,6 +86,24 @@ def test_everything_comes_at_its_time():
     ]
 
 
+def test_what_befalls_links_at_once_is_there_before_any_node_begins():
+    nodes = Nodes()
+
+    async def go() -> None:
+        forecast = forecast_of(
+            "at 0s crash a, every 2s at 0s loss 1, at 0s cut b", nodes
+        )
+        forecast.begin()
+        assert nodes.conditions == LinkConditions(loss=1.0, side=frozenset([B]))
+        assert nodes.is_up(A)
+        nodes.conditions = LinkConditions()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(forecast.run(), 3)
+
+    run_at_once(go())
+    assert nodes.noted[-2:] == [(0, "crash", A), (2, "links", (1.0, 1.0, None))]
+
+
 def test_a_reset_is_a_crash_and_a_restart_and_holds_up_nothing():
     nodes, _ = befallen("at 1s reset c, at 1.5s crash b")
     assert nodes.noted == [(1, "crash", C), (1.5, "crash", B), (2, "up", C)]

@@ -453,3 +453,24 @@ def test_a_host_that_was_stopped_does_not_start_again():
             await host.start()
 
     asyncio.run(main())
+
+
+def test_a_delivery_that_changes_nothing_is_none_where_such_are_no_events(tmp_path):
+    made = wl.System(
+        {A: Counter(B), B: Counter(A)},
+        network=wl.datagrams(),
+        ignore_noops=True,
+        name="quiet",
+    )
+
+    async def step(host: wl.Host) -> None:
+        for amount in (5, 0, 3):  # to hear 5 again changes nothing
+            await host.call(A, Counter.add, amount)
+        await host.until(B, lambda b: b.seen == 8)
+
+    run(step, made, record=tmp_path / "run")
+    report = replayed(tmp_path / "run", made)
+    assert report.network.as_declared
+    assert report.run_steps == 5  # three calls, and what was heard of two
+    again = wl.replay(report.file, made)
+    assert again.divergence is None

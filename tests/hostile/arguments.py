@@ -156,6 +156,7 @@ BOUNDS = {
     ),
     "fuzz": ("--max-seconds", "1", "--events", "3000", "--threads", "1"),
     "faults": ("--max-seconds", "1", "--max-executions", "30", "--eot", "3"),
+    "run": ("--seconds", "0.1", "--together"),
 }
 """They come last, and win."""
 

@@ -15,6 +15,7 @@ from tests.worlds.driving import Driven
 
 import worldline as wl
 from worldline.model.properties import PropertyKind
+from worldline.model.usercode.running import Series
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.standing import Standing, touched_by
 
@@ -331,19 +332,31 @@ def own_secretly(view: wl.View, node: wl.NodeId) -> bool:
         return True
 
 
+def own_later_secretly(view: wl.View, node: wl.NodeId) -> bool:
+    """Does so from its second count on."""
+    try:
+        return bool(view[node].count < 2 or view[view.nodes[0]].seen < 2)
+    except BaseException:
+        return True
+
+
+def own_type(view: wl.View, node: wl.NodeId) -> bool:
+    return type(view[node].count) is int
+
+
 def own_assert(view: wl.View, node: wl.NodeId) -> Any:
     assert view[node].count != 1, "one"
 
 
 OWN = [
     *(own, own_or_neighbour, own_pair, own_list, own_ghost, own_quotient),
-    *(own_secretly, own_assert),
+    *(own_secretly, own_later_secretly, own_type, own_assert),
 ]
 
 
 def changed(node: Any, rng: random.Random) -> None:
     """Let a handler leave something else in a node, or the same anew."""
-    which = rng.randrange(5)
+    which = rng.randrange(7)
     if which == 0:
         node.count = rng.randrange(4)
     elif which == 1:
@@ -353,8 +366,12 @@ def changed(node: Any, rng: random.Random) -> None:
         node.words.append("w")
     elif which == 3:
         node.seen += 1
+    elif which == 4:  # which handlers may change in place from now on
+        node.pair = [0, rng.randrange(3)]
+    elif which == 5:  # an equal one
+        node.count = bool(node.count) if node.count in (0, 1) else node.count
     else:
-        node.count = type(node.count)(str(node.count))
+        node.count = int(str(int(node.count)))
 
 
 def said(answer: Callable[[], Any]) -> Any:
@@ -382,6 +399,82 @@ def test_elements_that_read_their_own_node_stand_as_they_are_asked_anew(
             changed(world.nodes[index], rng)
         layout = world.system.layout
         standing.look_again({layout.local(index) for index in touched})
+
+
+@given(st.randoms(use_true_random=False))
+def test_after_an_event_at_one_node_they_stand_as_they_are_asked_anew(
+    rng: random.Random,
+):
+    names, series = wl.ids("a", "b", "c"), Series()
+    world = DirectWorld(wl.System({name: Gauged() for name in names}))
+    standing = Standing(world, series)
+    asked = rng.sample(OWN, 3)
+    questions = [functools.partial(wl.View.for_each_node, predicate=o) for o in asked]
+    answers = [standing.of(question) for question in questions]
+    with series:
+        before = [said(answer.value) for answer in answers]
+        for _ in range(12):
+            index = rng.randrange(3)
+            changed(world.nodes[index], rng)
+            if standing.watches.is_used:
+                stands = standing.stands({world.system.layout.local(index)})
+            else:
+                stands = standing.stands_at(index)
+            anew = [said(functools.partial(one, world.view)) for one in questions]
+            assert not stands or anew == before
+            before = [said(answer.value) for answer in answers]
+            assert before == anew
+
+
+told: list[tuple[str, wl.NodeId]] = []
+
+
+def count_told(view: wl.View, node: wl.NodeId) -> bool:
+    told.append(("count", node))
+    return bool(view[node].count >= 0)
+
+
+def ghost_told(view: wl.View, node: wl.NodeId) -> bool:
+    told.append(("ghost", node))
+    return bool(view[node].seen >= 0)
+
+
+def test_all_that_look_at_a_node_are_asked_whatever_of_it_has_changed():
+    names, series = wl.ids("a", "b"), Series()
+    world = DirectWorld(wl.System({name: Gauged() for name in names}))
+    standing = Standing(world, series)
+    counts = standing.of(lambda view: view.for_each_node(count_told))
+    ghosts = standing.of(lambda view: view.for_each_node(ghost_told))
+    with series:
+        for _ in range(2):  # the second time they are known to be as they were
+            assert counts.value()
+            assert ghosts.value()
+            told.clear()
+            world.nodes[1].seen += 1
+            assert standing.stands_at(1)
+            assert told == [("count", names[1]), ("ghost", names[1])]
+        told.clear()
+        world.nodes[0].words.append("which nobody reads")
+        assert standing.stands_at(0)
+        assert not told
+
+
+def test_who_begins_in_secret_to_read_another_node_is_told_of_it_as_well():
+    names, series = wl.ids("a", "b"), Series()
+    world = DirectWorld(wl.System({name: Gauged() for name in names}))
+    standing = Standing(world, series)
+    answer = standing.of(lambda view: view.for_each_node(own_later_secretly))
+    with series:
+        assert answer.value()
+        world.nodes[0].seen = 5
+        for count in (0, 1, 2):  # it is known to say the same, and then reads more
+            assert not standing.watches.is_used
+            world.nodes[1].count = 1 - count if count < 2 else count
+            standing.stands_at(1)
+        assert not answer.value()
+        world.nodes[0].seen = 1
+        assert not standing.stands({world.system.layout.local(0)})
+        assert answer.value()
 
 
 def test_who_is_asked_no_more_is_told_nothing():

@@ -137,7 +137,7 @@ def test_contents_travel_with_replicas_and_are_retrieved_at_any_node(network: st
 
     @wl.sometimes
     def all_is_retrieved(view: wl.View) -> bool:
-        return view[made.ids[3]].retrieved == dict.fromkeys(names, 100)
+        return bool(view[made.ids[3]].retrieved == dict.fromkeys(names, 100))
 
     @wl.safety
     def replicas_have_contents(view: wl.View) -> bool:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 from worldline import _command
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_partial, assignments, print_json
+from worldline.cli.recordings import as_trace
 from worldline.cli.terminal import print_lines, unguarded
 from worldline.model.errors import InternalError, WorldlineError
 
@@ -26,8 +27,10 @@ The question: what happened in a recorded run, and why?
 
 Open a trace for questions: go to any step, see the state of every node there, what
 differs between two steps or two traces, why something happened, at which steps a
-property is true. The run is replayed; its system is loaded as for 'worldline replay'. At a terminal, commands are read from a prompt, and "help" lists them; else
-one is read from each line of the input.
+property is true. The run is replayed; its system is loaded as for 'worldline replay'. At
+a terminal, commands are read from a prompt, and "help" lists them; else one is read from
+each line of the input. A recording of 'worldline run' becomes a trace first, which is
+said where: to open that again takes less time.
 """
 
 EPILOG = """\
@@ -35,6 +38,7 @@ examples:
   worldline debug run.wl lock.py
   worldline debug run.wl lock.py -c "jump 5; state n1; why"
   worldline debug violating.wl lock.py --beside live.wl -c "compare; diff 5"
+  worldline debug worldline-out/lock-run lock.py
   echo "print view[n1].parent" | worldline debug run.wl lock.py --json
 
 Expressions after print and track are Python's, over the state alone. With -c, or from a
@@ -49,7 +53,12 @@ _LONG = 2_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
-    parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        type=Path,
+        help="a trace file, or the folder of a recording, which is replayed into one",
+    )
     add_target(parser)
     parser.add_argument(
         "--beside",
@@ -79,9 +88,20 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.debug.opening import open_session
 
     given = assignments(arguments.parameters)
+
+    def traced(place: Path) -> Path:
+        return as_trace(
+            "debug",
+            place,
+            arguments.targets,
+            given,
+            partial=arguments.partial,
+            predicates=arguments.predicates,
+        )
+
     session = open_session(
-        arguments.trace,
-        arguments.beside,
+        traced(arguments.trace),
+        None if arguments.beside is None else traced(arguments.beside),
         load=functools.partial(load_of_trace, "debug", arguments.targets, given),
         partial=arguments.partial,
         predicates=arguments.predicates,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from worldline import _command
 from worldline.cli.options import add_json, add_partial, place, positive, print_json
+from worldline.cli.recordings import as_trace
 from worldline.cli.terminal import print_lines
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ The question: whatever can be asked of a recorded run in SQL.
 The run is loaded into tables (steps, sends, messages, changes, timers, nodes, run), with
 views for the usual questions (history, state_at(step), last_writer, unreceived,
 traffic). Without SQL, they are listed with their columns. Nothing is run, the system's
-source is not needed, and a statement can read nothing but these tables. Needs the
-extra: pip install 'worldline[query]'.
+source is not needed, and a statement can read nothing but these tables. But a recording
+of 'worldline run' is replayed into a trace first, with its system, which is said where.
+Needs the extra: pip install 'worldline[query]'.
 """
 
 EPILOG = """\
@@ -51,13 +53,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from worldline.querying.asking import MEMORY_MB
 
     parser.set_defaults(run=run)
-    parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        type=Path,
+        help="a trace file, or the folder of a recording, which is replayed into one",
+    )
     parser.add_argument("sql", metavar="SQL", nargs="?", help="what to ask; see below")
     parser.add_argument(
         "--export",
         metavar="DIR",
         type=place,
         help="write all tables and views into a folder, as Parquet",
+    )
+    parser.add_argument(
+        "--target",
+        metavar="TARGET",
+        action="append",
+        default=[],
+        help="what loads the system of a recording; not needed for zoo:NAME",
     )
     forms = parser.add_mutually_exclusive_group()
     add_json(forms)
@@ -88,12 +102,15 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.querying.exporting import export
 
     sql = sys.stdin.read() if arguments.sql == "-" else arguments.sql
+    trace = as_trace(
+        "replay", arguments.trace, arguments.target, {}, partial=arguments.partial
+    )
     database()  # what is imported while Ctrl-C is raised may be torn
     _command.begin()
     with (
         _ended_by_termination(),
         opened(
-            arguments.trace,
+            trace,
             partial=arguments.partial,
             threads=arguments.threads,
             max_memory=arguments.max_memory,

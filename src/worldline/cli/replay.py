@@ -8,6 +8,7 @@ from pathlib import Path
 
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_partial, assignments, print_json
+from worldline.cli.recordings import load_of_recording
 from worldline.cli.terminal import reclaim
 from worldline.model.errors import UsageError
 
@@ -151,12 +152,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _replay_folder(arguments: argparse.Namespace) -> int:
     """Replay a recording; return the exit code of what it showed."""
-    from worldline.runs.recording.folder import as_trace_header, header_of
     from worldline.runs.recording.replay import replay_recording
 
     folder, given = arguments.trace, assignments(arguments.parameters)
-    header = as_trace_header(header_of(folder))
-    system = load_of_trace("replay", arguments.targets, given, folder, header)
+    system = load_of_recording("replay", arguments.targets, given, folder)
     replayed = replay_recording(
         folder,
         system,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -78,22 +79,22 @@ not start, or a journal not be written.
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from worldline.deploy.running.options import RunOptions
-    from worldline.deploy.running.supervisor import WATCHED
 
     parser.set_defaults(run=run)
     parser.add_argument("target", metavar="TARGET", help="what to run; see below")
     add_options(parser, RunOptions)
     add_json(parser)
-    parser.add_argument(WATCHED, dest="watched", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a system on real sockets; return the exit code of what came of it."""
     from worldline.cli.progress import shown_run
+    from worldline.deploy.running.channel import WATCHED
     from worldline.deploy.running.run import run_system
 
-    if arguments.watched is not None:
-        return _run_watched(arguments)
+    watched = os.environ.pop(WATCHED, None)
+    if watched is not None:
+        return _run_watched(arguments, watched)
     system, options = _asked(arguments)
     with shown_run(system.name) as progress:
         report = run_system(system, arguments.target, options, say=_say, tell=progress)
@@ -122,13 +123,13 @@ def _say(line: str) -> None:
     print(f"worldline: {one_line(line)}", file=sys.stderr, flush=True)
 
 
-def _run_watched(arguments: argparse.Namespace) -> int:
+def _run_watched(arguments: argparse.Namespace, watched: str) -> int:
     """Run one node for the command that has started this one, and tell it everything."""
     from worldline.deploy.running.channel import ParentChannel
 
     channel = ParentChannel.take_over()
     try:
-        return _watched_by(channel, arguments)
+        return _watched_by(channel, arguments, watched)
     except WorldlineError as error:
         channel.send(refused=[error.what, error.remedy])
     except OSError as error:
@@ -136,10 +137,12 @@ def _run_watched(arguments: argparse.Namespace) -> int:
     return 2
 
 
-def _watched_by(channel: ParentChannel, arguments: argparse.Namespace) -> int:
+def _watched_by(
+    channel: ParentChannel, arguments: argparse.Namespace, watched: str
+) -> int:
     from worldline.deploy.running.run import run_watched
 
-    index, _, run_id = arguments.watched.partition(":")
+    index, _, run_id = watched.partition(":")
     system, options = _asked(arguments)
     node = system.ids[int(index)]
     report = run_watched(system, node, options, run_id, channel)

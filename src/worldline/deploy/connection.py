@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import struct
 from collections.abc import Sequence
 from typing import Any, Protocol, cast, final
 
-from worldline.deploy.seal import NONCE, TAG, Seal, StreamSeal, nonce
+from worldline.deploy.seal import TAG, Seal, StreamSeal, nonce
 from worldline.deploy.tls import peer_names
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import (
@@ -28,6 +29,8 @@ from worldline.trace.json_checks import Malformed
 LARGEST_HELLO = 1 << 18
 """Bytes of the first frames, from whoever may have sent them."""
 
+_KNOWN = struct.Struct(">QQQ")
+
 DIGEST = "digest"
 """The name of the control frame that says why a hello is refused: what the sender has."""
 
@@ -37,6 +40,9 @@ class Owner(Protocol):
 
     def opened(self, connection: Connection) -> None:
         """Take note that a connection is there."""
+
+    def welcomes(self, connection: Connection) -> bool:
+        """Say whether a connection that was accepted may be the one with its peer."""
 
     def greeted(self, connection: Connection) -> None:
         """Take note that both ends have said who they are."""
@@ -75,11 +81,18 @@ class Connection(asyncio.Protocol):
         The node at this end.
     peer
         The index of the node that it was made to; None if it was accepted.
+    number, known
+        If it was made: how many have been made to that node; and which the last one was
+        that was accepted from there, as `identity`.
 
     Attributes
     ----------
     peer, peer_incarnation
         The node at the other end, once that is known.
+    number
+        How many the end that made it has made to the other, in its incarnation.
+    peer_knows
+        What the peer gave as `known` when it made it.
     is_greeted
         Whether both ends have said who they are.
     is_paused
@@ -95,7 +108,9 @@ class Connection(asyncio.Protocol):
         seal: Seal | None,
         me: int,
         incarnation: int,
-        peer: int | None,
+        peer: int | None = None,
+        number: int = 0,
+        known: tuple[int, int] = (0, 0),
     ) -> None:
         self._owner, self._codec, self._seal = owner, codec, seal
         self._me, self._incarnation = me, incarnation
@@ -104,14 +119,21 @@ class Connection(asyncio.Protocol):
         self.is_ours = peer is not None
         self.heard_at = 0.0
         self._loop = asyncio.get_running_loop()
-        self._nonce = b"" if seal is None else nonce()
+        self.number, self.peer_knows = number, (0, 0)
+        # What is said of connections is sealed with the hello.
+        self._extra = _KNOWN.pack(number, *known) + (b"" if seal is None else nonce())
         self._sealing: StreamSeal | None = None
         self._opening: StreamSeal | None = None
         self._transport: asyncio.Transport | None = None
         self._rest = bytearray()
         self._need = 0
-        self._is_over = self._has_said_hello = False
+        self._is_over = False
         self._tail = 0 if seal is None else TAG
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """The peer's incarnation, and the number of the connection, if the peer made it."""
+        return self.peer_incarnation, self.number
 
     # ------------------------------------------------------------- as asyncio has it
 
@@ -196,7 +218,6 @@ class Connection(asyncio.Protocol):
         """Say who is at this end, to the peer that is known by now."""
         assert self.peer is not None
         assert self._transport is not None
-        self._has_said_hello = True
         packet = self._hello()
         if self._seal is not None:
             packet += self._seal.hello(self._me, self.peer, packet)
@@ -204,7 +225,7 @@ class Connection(asyncio.Protocol):
 
     def _hello(self) -> bytes:
         assert self.peer is not None
-        return self._codec.hello(self._me, self._incarnation, self.peer, self._nonce)
+        return self._codec.hello(self._me, self._incarnation, self.peer, self._extra)
 
     def _split(self, data: bytes) -> None:
         """Take the whole packets in some bytes, and keep what is left."""
@@ -273,9 +294,9 @@ class Connection(asyncio.Protocol):
             self._owner.refused(self, "another node is there", malformed=False)
             self.abort()
             return
-        if self._seal is not None and not (
-            len(hello.extra) == NONCE
-            and self._seal.opens_hello(hello.sender, self._me, packet, tag)
+        if len(hello.extra) != len(self._extra) or not (
+            self._seal is None
+            or self._seal.opens_hello(hello.sender, self._me, packet, tag)
         ):
             self._refuse_seal()
             return
@@ -284,12 +305,17 @@ class Connection(asyncio.Protocol):
             self.abort()
             return
         self.peer, self.peer_incarnation = hello.sender, hello.incarnation
-        if not self._has_said_hello:
+        if not self.is_ours:
+            self.number, *known = _KNOWN.unpack_from(hello.extra)
+            self.peer_knows = known[0], known[1]
+            if not self._owner.welcomes(self):
+                self._decline()
+                return
             self._say_hello()
         if self._seal is None:
             self._is_present()
             return
-        mine = self._incarnation, self._nonce
+        mine = self._incarnation, self._extra
         theirs = hello.incarnation, hello.extra
         self._sealing = self._seal.stream(
             self._me, self.peer, mine[0], theirs[0], mine[1], theirs[1]
@@ -310,6 +336,13 @@ class Connection(asyncio.Protocol):
     def _is_present(self) -> None:
         self.is_greeted = True
         self._owner.greeted(self)
+
+    def _decline(self) -> None:
+        """Say that this end has another connection, and knows no more than that."""
+        assert self._transport is not None
+        said = self._codec.bye(self._me, self._incarnation)
+        self._transport.write(said + bytes(self._tail))
+        self.close()
 
     def _refuse_seal(self) -> None:
         self._owner.refused(self, "wrong secret", malformed=False)

@@ -19,6 +19,8 @@ from worldline.model.system import System
 from worldline.worlds.chance import Chance
 from worldline.worlds.weather import WeatherEvent
 
+_OF_LINKS = frozenset({"loss", "delay", "cut", "heal"})
+
 
 class Struck(Protocol):
     """Nodes that weather befalls.
@@ -80,20 +82,22 @@ class Forecast:
             one.what == "restart" for _, _, one in self._due
         )
 
+    def begin(self) -> None:
+        """Let befall the links what is due at once, before any node begins."""
+        first = [due for due in self._due if not due[0] and due[2].what in _OF_LINKS]
+        for due in sorted(first):
+            self._due.remove(due)
+            self._happen(due, 0.0)
+        heapify(self._due)
+
     async def run(self) -> None:
         """Let everything befall the run at its time, counted from now."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
             while self._due:
-                time, number, one = self._due[0]
-                await asyncio.sleep(began + time - loop.time())
-                heappop(self._due)
-                if one.every is not None:
-                    again = self._next(time, one.every, loop.time() - began)
-                    heappush(self._due, (again, number, one))
-                is_so = self.befall(one)
-                self.befell[one] = is_so or self.befell.get(one, False)
+                await asyncio.sleep(began + self._due[0][0] - loop.time())
+                self._happen(heappop(self._due), loop.time() - began)
             await asyncio.gather(*self._returning)
         finally:
             for task in self._returning:
@@ -118,6 +122,14 @@ class Forecast:
         return True
 
     # ------------------------------------------------------------------------ inside
+
+    def _happen(self, due: tuple[float, int, WeatherEvent], now: float) -> None:
+        time, number, one = due
+        if one.every is not None:
+            again = self._next(time, one.every, now)
+            heappush(self._due, (again, number, one))
+        is_so = self.befall(one)
+        self.befell[one] = is_so or self.befell.get(one, False)
 
     @staticmethod
     def _next(time: float, every: float, now: float) -> float:

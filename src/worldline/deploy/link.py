@@ -9,6 +9,8 @@ from typing import final
 
 from worldline.deploy.connection import Connection
 
+_MOST_UNPROVED = 3
+
 
 @final
 class Link:
@@ -22,6 +24,14 @@ class Link:
         The one that is open; None if none is.
     attempt
         The one that is being made, and what makes it.
+    attempts
+        How many have been made so far.
+    coming
+        One that the peer is making, as long as it has not proved who it is.
+    unproved
+        How many came in vain since one was open.
+    taken
+        The last one of the peer's that was the one: its incarnation, and the number.
     queue
         Packets that wait for it.
     waiting
@@ -32,6 +42,8 @@ class Link:
 
     __slots__ = (
         "attempt",
+        "attempts",
+        "coming",
         "connection",
         "deadline",
         "held",
@@ -41,7 +53,9 @@ class Link:
         "queue",
         "received",
         "sent",
+        "taken",
         "under_way",
+        "unproved",
         "waiting",
     )
 
@@ -49,6 +63,9 @@ class Link:
         self.peer = peer
         self.connection: Connection | None = None
         self.attempt: Connection | None = None
+        self.attempts = 0
+        self.coming: Connection | None = None
+        self.taken, self.unproved = (0, 0), 0
         self.making: asyncio.Task[None] | None = None
         self.deadline: asyncio.TimerHandle | None = None
         self.queue: deque[bytes] = deque()
@@ -59,7 +76,44 @@ class Link:
     @property
     def is_being_made(self) -> bool:
         """Whether it will be open, or fail to be, before long."""
-        return self.deadline is not None
+        # Whoever replays hellos of the peer must not keep this node from making one.
+        is_coming = self.coming is not None and self.unproved < _MOST_UNPROVED
+        return self.deadline is not None or is_coming
+
+    @property
+    def waits(self) -> bool:
+        """Whether packets wait for it."""
+        return bool(self.queue or self.held)
+
+    def is_wanted(self, offered: Connection, me: int, incarnation: int) -> bool:
+        """Say whether one that the peer is making is to be the one.
+
+        If both nodes make one, that of the node declared first is. One that the peer
+        began before it knew of the one that is open is not; one that it began since shows
+        that the other is no more.
+
+        Parameters
+        ----------
+        me, incarnation
+            Of the node at this end.
+        """
+        latest = self.taken if self.coming is None else self.coming.identity
+        if offered.identity <= latest:
+            return False
+        current = self.connection
+        if current is None:
+            return self.attempt is None or me > self.peer
+        if offered.peer_incarnation != current.peer_incarnation:
+            return offered.peer_incarnation > current.peer_incarnation
+        known = incarnation, current.number
+        return not current.is_ours or offered.peer_knows == known
+
+    def drop_coming(self) -> None:
+        """Close what the peer, or somebody in its name, began to make."""
+        if self.coming is not None:
+            self.coming.abort()
+            self.coming = None
+            self.unproved += 1
 
     def hold(self, delay: Callable[[], float | None], now: float) -> list[float]:
         """Let what is queued wait for as long as the weather says, in its order.

@@ -18,14 +18,12 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.link import Link
 from worldline.deploy.listener import Listener
 from worldline.deploy.outlets import Outlets
+from worldline.deploy.strangers import Strangers
 from worldline.model.events import LOST, UNREACHABLE
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import SavedConnection
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import ControlFrame, MessageFrame
-
-_MOST_STRANGERS = 64
-"""Connections at most of which the other end has not said who it is."""
 
 _RETRY_S = 0.005
 _PING = ""
@@ -48,7 +46,7 @@ class Links:
         self._loop, self._codec, self._outlets = loop, codec, outlets
         self._me, self._incarnation, self._counts = index, incarnation, counts
         self._links = [Link(peer) for peer in range(len(codec.vocabulary.nodes))]
-        self._strangers: set[Connection] = set()
+        self._strangers = Strangers(loop, outlets.limits.connect, self._expelled)
         self._open: set[Connection] = set()
         self._listener: Listener | None = None
         self._sweep: asyncio.TimerHandle | None = None
@@ -152,30 +150,36 @@ class Links:
         elif not self._has_begun:
             connection.pause_reading()
 
+    def welcomes(self, connection: Connection) -> bool:
+        """Say whether a connection that the peer is making may be the one with it."""
+        peer = connection.peer
+        assert peer is not None
+        link = self._links[peer]
+        if self._is_over or not link.is_wanted(connection, self._me, self._incarnation):
+            return False
+        link.drop_coming()
+        link.coming = connection
+        return True
+
     def greeted(self, connection: Connection) -> None:
-        """Take the connection for the one with its peer, unless another is."""
+        """Take the connection for the one with its peer."""
         self._strangers.discard(connection)
         peer = connection.peer
         assert peer is not None
         link = self._links[peer]
-        if self._is_over:
+        if connection is link.coming:
+            link.coming, link.taken = None, connection.identity
+        elif connection is not link.attempt or self._is_over:
             connection.abort()
             return
-        if link.attempt is connection:
+        else:
             link.attempt = None
-            self._adopt(link, connection)
-        elif link.connection is not None:
-            if connection.peer_incarnation < link.connection.peer_incarnation:
-                connection.abort()  # of a life that is over
-                return
+            link.drop_coming()
+        link.unproved = 0
+        if link.connection is not None:
             link.connection.abort()
             self._lose(peer, LOST, "it connects anew")
-            self._adopt(self._links[peer], connection)
-        elif link.attempt is not None and self._me < peer:
-            connection.write([self._codec.bye(self._me, self._incarnation)])
-            connection.close()  # that of the node declared first stays
-        else:
-            self._adopt(link, connection)
+        self._adopt(link, connection)
 
     def took(
         self, connection: Connection, messages: Sequence[tuple[bytes, MessageFrame]]
@@ -232,7 +236,6 @@ class Links:
 
     def closed(self, connection: Connection, why: str) -> None:
         """Take note that a connection is no more."""
-        self._strangers.discard(connection)
         self._ended(connection, why)
 
     def ended(self, connection: Connection) -> None:
@@ -242,28 +245,23 @@ class Links:
 
     # ------------------------------------------------------------------------ inside
 
-    def _connection(self, peer: int | None) -> Connection:
+    def _connection(self, link: Link | None) -> Connection:
+        """Return a new connection: to a peer, or one that was accepted."""
         made = Connection(
             self,
             self._codec,
             self._outlets.seal,
             self._me,
             self._incarnation,
-            peer,
+            *(() if link is None else (link.peer, link.attempts, link.taken)),
         )
         self._open.add(made)
-        if peer is None:
-            if len(self._strangers) >= _MOST_STRANGERS:
-                self._strangers.pop().abort()
+        if link is None:
             self._strangers.add(made)
-            self._loop.call_later(self._outlets.limits.connect, self._expel, made)
         return made
 
-    def _expel(self, connection: Connection) -> None:
-        """Close a connection whose other end has not said who it is."""
-        if connection in self._strangers:
-            self._strangers.discard(connection)
-            connection.abort()
+    def _expelled(self, connection: Connection) -> None:
+        self._ended(connection, "it has not proved who it is")
 
     def _make(self, peer: int) -> None:
         link, limit = self._links[peer], self._outlets.limits.connect
@@ -273,7 +271,8 @@ class Links:
     async def _connect(self, peer: int) -> None:
         link, tls = self._links[peer], self._outlets.tls
         host, port = self._outlets.addresses[peer]
-        made = link.attempt = self._connection(peer)
+        link.attempts += 1
+        made = link.attempt = self._connection(link)
         try:
             await self._loop.create_connection(
                 lambda: made,
@@ -323,6 +322,10 @@ class Links:
             self._lose(peer, LOST, why)
         elif link.attempt is connection:
             self._lose(peer, UNREACHABLE, why)
+        elif link.coming is connection:
+            link.drop_coming()
+            if link.waits and link.connection is None and not link.is_being_made:
+                self._make(peer)
 
     def _lose(self, peer: int, kind: str, why: str) -> None:
         """Forget the connection with a peer, and what waits for it; let the node hear."""
@@ -336,7 +339,7 @@ class Links:
     def _flush(self, link: Link, *, by_force: bool = False) -> None:
         """Write what waits, unless weather or the other end holds it back."""
         connection = link.connection
-        if connection is None or not (link.queue or link.held):
+        if connection is None or not link.waits:
             return
         weather, now = self._outlets.weather, self._loop.time()
         if weather is not None and not by_force:

@@ -7,9 +7,10 @@ packet for one node is none for another, nor for its sender, nor for another sys
 A *datagram* is sealed by such a key alone. Its sender's incarnation stands in it, its
 receiver's is not known to who sends it.
 
-A *connection* has keys of its own, one for each direction. Each end sends its hello as
-soon as it is connected, with a fresh nonce as `extra`, under `Seal.hello`. With the
-hello of the other it has both nonces and both incarnations, and makes both `StreamSeal`:
+A *connection* has keys of its own, one for each direction. The end that connects says
+hello, with a fresh nonce in `extra`, under `Seal.hello`; the other answers in the same
+way. With the hello of the other each has both nonces and both incarnations, and makes
+both `StreamSeal`:
 ``stream(me, peer, ...)`` for what it sends, ``stream(peer, me, ...)`` for what it
 receives. What it sends first under its own is its hello *once more*, and then whatever
 it has to say; each tag covers the count of packets before. An end takes the other for

@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
+from weakref import WeakKeyDictionary
 
 from worldline.model.drawn import OneOf
 from worldline.model.errors import ModelError
@@ -130,12 +131,21 @@ def _namesake(kind: type, value: Any) -> bool:
 
 def _looked_up(text: str, function: Any) -> Any:
     """Return what a text says that is written without ``Any`` and the like."""
-    names = getattr(function, "__globals__", {})
-    try:
-        # The user's own code, as it would have been without the future import.
-        return eval(text, names, {})  # noqa: S307
-    except Exception:
-        return Any
+    known = _meanings.get(function)
+    if known is None:
+        known = _meanings[function] = {}
+    if text not in known:
+        names = getattr(function, "__globals__", {})
+        try:
+            # The user's own code, as it would have been without the future import.
+            known[text] = eval(text, names, {})  # noqa: S307
+        except Exception:
+            return Any
+    return known[text]
+
+
+_meanings: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+"""What the annotations of functions say, as handlers are asked for it in each event."""
 
 
 def _spell(annotation: Any) -> str:

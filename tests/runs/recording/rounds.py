@@ -40,7 +40,7 @@ class Counting:
 
     @wl.call
     def ask(self, ctx: wl.Context, words: str) -> None:
-        self.kept += ctx.choose([1, 2])
+        self.kept += ctx.choose(options)
 
     @wl.transport_error
     def broken(self, ctx: wl.Context, peer: wl.NodeId) -> None:
@@ -54,6 +54,9 @@ def plus_one(number: int) -> int:
 def nothing(number: int) -> None:
     pass
 
+
+options = [1, 2]
+"""Those of a call; others are those of another version of the program."""
 
 reply: Callable[[int], int] = plus_one
 """Another one is another version of the program."""

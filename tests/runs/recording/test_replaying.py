@@ -77,6 +77,49 @@ def test_a_handler_that_was_changed_is_told_at_the_first_event_that_differs(
     assert found.to_json()["divergence"]["node"] == differs.node
 
 
+def test_the_first_event_that_differs_is_told_and_what_comes_before_stands(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    @wl.safety
+    def few_twos(view: wl.View) -> bool:
+        return bool(view[rounds.B].kept < 2)
+
+    system = rounds.system(properties=[few_twos])
+    whole = replayed(folder, system)
+    monkeypatch.setattr(rounds, "reply", lambda number: number + (1 + number // 4))
+    found = replayed(folder, system)
+    differs = found.divergence
+    assert differs is not None
+    # Each of the ring's messages says one more; that with 5 is the first one otherwise.
+    assert (differs.recorded, differs.happened) == (
+        "Greet(number=5)",
+        "Greet(number=6)",
+    )
+    assert f"deliver at {differs.node} Greet(number=5) from" in differs.event
+    row = found.expect_violated("few_twos")
+    assert row.steps == whole.expect_violated("few_twos").steps
+    assert row.steps is not None
+    assert row.steps < differs.step
+    assert found.trace is not None
+    assert wl.replay(found.trace, system).exit_code == 1
+
+
+def test_a_handler_that_chooses_otherwise_is_told(monkeypatch: pytest.MonkeyPatch):
+    calls = [wl.whenever(rounds.Counting.ask, words="more")]
+    system = rounds.system(properties=[], workload=calls)
+    folder = record(Path("run"), system, seconds=10, rate=1.0)
+    assert replayed(folder, system).divergence is None
+
+    for options, happened in (([1], "[]"), ([3, 4], "")):
+        monkeypatch.setattr(rounds, "options", options)
+        differs = replayed(folder, system).divergence
+        assert differs is not None
+        if happened:
+            assert (differs.what, differs.happened) == ("the choices", happened)
+        else:
+            assert differs.what == "Counting.kept"
+
+
 def test_a_durable_field_that_is_another_now_is_told_where_it_was_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -53,6 +53,7 @@ def test_of_a_long_run_the_last_steps_before_its_violation_are_kept_with_gauges(
 ):
     monkeypatch.setattr(kept, "WHOLE", 60)
     monkeypatch.setattr(kept, "_STRETCH", 20)
+    monkeypatch.setattr(kept, "_LAST", 2)
     monkeypatch.setattr(replaying, "WHOLE", 60)
     Path("asked.py").write_text(GAUGED)
     system = rounds.system(properties=[])
@@ -69,3 +70,25 @@ def test_of_a_long_run_the_last_steps_before_its_violation_are_kept_with_gauges(
     quiet = replay_recording(folder, system)
     assert quiet.trace is None
     assert "ask for some with --window FIRST:LAST" in quiet.no_trace
+
+
+def test_of_a_run_whose_trace_would_be_large_fewer_steps_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(kept, "_STRETCH", 20)
+    monkeypatch.setattr(replaying, "_SAMPLE", 10)
+    monkeypatch.setattr(replaying, "LARGEST", 20_000)
+    Path("asked.py").write_text(GAUGED)
+    system = rounds.system(properties=[])
+    folder = record(Path("run"), system, seconds=60, rate=0.0)
+    found = replay_recording(folder, system, predicates=Path("asked.py"))
+    assert found.window is not None
+    first, last = found.window
+    assert last == found.expect_violated("seldom").steps
+    assert first > 1
+    assert found.trace is not None
+    assert wl.replay(found.trace, system, predicates="asked.py").reproduced
+    quiet = replay_recording(folder, system)
+    assert quiet.no_trace.startswith("the trace would be large; ask for some")
+    asked = replay_recording(folder, system, window=(1, 100))
+    assert asked.window == (1, 100)

@@ -37,6 +37,9 @@ ChannelLine: TypeAlias = dict[str, Any]
 GRACE_S = 10.0
 """For how long a process may take to end by itself."""
 
+WATCHED = "_WORLDLINE_WATCHED"
+"""The variable that tells a process which node it runs for another: ``INDEX:RUN``."""
+
 _ALONE = 3
 """The exit code of a process that nobody watches over any more."""
 

@@ -172,6 +172,7 @@ async def run_here(
     loop = asyncio.get_running_loop()
     async with hosting(plan, ending, say) as (host, nodes):
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, nodes)
+        forecast.begin()
         await host.start()
         began = loop.time()
         ends: list[Awaitable[Any]] = [nodes.over(lambda: forecast.may_restart)]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.running.channel import GRACE_S, spelt
+from worldline.deploy.running.channel import GRACE_S, WATCHED, spelt
 from worldline.deploy.running.report import counts_of, in_all
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -32,6 +32,8 @@ class NodeProcess:
     ----------
     words
         What follows ``worldline`` on the command line.
+    watched
+        Which node it is, and of which run; see `channel.WATCHED`.
     say
         Takes a line for whoever watches.
     failed
@@ -48,12 +50,14 @@ class NodeProcess:
         node: NodeId,
         scripts: int,
         words: Sequence[str],
+        watched: str,
         *,
         say: Callable[[str], None],
         failed: Callable[[Exception], None],
     ) -> None:
         self.node, self.positions = node, [0] * scripts
-        self._words, self._say, self._failed = words, say, failed
+        self._words, self._watched = words, watched
+        self._say, self._failed = say, failed
         self._process: asyncio.subprocess.Process | None = None
         self._watching: asyncio.Task[None] | None = None
         self._bound: asyncio.Future[None] | None = None
@@ -91,6 +95,7 @@ class NodeProcess:
             *self._words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env={**os.environ, WATCHED: self._watched},
             limit=_LONGEST_LINE,
             **_apart(),
         )

@@ -24,9 +24,6 @@ _START_S = 60.0
 
 _LOOK_S = 0.1
 
-WATCHED = "--watched"
-"""The flag of a process that runs one node for another: ``INDEX:RUN`` follows."""
-
 
 @final
 class Supervisor:
@@ -52,6 +49,7 @@ class Supervisor:
                 node,
                 len(plan.system.scripts[plan.system.index[node]]),
                 [*_words(plan, node, folder)],
+                f"{plan.system.index[node]}:{plan.run}",
                 say=say,
                 failed=ending.fail,
             )
@@ -70,6 +68,7 @@ class Supervisor:
         plan.write_cluster(self._folder)
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, self)
         began = loop.time()
+        forecast.begin()
         try:
             await until_over(self._ending, [self._start()], [])
             if self._ending.error is not None:
@@ -167,7 +166,7 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     """Yield what runs one node of a plan, after ``worldline``."""
     options, index = plan.options, plan.system.index[node]
     assert plan.target is not None
-    yield from ("run", plan.target, WATCHED, f"{index}:{plan.run}")
+    yield from ("run", plan.target)
     for name, text in (options.parameters or {}).items():
         yield from ("-p", f"{name}={text}")
     cluster = options.cluster or folder / CLUSTER

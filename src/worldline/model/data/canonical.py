@@ -15,6 +15,7 @@ from typing import Any, TypeVar, final
 
 from worldline.model.data.content import DICT, FROZENSET, MAP, SET, order_key
 from worldline.model.data.settling import (
+    AS_THEY_ARE,
     all_settled,
     as_it_is,
     register_settler,
@@ -41,7 +42,7 @@ def in_order(values: Iterable[T]) -> list[T]:
     items = list(values)
     if len(items) < 2:
         return items
-    if set(map(type, items)) <= ITSELF:
+    if ITSELF.issuperset(map(type, items)):
         return sort(items)
     return sorted(items, key=lambda value: order_key(freeze(value)))
 
@@ -340,7 +341,7 @@ def adopt(value: Any) -> Any:
 
 
 def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
-    if ITSELF.issuperset(map(type, set.__iter__(value))):
+    if AS_THEY_ARE.issuperset(map(type, set.__iter__(value))):
         return value
     before = list(set.__iter__(value))
     items = all_settled(before)
@@ -353,7 +354,7 @@ def _settle_set(value: CanonicalSet[Any]) -> CanonicalSet[Any]:
 def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     # Keys are settled when they are put in. This is done after each event, so most
     # collections, which hold nothing that could change, have to be passed in no time.
-    if value.is_plain or ITSELF.issuperset(map(type, dict.values(value))):
+    if value.is_plain or AS_THEY_ARE.issuperset(map(type, dict.values(value))):
         return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)

@@ -28,12 +28,13 @@ def settled(value: Any) -> Any:
     mutable dataclasses are changed in place. Nothing else about the value changes.
     """
     kind = type(value)
-    if kind in ITSELF:
+    if kind in AS_THEY_ARE:
         return value
     settle = _settlers.get(kind)
     if settle is None:
-        settle = _settle_record if dataclasses.is_dataclass(kind) else as_it_is
-        _settlers[kind] = settle
+        is_record = dataclasses.is_dataclass(kind) and kind not in ITSELF
+        settle = _settle_record if is_record else as_it_is
+        register_settler(kind, settle)
     try:
         return settle(value)
     except RecursionError:
@@ -44,7 +45,9 @@ def settled(value: Any) -> Any:
 def all_settled(values: Iterable[Any]) -> list[Any]:
     """Return values, each of them settled."""
     items = list(values)
-    return items if ITSELF.issuperset(map(type, items)) else list(map(settled, items))
+    if AS_THEY_ARE.issuperset(map(type, items)):
+        return items
+    return list(map(settled, items))
 
 
 def settle_fields(values: dict[str, Any]) -> None:
@@ -53,7 +56,7 @@ def settle_fields(values: dict[str, Any]) -> None:
     # loop of Python's takes half the time of a set that is asked for all at once.
     for name, value in values.items():
         kind = type(value)
-        if kind not in ITSELF and kind not in _AS_THEY_ARE:
+        if kind not in AS_THEY_ARE:
             fresh = settled(value)
             if fresh is not value:
                 values[name] = fresh
@@ -62,7 +65,7 @@ def settle_fields(values: dict[str, Any]) -> None:
 def register_settler(cls: type, settle: Settler) -> None:
     """Say what settles the instances of `cls`."""
     _settlers[cls] = settle
-    (_AS_THEY_ARE.add if settle is as_it_is else _AS_THEY_ARE.discard)(cls)
+    (AS_THEY_ARE.add if settle is as_it_is else AS_THEY_ARE.discard)(cls)
 
 
 def as_it_is(value: Any) -> Any:
@@ -77,7 +80,9 @@ def settle_live(value: Any) -> Any:
 
 
 def _settle_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    items = all_settled(value)
+    if AS_THEY_ARE.issuperset(map(type, value)):
+        return value
+    items = list(map(settled, value))
     return value if all(map(is_, items, value)) else tuple(items)
 
 
@@ -90,20 +95,28 @@ def _settle_list(value: list[Any]) -> list[Any]:
 
 def _settle_record(value: Any) -> Any:
     """Settle an instance of a dataclass; of one that is frozen, perhaps make another."""
-    before = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    fields = dict(before)
-    settle_fields(fields)
-    if all(map(is_, fields.values(), before.values())):
+    kind = type(value)
+    names = _names.get(kind)
+    if names is None:
+        names = _names[kind] = tuple(field.name for field in dataclasses.fields(kind))
+    before = [getattr(value, name) for name in names]
+    if AS_THEY_ARE.issuperset(map(type, before)):
+        return value
+    fields = list(map(settled, before))
+    if all(map(is_, fields, before)):
         return value
     fresh = value
-    if value.__dataclass_params__.frozen:
-        fresh = object.__new__(type(value))
-    for name, item in fields.items():
+    if kind.__dataclass_params__.frozen:
+        fresh = object.__new__(kind)
+    for name, item in zip(names, fields, strict=True):
         object.__setattr__(fresh, name, item)
     return fresh
 
 
-_AS_THEY_ARE: set[type] = {bool, float}
-"""Classes of which no instance has to be settled, beside those of `ITSELF`."""
+_names: dict[type, tuple[str, ...]] = {}
+"""The fields of the dataclasses that were met so far."""
+
+AS_THEY_ARE: set[type] = {bool, float, *ITSELF}
+"""Classes of which no instance has to be settled, as far as they have been met."""
 
 _settlers: dict[type, Settler] = {tuple: _settle_tuple, list: _settle_list}

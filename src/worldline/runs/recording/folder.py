@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -57,10 +57,7 @@ def header_of(folder: Path) -> JournalHeader:
     """
     first: JournalHeader | None = None
     for name, journal in journals_in(folder).items():
-        for life in journal.incarnations:
-            header = life.header
-            if header is None:  # torn, before anything else was written
-                continue
+        for header in _headers([journal]):
             if header.node != name:
                 raise InputError(
                     f"the journal in {folder} of {one_line(name)} is that of "
@@ -77,6 +74,14 @@ def header_of(folder: Path) -> JournalHeader:
     if first is None:
         raise InputError(f"no journal in {folder} has a header", remedy=_RECORDED)
     return first
+
+
+def _headers(journals: Iterable[NodeJournal]) -> Iterator[JournalHeader]:
+    """Yield the header of each life, but for one that was torn."""
+    for journal in journals:
+        for life in journal.incarnations:
+            if life.header is not None:
+                yield life.header
 
 
 def as_trace_header(header: JournalHeader) -> Header:
@@ -135,17 +140,18 @@ class JournalFolder:
     """
 
     def __init__(self, folder: Path, system: System, *, partial: bool = False) -> None:
-        header = header_of(folder)
+        header_of(folder)
         self._codec = codec = Codec(system)
-        difference = codec.digest.difference(header.digest)
-        if difference is not None:
-            raise InputError(
-                f"{folder} was recorded with other nodes or messages: "
-                f"{one_line(difference)}",
-                remedy="replay it with the system and parameters that it was recorded "
-                "with",
-            )
         self._found = journals_in(folder)
+        for header in _headers(self._found.values()):
+            difference = codec.digest.difference(header.digest)
+            if difference is not None:
+                raise InputError(
+                    f"{folder} was recorded with other nodes or messages at "
+                    f"{one_line(header.node)}: {one_line(difference)}",
+                    remedy="replay it with the system and parameters that it was "
+                    "recorded with",
+                )
         self._names = [node.name for node in system.ids]
         self._partial = partial
         for name in self._found.keys() - set(self._names):

@@ -160,7 +160,7 @@ class Lane:
                 time = (at - self._began) * _NS
                 if type(records[0]) is GapRecord and before is not None and not skipped:
                     # It was noted when writing went on, and begins where it failed.
-                    yield self._gap(before, records[0].reason)
+                    yield self._beside(before, GAP, None)
                     skipped = 1
                 yield from self._block(time, records, skipped)
             self.torn += life.torn
@@ -198,6 +198,7 @@ class Lane:
                 said.append((number, record))
                 number += 1
             if place < skipped:  # it is numbered all the same
+                self.gaps += [r.reason for _, r in said if type(r) is GapRecord]
                 said.clear()
         for event, what in said:
             yield from self._said(time, what, notes.get(event, NO_NOTES), event)

@@ -1,7 +1,8 @@
 """The last steps of a run while it is made again, and the states in which they begin.
 
 A run of up to 100,000 steps is kept as a whole, and of a longer one the last 20,000: each
-stretch of 10,000 begins with a state, so that the oldest can be forgotten.
+stretch of 2,000 begins with a state, so that the oldest can be forgotten, and a trace may
+begin with any.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from worldline.worlds.checkpoint import ignored_fields
 WHOLE = 100_000
 """Steps of a run that is kept as a whole."""
 
-_STRETCH = 10_000
-_LAST = 2
+_STRETCH = 2_000
+_LAST = 10
 """Stretches that are kept whole before the last one."""
 
 
@@ -168,3 +169,13 @@ class KeptRun:
     def steps(self) -> list[RunStep]:
         """Return them."""
         return [step for stretch in self._stretches for step in stretch.steps]
+
+    def latest(self, least: int) -> KeptRun:
+        """Return what begins with the latest state after which so many steps are kept."""
+        latest, count = KeptRun(), 0
+        for stretch in reversed(self._stretches):
+            if count >= least:
+                break
+            latest._stretches.appendleft(stretch)
+            count += len(stretch.steps)
+        return latest

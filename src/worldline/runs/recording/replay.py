@@ -30,7 +30,16 @@ from worldline.runs.recording.run import RecordedRun
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.tracing import trace_of
 from worldline.runs.report import PropertyReport
+from worldline.trace.format import line_of
 from worldline.trace.records import Trace
+
+LARGEST = 24 << 20
+"""Bytes of the text of a trace that is written unasked: it opens in seconds."""
+
+_SAMPLE = 500
+"""Steps of which it is known how large they are before more are made."""
+
+_ASK = "ask for some with --window FIRST:LAST"
 
 
 def replay_recording(
@@ -191,16 +200,18 @@ class Replaying:
         """Write the trace of what was kept."""
         is_long = report.run_steps > WHOLE
         if is_long and run.violation is None and self._window is None:
-            why = (
-                f"the run has {report.run_steps:,} steps and violates nothing; ask for "
-                "some with --window FIRST:LAST"
-            )
+            why = f"the run has {report.run_steps:,} steps and violates nothing; {_ASK}"
             return replace(report, no_trace=why)
         steps = kept.steps()
         if not steps:
             return replace(report, no_trace="no step was kept")
         file = self._out or file_of(self._folder.name, "replayed")
         try:
+            if self._window is None:
+                kept = self._fitting(run, kept, report)
+                if len(kept.steps()) < len(steps) and run.violation is None:
+                    return replace(report, no_trace=f"the trace would be large; {_ASK}")
+                steps = kept.steps()
             trace = self._trace(run, kept, report)
         except WorldlineError as error:
             if isinstance(error, Nondeterminism):
@@ -211,6 +222,18 @@ class Replaying:
         debug = command("debug", file, self._target)
         window = max(1, steps[0].number), steps[-1].number
         return replace(report, file=file, debug=debug, window=window)
+
+    def _fitting(
+        self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
+    ) -> KeptRun:
+        """Return as many of the last steps as a trace of a size that can be read has."""
+        sample = kept.latest(_SAMPLE)
+        count, all_ = len(sample.steps()), len(kept.steps())
+        if count == all_:
+            return kept
+        steps = self._trace(run, sample, report).steps
+        size = sum(len(line_of(step)) for step in steps) / count
+        return kept if size * all_ <= LARGEST else kept.latest(int(LARGEST / size))
 
     def _trace(
         self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording

@@ -6,6 +6,7 @@ only of a node without a journal it comes from the receiver.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
@@ -25,11 +26,18 @@ from worldline.runs.recording.comparing import (
     holder_of,
     shown,
 )
-from worldline.runs.recording.happenings import CHECKPOINT, GAP, Happening, Notes
+from worldline.runs.recording.happenings import (
+    CHECKPOINT,
+    GAP,
+    NO_NOTES,
+    Happening,
+    Notes,
+)
 from worldline.runs.recording.letters import Letter
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.survey import SendName
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.worlds.dry_run import DryRuns, is_noop
 
 
 @final
@@ -59,6 +67,7 @@ class Rerunning:
         self._dying: set[int] = set()
         self._since = [0] * len(self._system.ids)
         self._timers: dict[tuple[str, str], PendingTimer] = {}
+        self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
 
     def take(self, one: Happening) -> None:
         """Let the next thing happen.
@@ -126,22 +135,39 @@ class Rerunning:
             allowed.give_up(f"nothing says that {envelope.src} sent what arrives")
             event = concerning(Kind.DELIVER, me, envelope)
         else:
-            envelope = self._sent(letter, name, index, frame)
-            event = concerning(Kind.DELIVER, me, envelope)
+            self._compare(letter, index, frame)
+            event = concerning(Kind.DELIVER, me, letter.envelope)
+            if notes in _SILENT and self._is_noop(index, event):
+                # Which is no event, and leaves the message where it is.
+                letter.left = max(1, letter.left - 1)
+                return
+            self._take_off(letter, name, index)
             allowed.deliver(index, event)
         steps.run(index, event, notes)
         if self._dying:
             self._let_die(frame.sender)
 
-    def _sent(self, letter: Letter, name: SendName, index: int, frame: Any) -> Envelope:
-        """Take a message that was sent off its way."""
-        steps, envelope = self._steps, letter.envelope
+    def _is_noop(self, index: int, event: Event) -> bool:
+        """Say whether a delivery is none, since it would change nothing."""
+        if self._dry_runs is None:
+            return False
+        node = self._world.nodes[index]
+        environment = functools.partial(self._world.look_up, index)
+        return is_noop(self._dry_runs, index, node, event, environment)
+
+    def _compare(self, letter: Letter, index: int, frame: Any) -> None:
+        """Compare a message that was received with what was sent."""
+        envelope = letter.envelope
         sent = envelope.message
         if letter.index != index or envelope.part != frame.part:
             to = f"{shown(sent)} to {self._system.ids[letter.index]}"
             raise Unlike("the message", shown(frame.message), f"its sender sends {to}")
         if not are_alike(sent, frame.message):
             raise Unlike("the message", shown(frame.message), shown(sent))
+
+    def _take_off(self, letter: Letter, name: SendName, index: int) -> None:
+        """Take a message off its way, and let it be doubled before."""
+        steps, envelope = self._steps, letter.envelope
         if not letter.is_doubled:
             letter.is_doubled = True
             node = self._system.ids[index]
@@ -151,7 +177,6 @@ class Rerunning:
         letter.left -= 1
         if not letter.left:
             steps.letters.take(name)
-        return envelope
 
     def _unsent(self, name: SendName, frame: Any) -> Envelope:
         """Return a message that its sender has not sent, as far as anybody knows."""
@@ -245,7 +270,9 @@ class Rerunning:
         if letter is None:
             self._unsent(name, frame)
             return
-        envelope = self._sent(letter, name, index, frame)
+        self._compare(letter, index, frame)
+        self._take_off(letter, name, index)
+        envelope = letter.envelope
         if steps.allowed.lose(index, envelope):
             steps.happen(index, concerning(Kind.DROP, me, envelope))
         self._let_die(frame.sender)
@@ -305,6 +332,9 @@ def _has_timer(kind: NodeType, timer: PendingTimer) -> bool:
         kind = kind.parts[name]
     return timer.name in kind.timers
 
+
+_SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))
+"""What is said of a message that may have changed nothing."""
 
 _OF: Mapping[Any, Callable[[Rerunning, int, Any, Notes], None]] = {
     Kind.START: Rerunning._start,

@@ -99,6 +99,8 @@ class Stepping:
         The system on the network of recorded runs.
     world
         The present state.
+    ignores_noops
+        Whether a delivery that changes nothing is none.
     letters
         What is under way.
     allowed
@@ -130,6 +132,7 @@ class Stepping:
     ) -> None:
         network = recorded(of=system.network, missing=missing)
         self.system = system.under_recording(network)
+        self.ignores_noops = system.ignore_noops
         self.letters = Letters()
         self.world = ClockedWorld(self.system, RecordedDoor, self.letters.envelopes)
         door = self.world.door

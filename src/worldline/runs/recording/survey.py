@@ -79,8 +79,10 @@ class Survey:
         self.silent = frozenset(range(count)) - known.nodes
         self.begins: Sequence[Beginning | None] = [None] * count
         if since is not None or not known.are_whole:
-            self.begins = known.last_before(since, count)
-            self._again(journals)
+            begins = known.last_before(since, count)
+            if not all(one is None or one.is_first for one in begins):
+                self.begins = begins
+                self._again(journals)
 
     @property
     def is_whole(self) -> bool:

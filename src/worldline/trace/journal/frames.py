@@ -57,7 +57,8 @@ class HelloFrame(NamedTuple):
     receiver
         The index of the node that it is for.
     extra
-        What proves who sent it, where there is a secret.
+        What its sender knows of connections with the receiver, and, where there is a
+        secret, a nonce.
     """
 
     version: int

@@ -18,6 +18,7 @@ from worldline.trace.journal.segments import (
     Blocks,
     JournalHeader,
     SegmentFile,
+    has_journals,
     node_of,
     parse_header,
     segments,
@@ -182,7 +183,7 @@ def nodes_of(recording: Path) -> list[Path]:
 
 def is_recording(place: Path) -> bool:
     """Say whether a place is the folder of a recording."""
-    return place.is_dir() and bool(nodes_of(place))
+    return has_journals(place)
 
 
 def _missing(each: SegmentFile, *, partial: bool) -> str:

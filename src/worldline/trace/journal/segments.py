@@ -142,6 +142,14 @@ def segments(folder: Path) -> list[SegmentFile]:
     return [found[key] for key in sorted(found)]
 
 
+def has_journals(place: Path) -> bool:
+    """Say whether a place is a folder with journals in it."""
+    try:
+        return any(each.is_dir() and segments(each) for each in place.iterdir())
+    except OSError:
+        return False
+
+
 def frame_block(content: bytes) -> bytes:
     """Return a block's content with its length and its CRC-32 before it."""
     return _pack_head(len(content), zlib.crc32(content)) + content
@@ -280,14 +288,14 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
     try:
         said: Any = json.loads(content)
         version = said["version"] if isinstance(said, dict) else None
-        if version != VERSION:
-            raise InputError(
-                f"{path} is a journal of version {version!r}; known is {VERSION}",
-                remedy="read it with the worldline that recorded it",
-            )
-        return load(JournalHeader, said)
+        if version == VERSION:
+            return load(JournalHeader, said)
     except (ValueError, KeyError, RecursionError, Malformed) as error:
         raise InputError(
             f"{path} has a header that is none: {error}",
             remedy="name the folder of a recording that worldline run has made",
         ) from None
+    raise InputError(
+        f"{path} is a journal of version {version!r}; known is {VERSION}",
+        remedy="read it with the worldline that recorded it",
+    )
