@@ -203,6 +203,9 @@ class Turn:
             self._packets.clear()
 
     def _write(self, journal: JournalWriter) -> Awaitable[None] | None:
+        if not (self._records or self._notes):
+            packets, self._packets = self._packets, []
+            return journal.commit_received(b"".join(packets))
         self._join()
         journal.records += self._records
         journal.records += self._notes
