@@ -22,7 +22,8 @@ from worldline.runs.recording.kept import KeptRun
 from worldline.runs.recording.merging import Merging
 from worldline.runs.recording.recorded import RecordedNode
 from worldline.runs.recording.rerunning import Rerunning
-from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.runs.recording.stepping import Stepping
+from worldline.runs.recording.steps import RunStep
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
 from worldline.worlds.lasting import lasting

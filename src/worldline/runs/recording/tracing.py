@@ -11,7 +11,8 @@ from worldline.model.semantics.layout import Layout
 from worldline.model.system import System
 from worldline.runs.record import Ending, record
 from worldline.runs.recording.kept import KeptRun, KeptState
-from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.runs.recording.stepping import Stepping
+from worldline.runs.recording.steps import RunStep
 from worldline.trace.records import Trace
 from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
