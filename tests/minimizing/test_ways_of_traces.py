@@ -125,6 +125,7 @@ WAYS = {
     "check": (searched("check"), ()),
     "walk": (searched("walk"), ()),
     "fuzz": (searched("fuzz"), ()),
+    "faults": (searched("faults"), ()),
     "fuzz with faults": (
         searched("fuzz", "--inject", "drops", "--weight", "drop=100"),
         (),
