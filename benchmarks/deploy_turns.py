@@ -66,7 +66,7 @@ class Driven:
             limits=Limits(),
             companions=(),
             returns=False,
-            say=print,
+            say=lambda line: None,
             stopped=lambda node, error: None,
         )
         self._runner = runner = NodeRunner(setup, node)
