@@ -78,6 +78,8 @@ class RecordedRun:
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    unsure
+        The names of the nodes of which something is missing.
     begins
         When all nodes had begun, in seconds since the recording began; None if the run is
         known from its start on.
@@ -107,11 +109,12 @@ class RecordedRun:
         begin = time.perf_counter()
         self._survey = survey = Survey(journals, len(system.ids), since)
         unsure = survey.silent | survey.gapped
+        self.unsure = tuple(system.ids[index].name for index in sorted(unsure))
         self.stepping = Stepping(
             system,
             survey.receipts(),
             self,
-            missing=tuple(system.ids[index].name for index in sorted(unsure)),
+            missing=self.unsure,
             silent=len(survey.silent),
             is_begun=survey.is_whole,
         )
@@ -212,6 +215,8 @@ class RecordedRun:
             self._instruments.time = self.stepping.now
             self.judge = RunJudge(world, self._judged, world.series, self._reader())
             self.judge.look(world.touched, 0, None, counts=True)
+            if self.judge.violated is not None:
+                self._violate(self.judge.violated, None)
             world.touched.clear()
         if self.begins is None and not self._survey.is_whole:
             self.begins = self.stepping.now
