@@ -30,7 +30,6 @@ from worldline.runs.loading import system_of
 from worldline.runs.recording.replay import replay_recording
 from worldline.trace.records import Header
 
-
 _GAUGED = """\
 import worldline as wl
 
