@@ -34,6 +34,9 @@ HOOKED = ((Life, "_deliver"), (Execution, "happen"), (NodeRunner, "_leave"))
 NOBODY = dict.fromkeys(("is_watched", "_vets", "extensions", "seen"))
 """What is asked for companions, by name; the answer is None where there are none."""
 
+ANSWERS = ("instead", "before")
+"""Where the answers are kept: None, then."""
+
 
 @wl.message
 class Add:
@@ -80,6 +83,17 @@ class _Without(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in ANSWERS and isinstance(node.ctx, ast.Load):
+            return ast.copy_location(ast.Constant(None), node)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.left, ast.Constant) and isinstance(node.ops[0], ast.IsNot):
+            return ast.copy_location(ast.Constant(False), node)
+        return node
+
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
         if isinstance(node.iter, ast.Constant):
@@ -118,14 +132,11 @@ async def _measure(events: int, kind: type) -> Row:
     for number in range(-1, events // CHUNK):
         pair = [0.0, 0.0]
         for which in (0, 1) if number % 2 else (1, 0):
-            for (owner, name), function in zip(
-                HOOKED, (hooked, without)[which], strict=True
-            ):
-                setattr(owner, name, function)
+            _put((hooked, without)[which])
             pair[which] = _chunk(driven, messages)
-        await asyncio.sleep(0)  # what was planned for the end of each turn
         if number >= 0:  # before, it was all new
             took.append((pair[0], pair[1]))
+    _put(hooked)
     assert driven.node.total == 2 * CHUNK * (len(took) + 1)
     driven.close()
     return {
@@ -133,6 +144,11 @@ async def _measure(events: int, kind: type) -> Row:
         "hooks_ns": [1e9 * (a - b) / CHUNK for a, b in took],
         "load": load(),
     }
+
+
+def _put(functions: list[Callable[..., Any]]) -> None:
+    for (owner, name), function in zip(HOOKED, functions, strict=True):
+        setattr(owner, name, function)
 
 
 def _chunk(driven: Driven, messages: Messages) -> float:

@@ -101,6 +101,10 @@ class Drained:
         if me == CLIENT:
             self._send([Echo(PAYLOAD)] * window)
 
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
     def _take(self, messages: Messages) -> None:
         self.came += len(messages)
         self._send([frame.message for _, frame in messages])
@@ -122,6 +126,7 @@ class Plain(asyncio.DatagramProtocol):
         self._peer, self._window = peer, window
 
     def connection_made(self, transport: Any) -> None:
+        self.close = transport.close
         self._send = transport.sendto
         for _ in range(self._window if self._peer else 0):
             self._send(PAYLOAD, self._peer)
@@ -149,11 +154,12 @@ def measure(kind: str, loop: str, window: int, seconds: float = 1.0) -> Row:
 async def _client(
     kind: str, sock: socket.socket, peer: tuple[str, int], window: int, seconds: float
 ) -> Row:
-    end: Any = await _end(kind, CLIENT, sock, peer, window)
+    end = await _end(kind, CLIENT, sock, peer, window)
     await asyncio.sleep(WARM_S)
     before = end.came, time.process_time(), time.perf_counter()
     await asyncio.sleep(seconds)
     after = end.came, time.process_time(), time.perf_counter()
+    end.close()
     came, cpu, wall = (b - a for a, b in zip(before, after, strict=True))
     return {"each_us": 1e6 * cpu / came, "rate": came / wall}
 

@@ -23,6 +23,13 @@ from worldline.trace.journal.frames import LENGTH, MessageFrame
 Messages = list[tuple[bytes, MessageFrame]]
 
 
+class _Unplanned:
+    """A loop that plans no end of a turn: who drives a node ends each by hand."""
+
+    def call_soon(self, *planned: object) -> None:
+        pass
+
+
 @final
 class Driven:
     """A node that is driven by hand; to be made where a loop runs, and closed there.
@@ -65,15 +72,24 @@ class Driven:
         self._runner = runner = NodeRunner(setup, node)
         runner._present = present = runner._make(restored, self.journal)
         runner.begin()
+        present.turn._loop = _Unplanned()  # type: ignore[assignment]
         self.receive, self.end = present.life.receive, present.turn.end
         self.node = present.life.node
 
-    def messages(self, src: wl.NodeId, made: Sequence[object]) -> Messages:
-        """Return messages as they would come in, one from each event of their sender."""
+    def messages(
+        self, src: wl.NodeId, made: Sequence[object], first: int = 1
+    ) -> Messages:
+        """Return messages as they would come in, one from each event of their sender.
+
+        Parameters
+        ----------
+        first
+            The Lamport time of the first of these events.
+        """
         sender, codec = self._system.index[src], self._codec
         packets = [
             codec.packet(sender, 1, number, 0, "", one)
-            for number, one in enumerate(made, 1)
+            for number, one in enumerate(made, first)
         ]
         decoded = []
         for packet in packets:

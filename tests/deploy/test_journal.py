@@ -15,6 +15,7 @@ import worldline as wl
 from worldline.deploy import journal as journal_module
 from worldline.deploy.journal import JournalFailure, JournalOptions, JournalWriter
 from worldline.deploy.recovery import Restored
+from worldline.deploy.segment_file import _compress
 from worldline.model.errors import InputError, UsageError
 from worldline.trace.journal.checkpoints import (
     NodeCheckpoint,
@@ -165,6 +166,60 @@ def test_a_life_begins_with_the_durable_state_of_the_last(tmp_path: Path) -> Non
     _, again = opened(tmp_path)
     assert (again.incarnation, again.lamport) == (3, 11)
     assert again.durable == restored.durable
+
+
+def test_a_durable_field_may_be_what_a_large_message_brought(tmp_path: Path) -> None:
+    large = bytes(range(256)) * 200
+    packet = CODEC.packet(1, 1, 7, 0, "", Put("k", large))
+    turn: list[JournalRecord] = [
+        ReceivedRecord(packet),
+        DeltaRecord(0, {"kept": {"k": large}}, 0),
+    ]
+    writer, _ = opened(tmp_path, JournalOptions(run="r", sync="durable"))
+
+    async def write() -> None:
+        writer.records = EVERY[:1]
+        writer.commit()
+        writer.records = list(turn)
+        wait = writer.commit(durable=True)
+        assert wait is not None
+        await wait
+
+    asyncio.run(write())
+    writer.close(None)
+    assert writer.bytes_written < 1.1 * len(large) + 1000
+    assert records(read(tmp_path))[1:] == turn
+    _, restored = opened(tmp_path)
+    assert restored.durable == {"kept": {"k": large}}
+
+
+def test_a_segment_that_is_compressed_meanwhile_is_read_all_the_same(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, EVERY[:3])
+    journal = read_node(tmp_path / "a")
+    _compress(path)
+    assert not path.exists()
+    (life,) = journal.incarnations
+    assert records(list(life.turns(CODEC))) == EVERY[:3]
+
+
+def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
+    writer, _ = opened(tmp_path)
+    writer.commit_received(PACKET)  # makes the file
+    writer.commit_received(PACKET * 2)
+    size = writer.bytes_written
+    writer.close(None)
+    expected = [ReceivedRecord(PACKET), ReceivedRecord(PACKET * 2)]
+    assert records(read(tmp_path)) == expected
+    assert writer.bytes_written == size == (tmp_path / "a" / "1-0.wlj").stat().st_size
+
+
+def test_without_events_messages_alone_are_not_written(tmp_path: Path) -> None:
+    writer, _ = opened(tmp_path, JournalOptions(run="r", events=False))
+    assert writer.commit_received(PACKET) is None
+    assert writer.bytes_written == 0
+    writer.close(None)
 
 
 def test_a_full_segment_is_followed_by_one_that_begins_with_a_checkpoint(
@@ -331,8 +386,9 @@ def test_on_a_full_disk_what_is_durable_stops_the_node(
     assert records(read(tmp_path)) == EVERY[:1]
 
 
+@pytest.mark.parametrize("alone", [False, True])
 def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
-    tmp_path: Path, full_disk: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, full_disk: Any, monkeypatch: pytest.MonkeyPatch, *, alone: bool
 ) -> None:
     monkeypatch.setattr(journal_module, "_AGAIN_S", 0.0)
     said: list[str] = []
@@ -343,6 +399,9 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     writer.commit()
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
+        if alone:
+            assert writer.commit_received(PACKET) is None
+            continue
         writer.records = [ReceivedRecord(PACKET)]
         assert writer.commit() is None
     assert writer.needs_checkpoint

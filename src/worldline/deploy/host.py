@@ -68,8 +68,9 @@ class Host:
     on_failure
         What becomes of a node whose handler fails: ``stop``, or ``restart`` after a
         second, then after two, and so on.
-    events
-        Whether journals have all events, or only what outlives a life.
+    events, contents
+        Whether journals have all events, or only what outlives a life; and whether they
+        have what large messages say, or their names, with ``ids``.
     every
         Seconds after which a checkpoint of a node is written, from which a replay can
         begin; besides, each file of a journal begins with one.
@@ -105,6 +106,7 @@ class Host:
         on_log_failure: Literal["go-on", "stop"] = "go-on",
         on_failure: Literal["stop", "restart"] = "stop",
         events: bool = True,
+        contents: Literal["all", "ids"] = "all",
         every: float | None = None,
         weather: LinkWeather | None = None,
         run: str | None = None,
@@ -131,6 +133,7 @@ class Host:
             keep=keep,
             on_log_failure=on_log_failure,
             events=events,
+            contents=contents,
         )
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, tuple(companions)
@@ -146,10 +149,11 @@ class Host:
         system = self._system
         if cluster is not None or set(self._nodes) != set(system.ids):
             if cluster is None:
-                raise UsageError(
-                    f"some nodes of {system.name} run elsewhere, and nobody says where",
-                    remedy="give Host(cluster=...) as well: a file, or a wl.Cluster",
+                said = (
+                    f"some nodes of {system.name} run elsewhere, and nobody says where"
                 )
+                remedy = "give Host(cluster=...) as well: a file, or a wl.Cluster"
+                raise UsageError(said, remedy=remedy)
             return cluster_of(cluster, system)
         return Cluster(addresses=dict.fromkeys(system.ids, (LOOPBACK, 0)))
 
@@ -310,12 +314,9 @@ class Host:
 
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
-        runner = self._runner(node)
-        return replace(
-            runner.counts,
-            journal_bytes=runner.journal_bytes,
-            cpu_seconds=time.process_time() - self._cpu,
-        )
+        runner, cpu = self._runner(node), time.process_time() - self._cpu
+        counts, written = runner.counts, runner.journal_bytes
+        return replace(counts, journal_bytes=written, cpu_seconds=cpu)
 
     # ------------------------------------------------------------------------ inside
 

@@ -14,7 +14,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import final
+from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
+from typing import Any, final
 
 from worldline._version import __version__
 from worldline.deploy.durable import lasting_words
@@ -25,7 +26,9 @@ from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
+    RECEIVED,
     CheckpointRecord,
     DeltaRecord,
     GapRecord,
@@ -41,9 +44,13 @@ from worldline.trace.journal.segments import (
     frame_block,
     segments,
 )
+from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
 """Bytes of a segment after which another is begun."""
+
+LARGE = 4 << 10
+"""Bytes of a message that is large."""
 
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
@@ -80,6 +87,9 @@ class JournalOptions:
         ``go-on`` or ``stop``, where nothing durable depends on it.
     events
         Whether events are written, or only what outlives a life.
+    contents
+        ``all``, or ``ids``: of messages above `LARGE` bytes their names and digests alone;
+        a replay has their contents from who sent them.
     """
 
     run: str
@@ -88,6 +98,7 @@ class JournalOptions:
     keep: int | None = None
     on_log_failure: str = "go-on"
     events: bool = True
+    contents: str = "all"
 
 
 @final
@@ -100,8 +111,6 @@ class JournalWriter:
     ----------
     records
         What belongs to the present turn; `commit` writes and empties it.
-    bytes_written
-        So far, in this life.
     needs_checkpoint
         Whether `checkpoint` should be called: the segment is full, or writing failed and
         may be tried again.
@@ -122,9 +131,15 @@ class JournalWriter:
         self._is_queued = False
         self._failed_at: float | None = None
         self._lost = 0
+        self._syncs_always = options.sync == "always"
+        self._closed_bytes = 0
         self.records: list[JournalRecord] = []
-        self.bytes_written = 0
         self.needs_checkpoint = False
+
+    @property
+    def bytes_written(self) -> int:
+        """The bytes that were written so far, in this life."""
+        return self._closed_bytes + (0 if self._file is None else self._file.size)
 
     @property
     def records_events(self) -> bool:
@@ -210,16 +225,38 @@ class JournalWriter:
             records = [each for each in records if type(each) in LASTING]
         if not records:
             return self._pending()
-        block = self._block(records)
+        values = self._codec.values
+        spelt = [spell(record, values) for record in records]
+        return self._commit(spelt, durable=durable)
+
+    def commit_received(self, packets: bytes) -> Awaitable[None] | None:
+        """Write a turn in which messages came in and nothing has to be said of them.
+
+        Most turns of most nodes are such: there is less to be done.
+        """
+        file, spelt = self._file, [[RECEIVED, packets]]
+        if not self._options.events:
+            return self._pending()
+        if file is None or self._failed_at is not None or self._syncs_always:
+            return self._commit(spelt, durable=False)
         try:
-            self._write(block, records)
+            file.append(frame_block(pack([monotonic_ns(), time_ns(), spelt])))
         except OSError as error:
-            self._fail(error, records, durable=durable)
+            self._fail(error, 1, durable=False)
             return None
-        sync = self._options.sync
-        if sync == "always" or (sync == "durable" and durable):
-            return self._sync()
-        return self._pending()
+        if file.size >= SEGMENT:
+            self.needs_checkpoint = True
+        syncing = self._syncing
+        return None if syncing is None or syncing.done() else syncing
+
+    @property
+    def names_large(self) -> bool:
+        """Whether large messages are written by their names."""
+        return self._options.contents == "ids"
+
+    def named(self, packet: bytes) -> bytes:
+        """Return what is written for the packet of a large message."""
+        return self._codec.named(packet)
 
     @property
     def is_overfull(self) -> bool:
@@ -263,44 +300,54 @@ class JournalWriter:
                     if self._options.sync != "never":
                         os.fdatasync(file.fd)
             file.close()
+            self._closed_bytes += file.size
             self._file = None
         self._lock.close()
 
     # ------------------------------------------------------------------------ inside
 
-    def _block(self, records: list[JournalRecord]) -> bytes:
-        values = self._codec.values
-        turn = [
-            time.monotonic_ns(),
-            time.time_ns(),  # noqa: TID251 -- for people; nothing goes by it
-            [spell(record, values) for record in records],
-        ]
-        return frame_block(self._codec.pack(turn))
+    def _commit(
+        self, spelt: list[list[Any]], *, durable: bool
+    ) -> Awaitable[None] | None:
+        block = self._block(spelt, durable=durable)
+        try:
+            if self._failed_at is not None:
+                raise OSError("it failed before")
+            if self._file is None:
+                self._begin(block)
+            else:
+                self._file.append(block)
+                if self._file.size >= SEGMENT:
+                    self.needs_checkpoint = True
+        except OSError as error:
+            self._fail(error, len(spelt), durable=durable)
+            return None
+        sync = self._options.sync
+        if sync == "always" or (durable and sync == "durable"):
+            return self._sync()
+        syncing = self._syncing
+        return None if syncing is None or syncing.done() else syncing
 
-    def _write(self, block: bytes, records: list[JournalRecord]) -> None:
-        if self._failed_at is not None:
-            raise OSError("it failed before")
-        if self._file is None:
-            self._begin(block)
-            return
-        self._file.append(block)
-        self.bytes_written += len(block)
-        if self._file.size >= SEGMENT and not self.needs_checkpoint:
-            self.needs_checkpoint = True
+    def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
+        turn = [monotonic_ns(), time_ns(), spelt]
+        if durable and share(spelt):
+            turn.append(SHARED)
+        return frame_block(pack(turn))
 
     def _begin(self, block: bytes) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         folder = self._lock.folder
         self._file = SegmentWriter.create(folder, self._header, block)
-        self.bytes_written += self._file.size
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
         header = replace(self._header, segment=self._header.segment + 1)
-        new = SegmentWriter.create(self._lock.folder, header, self._block(records))
+        values = self._codec.values
+        block = self._block([spell(each, values) for each in records], durable=False)
+        new = SegmentWriter.create(self._lock.folder, header, block)
         self._header, self._file = header, new
-        self.bytes_written += new.size
         if old is not None:
+            self._closed_bytes += old.size
             if self._options.sync != "never":
                 os.fdatasync(old.fd)
             old.close()
@@ -318,9 +365,7 @@ class JournalWriter:
             files.pop(0).path.unlink(missing_ok=True)
             sizes.pop(0)
 
-    def _fail(
-        self, error: OSError, records: list[JournalRecord], *, durable: bool
-    ) -> None:
+    def _fail(self, error: OSError, records: int, *, durable: bool) -> None:
         """Go on without a journal, if nothing depends on it."""
         node = self._header.node
         said = error.strerror or str(error)
@@ -339,7 +384,7 @@ class JournalWriter:
             self._failed_at = now
         elif now - self._failed_at >= _AGAIN_S:
             self.needs_checkpoint = True
-        self._lost += len(records)
+        self._lost += records
 
     def _pending(self) -> Awaitable[None] | None:
         """Return what later effects wait for: those before them leave first."""

@@ -14,7 +14,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MessageFrame, split
+from worldline.trace.journal.frames import MessageFrame, NamedFrame, split
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.reading import Incarnation, Turn, read_node
 from worldline.trace.journal.records import (
@@ -157,7 +157,7 @@ class _Fold:
     def _receive(self, packets: bytes) -> None:
         for begin, end in split(packets):
             frame = self._codec.frame(packets[begin:end])
-            if not isinstance(frame, MessageFrame):
+            if not isinstance(frame, MessageFrame | NamedFrame):
                 raise Malformed("", "a packet that is no message")
             self.lamport = max(self.lamport, frame.lamport) + 1
 

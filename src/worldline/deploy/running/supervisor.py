@@ -176,7 +176,7 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
         given = getattr(options, name)
         if given is not None:
             yield f"--{name}={given}"
-    for name in ("sync", "on_log_failure", "on_failure", "loop"):
+    for name in ("contents", "sync", "on_log_failure", "on_failure", "loop"):
         yield f"--{name.replace('_', '-')}={getattr(options, name)}"
     if options.no_record:
         yield "--no-record"

@@ -6,6 +6,7 @@ only of a node without a journal it comes from the receiver.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
@@ -24,12 +25,20 @@ from worldline.runs.recording.comparing import (
     holder_of,
     shown,
 )
-from worldline.runs.recording.happenings import CHECKPOINT, GAP, Happening, Notes
+from worldline.runs.recording.happenings import (
+    CHECKPOINT,
+    GAP,
+    NO_NOTES,
+    Happening,
+    Notes,
+)
 from worldline.runs.recording.letters import Letter
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.survey import SendName
 from worldline.runs.recording.timers import Timers, check_timers, compare_timers
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.trace.journal.frames import NamedFrame
+from worldline.worlds.dry_run import DryRuns, is_noop
 
 
 @final
@@ -40,6 +49,8 @@ class Rerunning:
     ----------
     steps
         Lets it happen.
+    digest_of
+        Returns the digest of a message, which a journal has in the place of a large one.
     unknown
         The indices of the nodes of which nobody knows the state; it changes.
     expected
@@ -47,9 +58,14 @@ class Rerunning:
     """
 
     def __init__(
-        self, steps: Stepping, unknown: set[int], expected: Iterable[int] = ()
+        self,
+        steps: Stepping,
+        digest_of: Callable[[str, Any], bytes],
+        unknown: set[int],
+        expected: Iterable[int] = (),
     ) -> None:
         self._steps = steps
+        self._digest_of = digest_of
         self.unknown = unknown
         self._expected = set(expected)
         self._system = steps.system
@@ -59,6 +75,7 @@ class Rerunning:
         self._dying: set[int] = set()
         self._since = [0] * len(self._system.ids)
         self._timers = Timers()
+        self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
 
     def take(self, one: Happening) -> None:
         """Let the next thing happen.
@@ -123,25 +140,49 @@ class Rerunning:
         letter, me = steps.letters.get(name), self._system.ids[index]
         if letter is None:
             envelope = self._unsent(name, frame)
+            if envelope is None:
+                self._cannot_know(index, frame)
+                return
             allowed.give_up(f"nothing says that {envelope.src} sent what arrives")
             event = concerning(Kind.DELIVER, me, envelope)
         else:
-            envelope = self._sent(letter, name, index, frame)
-            event = concerning(Kind.DELIVER, me, envelope)
+            self._compare(letter, index, frame)
+            event = concerning(Kind.DELIVER, me, letter.envelope)
+            if notes in _SILENT and self._is_noop(index, event):
+                # Which is no event, and leaves the message where it is.
+                letter.left = max(1, letter.left - 1)
+                return
+            self._take_off(letter, name, index)
             allowed.deliver(index, event)
         steps.run(index, event, notes)
         if self._dying:
             self._let_die(frame.sender)
 
-    def _sent(self, letter: Letter, name: SendName, index: int, frame: Any) -> Envelope:
-        """Take a message that was sent off its way."""
-        steps, envelope = self._steps, letter.envelope
+    def _is_noop(self, index: int, event: Event) -> bool:
+        """Say whether a delivery is none, since it would change nothing."""
+        if self._dry_runs is None:
+            return False
+        node = self._world.nodes[index]
+        environment = functools.partial(self._world.look_up, index)
+        return is_noop(self._dry_runs, index, node, event, environment)
+
+    def _compare(self, letter: Letter, index: int, frame: Any) -> None:
+        """Compare a message that was received with what was sent."""
+        envelope = letter.envelope
         sent = envelope.message
         if letter.index != index or envelope.part != frame.part:
             to = f"{shown(sent)} to {self._system.ids[letter.index]}"
-            raise Unlike("the message", shown(frame.message), f"its sender sends {to}")
-        if not are_alike(sent, frame.message):
+            raise Unlike("the message", _told(frame), f"its sender sends {to}")
+        if type(frame) is NamedFrame:
+            if self._digest_of(envelope.part, sent) != frame.digest:
+                then = f"one of {frame.size:,} bytes with another content"
+                raise Unlike("the message", then, shown(sent))
+        elif not are_alike(sent, frame.message):
             raise Unlike("the message", shown(frame.message), shown(sent))
+
+    def _take_off(self, letter: Letter, name: SendName, index: int) -> None:
+        """Take a message off its way, and let it be doubled before."""
+        steps, envelope = self._steps, letter.envelope
         if not letter.is_doubled:
             letter.is_doubled = True
             node = self._system.ids[index]
@@ -151,17 +192,28 @@ class Rerunning:
         letter.left -= 1
         if not letter.left:
             steps.letters.take(name)
-        return envelope
 
-    def _unsent(self, name: SendName, frame: Any) -> Envelope:
-        """Return a message that its sender has not sent, as far as anybody knows."""
+    def _cannot_know(self, index: int, frame: NamedFrame) -> None:
+        """Know no more of a node that received what only its sender could tell."""
+        self.unknown.add(index)
+        self._dying.discard(index)
+        src = self._system.ids[frame.sender]
+        self._steps.allowed.give_up(f"nothing says what {src} sent")
+
+    def _unsent(self, name: SendName, frame: Any) -> Envelope | None:
+        """Return a message that its sender has not sent, as far as anybody knows.
+
+        None if nobody knows, either, what it says.
+        """
         sender, lamport = frame.sender, frame.lamport
         src = self._system.ids[sender]
         if sender not in self.unknown and lamport > self._since[sender]:
             instead = self._steps.vanished(name)
             instead = instead or f"{src} has no event of Lamport time {lamport}"
-            then = f"{shown(frame.message)} from {src}"
+            then = f"{_told(frame)} from {src}"
             raise Unlike("the message", then, instead)
+        if type(frame) is NamedFrame:
+            return None
         return OpenEnvelope(src, frame.part, frame.message)
 
     def _timer(self, index: int, what: Any, notes: Notes) -> None:
@@ -237,7 +289,9 @@ class Rerunning:
         if letter is None:
             self._unsent(name, frame)
             return
-        envelope = self._sent(letter, name, index, frame)
+        self._compare(letter, index, frame)
+        self._take_off(letter, name, index)
+        envelope = letter.envelope
         if steps.allowed.lose(index, envelope):
             steps.happen(index, concerning(Kind.DROP, me, envelope))
         self._let_die(frame.sender)
@@ -276,6 +330,9 @@ class Rerunning:
         self._steps.jump()
 
 
+_SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))
+"""What is said of a message that may have changed nothing."""
+
 _OF: Mapping[Any, Callable[[Rerunning, int, Any, Notes], None]] = {
     Kind.START: Rerunning._start,
     Kind.DELIVER: Rerunning._deliver,
@@ -285,3 +342,9 @@ _OF: Mapping[Any, Callable[[Rerunning, int, Any, Notes], None]] = {
     Kind.CRASH: Rerunning._crash,
 }
 """What lets happen what a journal says."""
+
+
+def _told(frame: Any) -> str:
+    if type(frame) is NamedFrame:
+        return f"one of {frame.size:,} bytes"
+    return shown(frame.message)

@@ -122,7 +122,9 @@ class RecordedRun:
             self.stepping.receive_early(name, to, frame)
         expected = [n for n, one in enumerate(survey.begins) if one is not None]
         unknown = survey.silent if survey.is_whole else range(len(system.ids))
-        self._rerunning = Rerunning(self.stepping, set(unknown), expected)
+        self._rerunning = Rerunning(
+            self.stepping, journals.digest_of, set(unknown), expected
+        )
         world = self.stepping.world
         self._gauges = system.gauges if judged else ()
         self._instruments: Instruments = first_instruments(self._gauges)
@@ -180,8 +182,12 @@ class RecordedRun:
                 self._diverge(one, error)
                 return
         self._rerunning.end()
-        if self.judge is not None:
-            self.judge.end()
+        judge = self.judge
+        if judge is not None:
+            if self._seen is not None:  # less may be known than after the last step
+                number, touched = self.stepping.steps, self.stepping.world.touched
+                judge.look(touched, number, None, counts=number >= 0)
+            judge.end()
 
     def _diverge(self, one: Happening, error: Unlike) -> None:
         node = self._system.ids[one.node]

@@ -7,7 +7,7 @@ a schedule of the direct one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import final
+from typing import Any, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Event
@@ -31,7 +31,7 @@ from worldline.runs.recording.happenings import NO_NOTES, Notes
 from worldline.runs.recording.letters import Letter, Letters
 from worldline.runs.recording.steps import Listener, RunStep, new_step
 from worldline.runs.recording.survey import Receipts, SendName
-from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.clocked import ClockedWorld
 
 
@@ -60,6 +60,8 @@ class Stepping:
         The system on the network of recorded runs.
     world
         The present state.
+    ignores_noops
+        Whether a delivery that changes nothing is none.
     letters
         What is under way.
     allowed
@@ -91,6 +93,7 @@ class Stepping:
     ) -> None:
         network = recorded(of=system.network, missing=missing)
         self.system = system.under_recording(network)
+        self.ignores_noops = system.ignore_noops
         self.letters = Letters()
         self.world = ClockedWorld(self.system, RecordedDoor, self.letters.envelopes)
         door = self.world.door
@@ -164,10 +167,12 @@ class Stepping:
         self.is_begun, self.steps, self.drops = True, 0, 0
         self._listener.jumped()
 
-    def receive_early(self, name: SendName, to: int, frame: MessageFrame) -> None:
+    def receive_early(self, name: SendName, to: int, frame: Any) -> None:
         """Take what was under way when its sender began."""
         sender, incarnation, lamport, place = name
         times = self._receipts[sender, incarnation].of(lamport, place)
+        if type(frame) is NamedFrame:
+            return  # only its sender knew what it says
         src = self.system.ids[sender]
         envelope = OpenEnvelope(src, frame.part, frame.message)
         self.letters.put(name, Letter(to, envelope, times))

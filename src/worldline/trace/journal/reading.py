@@ -23,6 +23,7 @@ from worldline.trace.journal.segments import (
     parse_header,
     segments,
 )
+from worldline.trace.journal.sharing import SHARED, unshare
 from worldline.trace.json_checks import Malformed
 
 _LARGEST_SEGMENT = 2 * LARGEST_BLOCK
@@ -203,9 +204,13 @@ def _gap_behind(last: Turn, what: str) -> Turn:
 def _turn(path: Path, block: Block, codec: Codec) -> Turn:
     try:
         spelt = unpack(block.content)
-        if type(spelt) is not list or len(spelt) != 3 or type(spelt[2]) is not list:
+        if type(spelt) is not list or len(spelt) < 3 or type(spelt[2]) is not list:
             raise Malformed("", "no turn")
-        monotonic, wall, records = spelt
+        monotonic, wall, records, *more = spelt
+        if more == [SHARED]:
+            unshare(records)
+        elif more:
+            raise Malformed("", "a turn with more than records")
         if type(monotonic) is not int or type(wall) is not int:
             raise Malformed("", "a turn without its time")
         values = codec.values
@@ -226,6 +231,9 @@ def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
         if each.path.stat().st_size <= _LARGEST_SEGMENT:
             return each.path.read_bytes(), True
     except OSError as error:
+        packed = each.packed
+        if packed.path.exists() and not each.is_packed:  # compressed meanwhile
+            return _contents(packed, partial=partial)
         raise InputError(
             f"cannot read {each.path}: {error.strerror or error}",
             remedy="check its permissions",

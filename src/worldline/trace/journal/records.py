@@ -204,6 +204,11 @@ _KINDS: tuple[type[Any], ...] = (
 )
 _NUMBER = {kind: number for number, kind in enumerate(_KINDS)}
 
+RECEIVED, CALLED, DELTA = (
+    _NUMBER[kind] for kind in (ReceivedRecord, CalledRecord, DeltaRecord)
+)
+"""What some records begin with when they are spelt."""
+
 FATES = ("unhandled", "waits", "blocked", "undone")
 ERRORS = ("lost", "unreachable")
 

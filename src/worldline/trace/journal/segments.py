@@ -2,7 +2,8 @@
 
 ``RECORDING/<node>/<incarnation>-<segment>.wlj``: magic, then blocks, each with its length
 and CRC-32 before it. The first block is the header, as JSON; each other one is
-MessagePack, ``[monotonic ns, wall-clock ns, records]``, one for each turn. A closed
+MessagePack, ``[monotonic ns, wall-clock ns, records]``, one for each turn, with a 2 behind
+them where some bytes stand for others (`sharing`). A closed
 segment may be compressed, as ``.wlj.zst``. A block that was torn at the very end, or is
 damaged there, ends the journal; damage before it is an error.
 """
@@ -42,7 +43,8 @@ LARGEST_BLOCK = 64 << 20
 """Bytes of a block: a turn is ended before it has more."""
 
 _HEAD = 8
-_head_at = struct.Struct(">II").unpack_from
+_HEADS = struct.Struct(">II")
+_head_at, _pack_head = _HEADS.unpack_from, _HEADS.pack
 _SCANNED = 256 << 20
 """Bytes that are looked through for a whole block behind a damaged one."""
 
@@ -107,6 +109,12 @@ class SegmentFile(NamedTuple):
         """Whether it is compressed."""
         return self.path.name.endswith(PACKED)
 
+    @property
+    def packed(self) -> SegmentFile:
+        """What it is once it is compressed."""
+        name = self.path.name.removesuffix(PACKED).removesuffix(SUFFIX)
+        return self._replace(path=self.path.with_name(f"{name}{PACKED}"))
+
 
 def folder_of(recording: Path, node: str) -> Path:
     """Return the folder of a node's journal in a recording."""
@@ -144,8 +152,7 @@ def has_journals(place: Path) -> bool:
 
 def frame_block(content: bytes) -> bytes:
     """Return a block's content with its length and its CRC-32 before it."""
-    head = len(content).to_bytes(4, "big") + zlib.crc32(content).to_bytes(4, "big")
-    return head + content
+    return _pack_head(len(content), zlib.crc32(content)) + content
 
 
 def opening(header: JournalHeader) -> bytes:
