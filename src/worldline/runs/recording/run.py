@@ -26,6 +26,7 @@ from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.steps import RunStep
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.lasting import lasting
 
 
@@ -232,6 +233,11 @@ class RecordedRun:
         seen = self._seen
         assert seen is not None, "who begins amid a run has one"
         is_unsure = self._survey.gapped or self._rerunning.unknown
+        # Of a message that is known by its digest alone, its receiver is unknown once it
+        # arrives.
+        is_unsure = is_unsure or any(
+            type(one.frame) is NamedFrame for one in self._survey.early
+        )
         has_lost = self.stepping.system.observers or seen.gauges
         return seen if is_unsure or has_lost else None
 
