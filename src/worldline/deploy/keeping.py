@@ -28,6 +28,20 @@ def stopped(node: NodeId) -> UsageError:
     )
 
 
+async def within(answer: asyncio.Future[Any], timeout: float | None, what: str) -> Any:
+    """Wait for something for so many seconds.
+
+    Raises
+    ------
+    TimeoutError
+        If it takes longer; it says what.
+    """
+    try:
+        return await asyncio.wait_for(answer, timeout)
+    except TimeoutError:
+        raise TimeoutError(f"{what} did not come about within {timeout:g} s") from None
+
+
 _Call = tuple[Event, "asyncio.Future[Any]"]
 
 

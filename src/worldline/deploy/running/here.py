@@ -143,6 +143,7 @@ async def hosting(
         keep=plan.keep,
         on_log_failure=options.on_log_failure,
         contents=options.contents,
+        every=options.every,
         on_failure=options.on_failure,
         events=not options.no_record,
         weather=weather,
