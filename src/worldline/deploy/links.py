@@ -173,7 +173,9 @@ class Links:
             connection.abort()
             return
         else:
-            link.attempt = None
+            # Whoever makes it may not have heard yet that it is made: a loop that is
+            # stopped there closes it again.
+            link.attempt = link.making = None
             link.drop_coming()
         link.unproved = 0
         if link.connection is not None:
